@@ -36,7 +36,7 @@ static struct {
 	int descriptors;
 } compile_lock_fixture;
 
-/* of one shard and one slot of notes */
+/* both keys have the same shard and the same slot of notes */
 static const uint8_t compile_lock_key[ENTRY_KEY_BYTES] = {0xab, 0xcd, 1, 2, 3, 4, 5, 6, 7, 8, 9, [31] = 0x01};
 static const uint8_t other_key[ENTRY_KEY_BYTES] = {0xab, 0xcd, 1, 2, 3, 4, 5, 106, 7, 8, 9, 1, [31] = 0x02};
 
@@ -62,7 +62,7 @@ static inline int64_t compile_lock_far(void)
 	return compile_lock_clock() + INT64_C(100000) * 1000000000;
 }
 
-/* Sleeps it in the kernel? */
+/* Returns true if the thread sleeps in the kernel. */
 static inline bool compile_lock_sleeps(pid_t thread)
 {
 	char path[64], text[256] = "";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* counters_fixture: a private directory for counters (in `root`, made by nobody yet), and looks into it */
+/* counters_fixture: a private directory for counters (`root`, which does not exist yet), and functions that read it */
 #ifndef COUNTERS_FIXTURE_H
 #define COUNTERS_FIXTURE_H
 
@@ -79,7 +79,8 @@ static inline off_t file_size(void)
 	return found.st_size;
 }
 
-/* Forks until the child's counts go to the same file as those of `like`; others end at once. 0 in the child. */
+/* Forks until the child's counts go to the same file as those of `like`; other children exit at once. Returns 0 in the
+ * child. */
 static inline pid_t fork_to_file_of(pid_t like)
 {
 	for (;;) {

@@ -186,7 +186,7 @@ static inline void tree_begin(void)
 	char name[PATH_MAX];
 
 	cr_assert(private_directory_make(name, sizeof(name), "dependencies"));
-	cr_assert_not_null(realpath(name, tree)); /* getcwd() gives no other spelling */
+	cr_assert_not_null(realpath(name, tree)); /* the tree has the spelling that getcwd() returns */
 	begin_trace();
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A naive model of dependencies: random paths, random edits, and what must be answered, by stat'ing and reading all. */
+/* A naive model of dependencies: random paths, random edits, and the right answer, found with a stat and a read of
+ * every path. */
 #ifndef TESTS_UNIT_DEPENDENCIES_MODEL_H
 #define TESTS_UNIT_DEPENDENCIES_MODEL_H
 
@@ -37,8 +38,8 @@ struct sight {
 	bool absolute;
 	bool opened;
 	bool there;
-	bool refused; /* it may not be opened */
-	int error;    /* a loop of links is another absence than none */
+	bool refused; /* it cannot be opened */
+	int error;    /* a loop of links is a different absence from ENOENT */
 	struct stat stat;
 	char content[16];
 };
@@ -85,7 +86,7 @@ static inline bool same_time(const struct stat *one, const struct stat *other)
 	       one->st_mtim.tv_nsec == other->st_mtim.tv_nsec;
 }
 
-/* Does everything look as it did? */
+/* Returns true if every path has the same state as before. */
 static inline bool model_holds(unsigned count)
 {
 	struct sight now[PATHS];
@@ -93,7 +94,7 @@ static inline bool model_holds(unsigned count)
 	for (unsigned i = 0; i < count; i++) {
 		now[i] = before[i];
 		look_at(&now[i]);
-		/* What became plainly absent is as absent as what was so in another way. */
+		/* A path that was absent with another error may now be plainly absent. */
 		if (now[i].there != before[i].there || (now[i].error != before[i].error && now[i].error != ENOENT) ||
 		    (now[i].stat.st_mode & S_IFMT) != (before[i].stat.st_mode & S_IFMT)) {
 			return false;
@@ -119,7 +120,7 @@ static inline bool model_holds(unsigned count)
 	return true;
 }
 
-/* One change; many fail, which is as good. Whatever makes a file writes to a new inode half of the time. */
+/* Makes one change; many fail, which does no harm. Half of the changes that write a file create a new inode. */
 static inline void edit(void)
 {
 	char path[64];
@@ -195,7 +196,7 @@ static inline unsigned new_trace(unsigned round)
 			see_open(path);
 		}
 	}
-	input.has_memory_headers = true; /* every probe counts */
+	input.has_memory_headers = true; /* every probe is a dependency */
 	input.exact = round % 5 == 0;
 	return count;
 }

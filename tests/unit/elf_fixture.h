@@ -47,7 +47,7 @@ static inline int collect_import(const struct elf_import *import, void *context)
 	return 0;
 }
 
-/* The same by walking the symbol table. */
+/* The same number, found by walking the symbol table. */
 static inline size_t undefined_symbols(const struct elf_object *object, const struct names *imports,
                                        size_t *ret_missing)
 {
@@ -85,7 +85,7 @@ static inline size_t read_start(const char *path, uint8_t *bytes, size_t size)
 	return (size_t)got;
 }
 
-/* By the section, as PT_NOTE may be wrong. Is it in the file's first pages, too? */
+/* Uses the section, because PT_NOTE may be wrong. Also expects the build-id in the file's first pages. */
 static inline bool expect_build_id_of_readelf(const struct elf_object *object, const char *path)
 {
 	static uint8_t start[16384];

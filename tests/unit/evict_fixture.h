@@ -42,7 +42,7 @@ static inline struct store *fixture_capped(uint64_t max_size)
 	return fixture_store((struct store_options){.max_size = max_size, .clock = fixture_clock});
 }
 
-/* Numbers are spread over the shards as digests are. */
+/* Spreads numbers over the shards like digests. */
 static inline void numbered_key(unsigned number, uint8_t ret_key[ENTRY_KEY_BYTES])
 {
 	uint64_t mixed = (number + 1) * UINT64_C(0x9e3779b97f4a7c15);
@@ -78,13 +78,13 @@ static inline int numbered_put_sized(struct store *store, unsigned number, size_
 	return rc;
 }
 
-/* A file of FILE_BYTES. */
+/* Puts a file of FILE_BYTES. */
 static inline int numbered_put(struct store *store, unsigned number)
 {
 	return numbered_put_sized(store, number, ENTRY_BYTES);
 }
 
-/* No later process is likely to ask for it. */
+/* Puts an entry that no later process is likely to ask for. */
 static inline void short_lived_put(struct store *store, unsigned number)
 {
 	uint8_t key[ENTRY_KEY_BYTES];
@@ -184,7 +184,7 @@ static inline unsigned zipf_next(struct zipf *zipf)
 	return low;
 }
 
-/* Least recently used, exactly: sizes in bytes, times in accesses. */
+/* An exact LRU: sizes in bytes, times in accesses. */
 struct lru {
 	uint64_t cap;
 	uint64_t bytes;
@@ -215,7 +215,7 @@ static inline void lru_access(struct lru *lru, unsigned number, uint64_t (*size_
 	}
 }
 
-/* A path in the cache's own directory, until the next call. */
+/* Returns a path in the cache directory; valid until the next call. */
 static inline const char *inside(const char *name)
 {
 	static char path[400];

@@ -55,7 +55,7 @@ static inline void put(uint64_t low, uint64_t high, uint32_t mark, const char *d
 	entry_unref(entry);
 }
 
-/* The mark of what is found, 0: nothing. */
+/* Returns the mark of the entry found, or 0. */
 static inline uint32_t get_if(uint64_t low, uint64_t high, store_check *check, void *context)
 {
 	struct entry *entry = memory_get(memory, low, high, check, context);

@@ -18,7 +18,8 @@ __attribute__((format(printf, 1, 2))) static inline bool shell(const char *forma
 	return system(command) == 0; /* NOLINT: the tests' own words */
 }
 
-/* Images 1 and 2 with mnt/a.h, equal but for the digit in it. False, with a reason printed: cannot be had here. */
+/* Makes images 1 and 2 with mnt/a.h, equal except for the digit in it. Returns false, and prints why, if that is not
+ * possible here. */
 static inline bool put_images(const char *make)
 {
 	for (int i = 1; i <= 2; i++) {

@@ -63,7 +63,7 @@ static const struct option_spelling option_spellings[] = {
 	{HEADER_FOUND, "@", {"-G", "-I@"}},
 	{HEADER_FOUND, "@", {"-restrict", "-I@"}},
 	{HEADER_FOUND, "@", {"-std=c++14 ", "-I@"}},
-	/* Found, but with bytes at an end that NVRTC cuts off: left as text. */
+	/* NVRTC finds the header after it cuts off bytes at an end; options_read() leaves such an option as text. */
 	{HEADER_FOUND, NULL, {"-I@ "}},
 	{HEADER_FOUND, NULL, {"-I@\n"}},
 	{HEADER_FOUND, NULL, {"-I @\t"}},

@@ -28,7 +28,7 @@
 static struct fixture {
 	char base[200];
 	char root[220];
-	char path[320]; /* where the entry of fixture_key lies */
+	char path[320]; /* the file of fixture_key's entry */
 	struct store *store;
 	int descriptors;
 } fixture;
@@ -110,7 +110,7 @@ static inline int fixture_put(struct store *store, int dependency)
 	return fixture_put_sized(store, dependency, 100);
 }
 
-/* The dependency is looked for: *context. 0 takes the first. */
+/* Accepts the dependency *context; 0 accepts any. */
 static inline bool fixture_check(void *context, const void *dependencies, size_t size)
 {
 	const int *wanted = context;
@@ -118,7 +118,7 @@ static inline bool fixture_check(void *context, const void *dependencies, size_t
 	return size == sizeof(*wanted) && (*wanted == 0 || memcmp(dependencies, wanted, size) == 0);
 }
 
-/* The dependency of the result that was found, or a negative errno. */
+/* Returns the dependency of the result that was found, or a negative errno. */
 static inline int fixture_get(struct store *store, int wanted)
 {
 	struct entry *entry;

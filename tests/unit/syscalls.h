@@ -37,7 +37,7 @@ static inline void syscalls_child(void (*body)(void *context, unsigned step), vo
 	}
 	(void)raise(SIGSTOP);
 	for (unsigned i = 0; i < steps; i++) {
-		(void)syscall(SYS_getppid); /* the mark between steps: no code of ours calls it */
+		(void)syscall(SYS_getppid); /* marks the border between steps; no other code here calls it */
 		body(context, i);
 	}
 	(void)syscall(SYS_getppid);

@@ -130,7 +130,7 @@ Test(about, a_truncated_description_is_damaged_or_has_fewer_facts)
 	struct stream about = example();
 
 	for (size_t size = 0; size < about.size; size++) {
-		char *copy = malloc(size + 1); /* the sanitizer sees who reads on */
+		char *copy = malloc(size + 1); /* exact size, so that a sanitizer sees a read past the end */
 		int result;
 
 		memcpy(copy, about.bytes, size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* agent: questions to a socket behind which a thread of the test does what the test says */
+/* agent: questions to a socket whose server is a thread of the test that follows a script */
 #include "cache/agent.h"
 
 #include "cache/agent_message.h"
@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#define LONG_WAIT  600000 /* no test waits for so long */
+#define LONG_WAIT  600000 /* longer than any test takes */
 #define SHORT_WAIT 30
 #define SLOW_MS    300
 #define OTHER_USER 1003
@@ -32,10 +32,10 @@ static struct {
 	int descriptors;
 	int listening;
 	pthread_t thread;
-	const char *script;          /* what it does: act_out() */
-	void (*meanwhile)(int peer); /* before that */
+	const char *script;          /* the script of the server: act_out() */
+	void (*meanwhile)(int peer); /* called before the script */
 	_Atomic int asked;
-	struct agent_message message; /* the last one */
+	struct agent_message message; /* the last message received */
 	struct agent_options options;
 } agent;
 
@@ -88,8 +88,9 @@ static struct {
 	size_t size;
 } bad_answer;
 
-/* S, F, A, D, E: says "started", "found", "absent", "down", "elsewhere"; *: "started" for ever; ~: takes its time;
- * !: gives bad_answer; .: waits until the one who asked has gone. At the end it hangs up. */
+/* Answers as the script says. S, F, A, D, E: sends "started", "found", "absent", "down", "elsewhere"; *: sends
+ * "started" until an error; ~: sleeps SLOW_MS; !: sends bad_answer; .: waits until the client hangs up. The caller
+ * closes the connection. */
 static void act_out(int peer, const char *script)
 {
 	static const char letters[] = "SFADE";
@@ -148,7 +149,7 @@ static void stop(void)
 	cr_expect_eq(descriptors_open(), agent.descriptors);
 }
 
-static _Thread_local struct agent_question question; /* the last one, if it was answered by FOUND */
+static _Thread_local struct agent_question question; /* of the last answer FOUND */
 
 static enum agent_outcome fetch(void)
 {
@@ -184,7 +185,7 @@ Test(agent, the_question_names_key_and_directory)
 
 	start("SA");
 	cr_assert_eq(fetch(), AGENT_FETCH_ABSENT);
-	stop(); /* which waits for the thread that took the message */
+	stop(); /* also waits for the thread that received the message */
 	cr_assert_eq(stat(agent.cache, &found), 0);
 	cr_expect_eq(agent.message.magic, AGENT_MAGIC);
 	cr_expect_eq(agent.message.version, AGENT_VERSION);
@@ -209,7 +210,7 @@ Test(agent, a_failing_agent_is_not_asked_again_for_a_while)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		pid_t child = fork(); /* a breaker of its own */
+		pid_t child = fork(); /* a child, because each case needs a new breaker */
 		int status = -1;
 
 		if (child == 0) {
@@ -229,10 +230,10 @@ Test(agent, a_failing_agent_is_not_asked_again_for_a_while)
 	}
 }
 
-/* How often of ten times it is asked, where what it found is never there. */
+/* Returns how many of ten fetches reach the agent, if its results are always useless. */
 static int asked_late(const char *script)
 {
-	pid_t child = fork(); /* a breaker of its own */
+	pid_t child = fork(); /* a child, because each case needs a new breaker */
 	int status = -1;
 
 	if (child == 0) {
@@ -293,7 +294,7 @@ Test(agent, a_slow_agent_is_asked_again_if_its_answer_saved_more_time_than_it_to
 	stop();
 }
 
-/* Else each of many processes in step would have to wait for it, one after the other. */
+/* Otherwise each of many processes in step would wait for the agent, one after another. */
 Test(agent, useless_waits_of_another_process_count)
 {
 	const int64_t waited = SLOW_MS * INT64_C(1000000);
@@ -308,7 +309,7 @@ Test(agent, useless_waits_of_another_process_count)
 	stop();
 }
 
-/* With what is no answer in one place each. */
+/* Returns the outcome of a fetch that is answered with `size` bytes of `answer`. */
 static enum agent_outcome outcome_of(struct agent_message answer, size_t size)
 {
 	enum agent_outcome outcome = AGENT_FETCH_NOT_ASKED;
@@ -377,7 +378,7 @@ static void make_link(void)
 	cr_assert_eq(symlink(agent.socket, agent.socket), 0);
 }
 
-/* Whoever bound it is gone. */
+/* A socket whose server has exited. */
 static void make_orphan(void)
 {
 	close(listen_at(agent.socket, 1));
@@ -493,10 +494,10 @@ Test(agent, with_an_open_breaker_a_question_costs_one_clock_read)
 		skip_test("processes cannot be traced here");
 	}
 	cr_expect_gt(counts[0].all, 2);
-	cr_expect_eq(counts[1].all, 2, "%u", counts[1].all); /* one for each of both */
+	cr_expect_eq(counts[1].all, 2, "%u", counts[1].all); /* one for the question, one for the report */
 }
 
-/* The number of the socket by which the test's own thread asks. */
+/* Returns the descriptor of the socket on which the test's own thread asks. */
 static int asking_socket(int peer)
 {
 	for (int i = 3; i < 1024; i++) {
@@ -513,7 +514,7 @@ static int asking_socket(int peer)
 
 static atomic_int taken_number = -1;
 
-/* The host closes what it does not know, and the number is its own file's from then on. */
+/* Closes the socket as a host that closes unknown descriptors, and opens another file under its number. */
 static void take_number(int peer)
 {
 	int file = open("/dev/zero", O_RDONLY | O_CLOEXEC);
@@ -542,7 +543,7 @@ Test(agent, a_descriptor_number_reused_by_the_host_is_neither_read_nor_closed)
 	stop();
 }
 
-/* The one who answers is in another process: the connection that it accepts there takes none of these numbers. */
+/* The server is in another process, so the connection that it accepts uses none of these numbers. */
 Test(agent, the_socket_never_gets_a_standard_descriptor)
 {
 	pid_t child;
@@ -624,7 +625,7 @@ Test(agent, socket_paths_longer_than_an_address_are_reached)
 	cr_assert_eq(pthread_create(&agent.thread, NULL, serve_all, NULL), 0);
 	cr_expect_eq(fetch(), AGENT_FETCH_FOUND);
 	stop();
-	/* a name can be too long for itself */
+	/* the last component of the path alone is too long */
 	memset(name, 'n', sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
 	(void)snprintf(path + size, sizeof(path) - size, "/%s", name);
@@ -632,7 +633,8 @@ Test(agent, socket_paths_longer_than_an_address_are_reached)
 	cr_expect_eq(descriptors_open(), agent.descriptors);
 }
 
-/* In a child that is `user` of `group`: it answers one question. The socket is there when this comes back. */
+/* Starts an agent in a child with this user and group; the child serves questions until end(). The socket exists on
+ * return. */
 static pid_t start_as(uid_t user, gid_t group, mode_t mode)
 {
 	int channel[2];
@@ -665,7 +667,7 @@ static void end(pid_t child)
 	(void)waitpid(child, NULL, 0);
 }
 
-/* In a process of its own, for the breaker. */
+/* Fetches in a child, which has a new breaker. */
 static enum agent_outcome fetch_as(uid_t user, gid_t group, gid_t member)
 {
 	pid_t child = fork();
@@ -722,7 +724,7 @@ Test(agent, in_a_shared_cache_an_agent_of_a_group_member_is_trusted)
 	member = start_as(OTHER_USER, TEAM, 0770);
 	cr_expect_eq(fetch_as(1000, 100, TEAM), AGENT_FETCH_FOUND);
 	agent.options.directory.shared = false;
-	cr_expect_eq(fetch_as(1000, 100, TEAM), AGENT_FETCH_NOBODY); /* not even the directory is trusted */
+	cr_expect_eq(fetch_as(1000, 100, TEAM), AGENT_FETCH_NOBODY); /* the directory is not trusted either */
 	agent.options.directory.shared = true;
 	end(member);
 	(void)unlink(agent.socket);
@@ -730,7 +732,7 @@ Test(agent, in_a_shared_cache_an_agent_of_a_group_member_is_trusted)
 	cr_expect_eq(fetch_as(1000, 100, TEAM), AGENT_FETCH_STRANGER);
 	end(member);
 	(void)unlink(agent.socket);
-	member = start_as(OTHER_USER, TEAM, 0777); /* anybody could stand there by now */
+	member = start_as(OTHER_USER, TEAM, 0777); /* any user may connect, so any user could have replaced it */
 	cr_expect_eq(fetch_as(1000, 100, TEAM), AGENT_FETCH_STRANGER);
 	end(member);
 }

@@ -6,7 +6,7 @@
 #include <criterion/criterion.h>
 #include <dlfcn.h>
 
-/* A library of ours: this program, in which a slot leads to a stub until the stub is called. */
+/* The watched library is this program; its slot leads to a stub until the stub is called. */
 static struct arithmetic arithmetic;
 static struct elf_object program;
 static uintptr_t slot;

@@ -33,7 +33,7 @@ Test(breaker, is_closed_at_first_and_after_answers)
 	}
 }
 
-/* It is open from `now` on for half of this to all of it; when a probe is due is told. */
+/* Expects that the breaker is open from `now` for half to all of `pause`. Returns when a probe is due. */
 static int64_t expect_pause(const struct breaker *breaker, int64_t now, int64_t pause)
 {
 	int64_t wait = breaker_wait_ns(breaker, now);
@@ -90,7 +90,7 @@ Test(breaker, allows_one_probe_whose_answer_closes_it)
 	cr_expect_not(breaker_allows(&breaker, &rule, 6 * SECOND, &other));
 	breaker_answered(&breaker, seen);
 	cr_expect(asks(&breaker, 6 * SECOND, &other));
-	/* and begins anew when it has stayed closed */
+	/* after it has stayed closed, pauses begin with the first length */
 	breaker_failed(&breaker, &rule, other, 46 * SECOND);
 	(void)expect_pause(&breaker, 46 * SECOND, 5 * SECOND);
 }
@@ -145,7 +145,7 @@ Test(breaker, a_check_without_a_question_is_no_probe)
 	cr_assert(breaker_allows(&breaker, &rule, now, &seen));
 	cr_assert(breaker_allows(&breaker, &rule, now, &seen));
 	cr_assert(asks(&breaker, now, &probe));
-	/* it was begun before the probe, and says nothing of it */
+	/* the question began before the probe, so its failure does not end the probe */
 	cr_expect_not(breaker_failed(&breaker, &rule, seen, now));
 	breaker_answered(&breaker, probe);
 	cr_expect(asks(&breaker, now, &seen));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bundle: what is written is read back; whatever else there is, no wrong entry comes of it */
+/* bundle: written entries are read back; other bytes never give a wrong entry */
 #include "cache/tools/bundle.h"
 
 #include <criterion/criterion.h>
@@ -16,9 +16,9 @@ static struct memory {
 	uint8_t bytes[16384];
 	size_t size;
 	size_t at;
-	size_t at_a_time; /* 0: all */
+	size_t at_a_time; /* 0: no limit */
 	size_t asked_max;
-	int error; /* of every call once `at` or `size` has come to error_at */
+	int error; /* returned by every call once `at` or `size` reaches error_at */
 	size_t error_at;
 } memory;
 
@@ -105,7 +105,7 @@ static struct seen {
 	int error;
 } seen;
 
-/* Reads all, and sees to it that what is given was written, in that order. */
+/* Reads the bundle, and checks that its entries are among the written ones and in their order. */
 static enum bundle_found read_all(uint64_t size_max)
 {
 	enum bundle_found found;

@@ -4,7 +4,7 @@
 
 TestSuite(compile_lock, .init = compile_lock_set_up, .fini = compile_lock_tear_down, .timeout = 300);
 
-static struct compile_lock held; /* by the test */
+static struct compile_lock held; /* by each test */
 
 static bool wait_for(struct compile_lock *lock, const uint8_t *key)
 {
@@ -19,7 +19,7 @@ static void ignore(void *context, const struct compile_lock_file *file)
 	(void)file;
 }
 
-/* As another process would see it. */
+/* Returns the state of the key as another process would see it. */
 static enum compile_lock_file_state seen_from_outside(const uint8_t *key)
 {
 	struct compile_lock_file file;
@@ -32,7 +32,7 @@ static enum compile_lock_file_state seen_from_outside(const uint8_t *key)
 	return state;
 }
 
-/* A thread that misses on compile_lock_key: how often it was to look again, and whether the lock was its own at the
+/* A thread that misses on compile_lock_key. `looks`: number of repeated look-ups; `seated`: it held the lock at the
  * end. */
 struct worker {
 	pthread_t thread;
@@ -42,7 +42,7 @@ struct worker {
 	enum compile_lock_outcome outcome;
 };
 
-/* What look-ups find, and what was done where they found nothing. */
+/* Whether look-ups find a result, and the number of compiles after look-ups that did not. */
 static atomic_bool published;
 static atomic_int compiles;
 
@@ -70,7 +70,7 @@ static void start(struct worker *worker)
 	compile_lock_until_sleeping(&worker->id);
 }
 
-/* Starts workers that wait for a lock of ours, which is released so. */
+/* Starts workers that wait for a lock of this thread, which it then releases with `outcome`. */
 static void wait_behind(struct worker *workers, int count, enum compile_lock_outcome outcome)
 {
 	struct compile_lock lock = {0};
@@ -141,7 +141,7 @@ Test(compile_lock, a_result_useless_to_other_waiters_is_not_waited_for_again)
 {
 	struct worker workers[1] = {0};
 
-	wait_behind(workers, 1, COMPILE_LOCK_KEPT); /* the worker looked, and asked again: it had missed */
+	wait_behind(workers, 1, COMPILE_LOCK_KEPT); /* the worker looked up, missed, and acquired again */
 	cr_expect_not(wait_for(&held, compile_lock_key));
 	cr_expect_null(held.seat);
 }
@@ -282,7 +282,7 @@ static void child_releases(bool handlers)
 		}
 		(void)wait_for(&again, other_key);
 		if (!again.seat) {
-			_exit(3); /* locks of its own */
+			_exit(3); /* the child can take locks of its own */
 		}
 		compile_lock_release(&again, COMPILE_LOCK_KEPT);
 		_exit(0);
@@ -304,7 +304,7 @@ Test(compile_lock, a_child_forked_without_handlers_has_locks_of_its_own)
 	child_releases(false);
 }
 
-/* Everything at once: no lock is held twice, and all come to an end. */
+/* Threads, processes and forks at the same time: no lock is held twice, and every process ends. */
 
 enum { PROCESSES = 4, THREADS = 4, ROUNDS = 60, KEYS = 3 };
 
@@ -318,7 +318,7 @@ static bool storm_of_process(unsigned seed)
 		seed = seed * 1103515245 + 12345;
 		key[0] = (uint8_t)(seed >> 16) % KEYS;
 		key[8] = key[0];
-		key[9] = (uint8_t)(i % 8); /* keys that were not kept are left behind */
+		key[9] = (uint8_t)(i % 8); /* new keys, because a key whose result was not cached is not waited for */
 		while (wait_for(&lock, key)) {
 		}
 		if ((seed >> 20) % 16 == 0) {

@@ -5,7 +5,7 @@
 
 TestSuite(compile_lock_file, .init = compile_lock_set_up, .fini = compile_lock_tear_down, .timeout = 300);
 
-static struct compile_lock_file held; /* by the test */
+static struct compile_lock_file held; /* by each test */
 
 static void ignore(void *context, const struct compile_lock_file *file)
 {
@@ -20,7 +20,7 @@ static enum compile_lock_file_state take_key(const uint8_t *key, enum compile_lo
 	                                 NULL, ret_file);
 }
 
-/* Without waiting. */
+/* Takes the lock without waiting. */
 static enum compile_lock_file_state take(struct compile_lock_file *ret_file)
 {
 	return take_key(compile_lock_key, COMPILE_LOCK_FILE_TRY, ret_file);
@@ -110,7 +110,7 @@ Test(compile_lock_file, waiters_and_later_callers_learn_that_the_result_was_not_
 	cr_expect_eq(descriptors_open(), compile_lock_fixture.descriptors);
 }
 
-/* Locks bytes of the file as somebody who compiles nothing. */
+/* Locks bytes of the file like a process that compiles nothing. */
 static int hold(off_t start, off_t length)
 {
 	struct flock range = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = start, .l_len = length};
@@ -146,7 +146,7 @@ Test(compile_lock_file, a_foreign_file_in_its_place_is_not_written)
 	cr_expect_str_eq(found, thesis);
 }
 
-/* These would wait until the test's time is over. */
+/* If these calls waited, the test would time out. */
 Test(compile_lock_file, a_lock_on_the_whole_file_blocks_no_caller, .timeout = 60)
 {
 	int fd;
@@ -200,7 +200,7 @@ Test(compile_lock_file, a_note_with_a_future_time_is_ignored)
 	enum { SLOT = 64, ENDED = 16 };
 	uint64_t future = (uint64_t)compile_lock_far();
 	char slot[SLOT] = "";
-	off_t at = SLOT; /* behind the magic */
+	off_t at = SLOT; /* after the magic */
 	int fd;
 
 	cr_assert_eq(take(&held), COMPILE_LOCK_FILE_TAKEN);
@@ -254,7 +254,7 @@ Test(compile_lock_file, past_the_deadline_a_caller_does_not_wait)
 	compile_lock_file_release(&held, COMPILE_LOCK_FILE_ENDED_KEPT);
 }
 
-/* A process that takes the key, says so, and does what `then` says. */
+/* Starts a process that takes the key, reports it, and calls `then`. */
 static pid_t start_holder(void (*then)(struct compile_lock_file *))
 {
 	int said[2];
@@ -293,7 +293,7 @@ static void stop_and_stay(struct compile_lock_file *file)
 
 static int leash[2];
 
-/* The child lives until the test lets go of the leash. */
+/* The grandchild lives until the test closes the leash. */
 static void leave_a_child(struct compile_lock_file *file)
 {
 	char byte;
@@ -336,7 +336,7 @@ Test(compile_lock_file, a_stopped_process_is_not_waited_for)
 	end(holder);
 }
 
-/* Its child was made past all handlers, and has the lock with the descriptor. */
+/* The child was forked without handlers, and inherited the lock with the descriptor. */
 Test(compile_lock_file, a_dead_holder_with_a_living_child_is_not_waited_for)
 {
 	struct waiter waiter = {0};
@@ -352,7 +352,7 @@ Test(compile_lock_file, a_dead_holder_with_a_living_child_is_not_waited_for)
 	close(leash[0]);
 }
 
-/* What a child does with its copy; the parent holds on, releases, and the child still lives. */
+/* A child inherits the lock and forgets it or does nothing. The parent releases it while the child still lives. */
 static void with_child(bool forgets)
 {
 	int told[2];
@@ -402,7 +402,7 @@ Test(compile_lock_file, a_descriptor_number_reused_by_the_host_is_not_touched)
 	compile_lock_file_release(&copy, COMPILE_LOCK_FILE_ENDED_KEPT);
 	cr_expect_eq(fcntl(held.fd, F_GETFD), FD_CLOEXEC);
 	close(held.fd);
-	/* and so is another lock that got its number */
+	/* nor is another lock that got this number */
 	cr_assert_eq(take_key(other_key, COMPILE_LOCK_FILE_TRY, &other), COMPILE_LOCK_FILE_TAKEN);
 	cr_assert_eq(other.fd, held.fd);
 	compile_lock_file_release(&held, COMPILE_LOCK_FILE_ENDED_KEPT);
@@ -417,7 +417,7 @@ Test(compile_lock_file, a_waiter_whose_descriptor_the_host_reused_stops_waiting)
 	int number;
 
 	cr_assert_eq(take(&held), COMPILE_LOCK_FILE_TAKEN);
-	number = held.fd + 1; /* the lowest that is free */
+	number = held.fd + 1; /* the lowest free number */
 	start_waiter(&waiter);
 	cr_assert_eq(dup2(STDIN_FILENO, number), number);
 	cr_expect_eq(end_waiter(&waiter), COMPILE_LOCK_FILE_NONE);

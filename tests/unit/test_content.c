@@ -21,7 +21,7 @@ static void set_up(void)
 
 TestSuite(content, .init = set_up);
 
-/* Bytes of that size which are like no other number's. */
+/* Returns bytes of that size that are different for each number. */
 static uint8_t *make(size_t size, uint32_t number)
 {
 	uint8_t *bytes = calloc(1, size);
@@ -50,7 +50,7 @@ static enum content_form form_of(const struct secret *of_process, size_t size, u
 	return form;
 }
 
-/* Is it the field that an independent digest of the size and the bytes makes? */
+/* Returns true if the field contains an independently computed digest of the size and the bytes. */
 static bool is_digest(const struct stream *stream, size_t size, uint32_t number)
 {
 	uint8_t *bytes = make(size, number);
@@ -116,7 +116,7 @@ Test(content, without_a_secret_nothing_is_remembered)
 	cr_assert_eq(form_of(NULL, LARGE, 1), CONTENT_DIGESTED);
 }
 
-/* Both halves of a fingerprint count: with another secret in one of them it is another. */
+/* Both halves of a fingerprint are compared: another secret in one half makes another fingerprint. */
 Test(content, a_remembered_digest_depends_on_both_secrets)
 {
 	struct secret other = secret;
@@ -164,7 +164,7 @@ static void *hammer(void *first)
 	return NULL;
 }
 
-/* A child that comes while others are at the table neither waits nor takes one content for another. */
+/* A child that is forked while threads use the table neither waits nor confuses contents. */
 Test(content, concurrent_threads_and_a_forked_child_get_the_right_digests, .timeout = 300)
 {
 	pthread_t threads[THREADS];

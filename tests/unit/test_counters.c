@@ -35,7 +35,7 @@ Test(counters, hits_of_a_young_process_are_written_one_by_one)
 	}
 }
 
-/* A worker on a busy machine may take its first second for a few hits, and end by _exit. */
+/* A worker on a busy machine may have only a few hits in its first second, and end with _exit. */
 Test(counters, the_first_hits_of_an_old_process_are_written_one_by_one_too)
 {
 	counters_add(HITS, 1);
@@ -81,7 +81,7 @@ Test(counters, a_loop_of_hits_is_not_written_hit_by_hit)
 		cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_WHEN_DUE), 0);
 	}
 
-	/* a stall of the machine may make one of them late: then it is written, and the next one is right after it */
+	/* if the machine stalls, a late hit is written at once, and the next hit follows immediately */
 	for (int i = 0; i < 10 && flushed != 1; i++) {
 		uint64_t before;
 

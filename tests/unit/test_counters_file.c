@@ -17,7 +17,7 @@ Test(counters_file, directories_and_file_are_private_whatever_the_umask)
 		snprintf(root, sizeof(root), "%s/mask%zu", base, i);
 		snprintf(file, sizeof(file), "%s/v1/stats/%02x", root, (unsigned)getpid() & 15);
 		before = umask(masks[i]);
-		counters_fork_child(); /* another process, which makes what is missing */
+		counters_fork_child(); /* like another process, which creates a missing file */
 		counters_add(MISSES, 1);
 		cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
 		umask(before);
@@ -195,7 +195,7 @@ Test(counters_file, a_lock_held_for_long_loses_no_count)
 	cr_expect_eq(total(MISSES), 17);
 }
 
-/* Of a child whose own file is not there yet. */
+/* Counts in a child whose own file does not exist yet. */
 static int count_one_in_a_child(void)
 {
 	for (unsigned slot = (unsigned)getpid() & 15;;) {

@@ -43,7 +43,7 @@ Test(dependencies, an_edit_that_keeps_size_and_mtime_does_not_hold)
 	see_header(path);
 	build();
 	cr_assert_eq(stat(path, &before), 0);
-	usleep(20000); /* past the tick of the file system's clock, as settled files are */
+	usleep(20000); /* older than the granularity of the file system's clock, so that the file is settled */
 	put_file(path, "int b;");
 	cr_assert_eq(utimensat(AT_FDCWD, path, (struct timespec[]){before.st_atim, before.st_mtim}, 0), 0);
 	assert_not("header changed: ");

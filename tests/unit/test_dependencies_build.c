@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Dependencies: traces that cannot be expressed, and bytes that depend on nothing but what was seen. */
+/* Dependencies: traces that cannot be expressed, and bytes that depend only on the trace. */
 #include "tests/unit/dependencies_fixture.h"
 
 TestSuite(dependencies_build, .init = tree_begin, .fini = tree_end);
@@ -48,7 +48,7 @@ Test(dependencies_build, two_stamps_or_digests_of_one_path_are_rejected)
 	assert_refused();
 }
 
-/* The trace refuses those itself, by a taint: here the dependencies are asked alone. */
+/* The trace itself is tainted by these events; this tests the dependencies without the taint. */
 Test(dependencies_build, two_stamps_of_one_content_are_rejected)
 {
 	put_file(in_tree("a.h"), "one");
@@ -127,7 +127,7 @@ Test(dependencies_build, the_bytes_do_not_depend_on_the_order_of_events)
 	see_header(in_tree("a.h"));
 	build();
 	cr_assert_eq(first.size, built.size);
-	dependencies_forget(first.bytes, first.size); /* the moment at which they were taken differs */
+	dependencies_forget(first.bytes, first.size); /* the times of the stamps differ */
 	dependencies_forget(built.bytes, built.size);
 	cr_assert_eq(memcmp(first.bytes, built.bytes, built.size), 0);
 	stream_free(&first);

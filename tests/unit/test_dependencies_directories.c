@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Dependencies: what one look at a directory says of many names that were absent from it. */
+/* Dependencies: one stat of a directory that replaces the look-up of names that were absent from it. */
 #include "keygen/dependencies_read.h"
 #include "tests/unit/dependencies_fixture.h"
 
 TestSuite(dependencies_directories, .init = tree_begin, .fini = tree_end);
 
-/* Three names that are not in p1, which is a directory. */
+/* Records three names that are absent from the directory p1. */
 static void see_three(void)
 {
 	put_directory(in_tree("p1"));
@@ -18,7 +18,7 @@ static void see_three(void)
 	build();
 }
 
-/* The group that has a directory's stamp. */
+/* Returns the group with a directory stamp. */
 static struct place_group stamped_group(void)
 {
 	struct place_group group = {0};
@@ -44,7 +44,7 @@ static struct place_group stamped_group(void)
 	return group;
 }
 
-/* Older than a look at it from now on, by what the clock may be behind. */
+/* Waits until a later check sees a settled directory. */
 static void wait_until_settled(const char *path)
 {
 	struct file_stamp now;
@@ -62,7 +62,7 @@ static void put_stamp(const struct fixed_directory *stamp)
 	memcpy(built.bytes + stamped_group().stamp_at, stamp, sizeof(*stamp));
 }
 
-/* As if the directory had been seen as it is now: what is believed of it is then seen by what is overlooked. */
+/* Replaces the recorded stamp by the present one. If the stamp is accepted, new names are then overlooked. */
 static struct fixed_directory forge(const char *path)
 {
 	struct fixed_directory stamp = {.settled = 1};
@@ -240,7 +240,8 @@ Test(dependencies_directories, a_file_that_appears_in_a_missing_directory_does_n
 	assert_not("p1/m/x.h");
 }
 
-/* Does a hit stamp p1 anew, if `appears` (NULL: nothing) is put there after it began and p1 is old when it stamps? */
+/* Returns true if a hit gives p1 a new stamp, although `appears` (may be NULL) is created after the check began. p1 is
+ * settled when it is stamped. */
 static bool stamps_anew(const char *appears)
 {
 	struct place_group group = stamped_group();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Dependencies: what cannot be read or opened, hosts without descriptors, and damaged bytes. */
+/* Dependencies: unreadable files, hosts without descriptors, and damaged bytes. */
 #include "tests/descriptors.h"
 #include "tests/unit/dependencies_fixture.h"
 
@@ -12,7 +12,7 @@
 static int statx_error; /* 0: it works */
 static int statx_calls, statx_mounting;
 
-/* The test program's own, which stands before the C library's. Headers from before glibc 2.28 do not have it. */
+/* Overrides the C library's statx(). Headers before glibc 2.28 do not declare it. */
 int statx(int directory, const char *restrict path, int flags, unsigned mask, struct statx *restrict ret_found);
 
 int statx(int directory, const char *restrict path, int flags, unsigned mask, struct statx *restrict ret_found)
@@ -28,7 +28,7 @@ int statx(int directory, const char *restrict path, int flags, unsigned mask, st
 
 TestSuite(dependencies_doubt, .init = tree_begin, .fini = tree_end);
 
-/* In a child, as somebody who has no rights: 1 holds, 0 does not. */
+/* Checks in a child of an unprivileged user. Returns 1 if the dependencies hold, 0 if not. */
 static int holds_for_nobody(void)
 {
 	int status;
@@ -56,7 +56,7 @@ Test(dependencies_doubt, an_unreadable_header_does_not_hold)
 	cr_assert_eq(holds_for_nobody(), 0);
 }
 
-/* Read to its end it would take half an hour. */
+/* Reading the file to its end would take half an hour. */
 Test(dependencies_doubt, a_file_larger_than_the_read_limit_is_not_read, .timeout = 60)
 {
 	put_file(in_tree("a.h"), "int a;");

@@ -187,7 +187,7 @@ Test(dependencies_paths, relative_paths_are_relative_to_the_present_working_dire
 	build();
 	assert_holds();
 	cr_assert_eq(chdir(in_tree("p2")), 0);
-	assert_not("no longer the same file"); /* ../p1/a.h and a.h were one */
+	assert_not("no longer the same file"); /* ../p1/a.h and a.h were one file */
 	begin_trace();
 	cr_assert_eq(chdir(in_tree("p1")), 0);
 	see_header("none.h");
@@ -214,7 +214,7 @@ Test(dependencies_paths, a_probe_of_the_absolute_working_directory_follows_the_p
 	see_stat(".");
 	build();
 	cr_assert_eq(chdir(in_tree("p2")), 0);
-	assert_not("no longer the same file"); /* not told so, it is a literal path */
+	assert_not("no longer the same file"); /* without input.cwd it is a literal path */
 	input.cwd = strcpy(cwd, in_tree("p1"));
 	build();
 	assert_holds();

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Random trees, traces and edits: dependencies_hold() must say what a naive model says, which stats and reads everything.
- * DEPENDENCIES_SEED and DEPENDENCIES_ROUNDS repeat or lengthen a run.
- */
+/* Random trees, traces and edits: dependencies_hold() must agree with a naive model, which stats and reads everything.
+ * DEPENDENCIES_SEED and DEPENDENCIES_ROUNDS repeat or lengthen a run. */
 #include "tests/unit/dependencies_model.h"
 
 static void new_tree(unsigned round)
@@ -17,7 +15,7 @@ static void new_tree(unsigned round)
 	for (int i = 0; i < 12; i++) {
 		edit();
 	}
-	/* Settled files in one round, racy ones in the next: the answer must be the same. */
+	/* Files are settled in one round and racy in the next; the answer must be the same. */
 	if (round % 2 == 0) {
 		usleep(25000);
 	}

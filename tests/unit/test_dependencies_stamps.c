@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Dependencies: when a stamp is believed, who may rely upon it, and stamps that are taken anew. */
+/* Dependencies: when a stamp is accepted, for which credentials, and when it is renewed. */
 #include "keygen/dependencies_format.h"
 #include "keygen/dependencies_sights.h"
 #include "tests/unit/mount_fixture.h"
@@ -29,7 +29,7 @@ static void take_anew(void)
 	anew = NULL;
 }
 
-/* Did every file have to be believed to be what it was, and none to be read? */
+/* Asserts that all stamps were accepted and no file was read. */
 #define assert_believed()                   \
 	cr_assert(holds_anew(), "%s", why); \
 	cr_assert_null(anew)
@@ -95,7 +95,7 @@ Test(dependencies_stamps, after_another_boot_a_file_is_read_once_and_gets_a_new_
 {
 	see_one();
 	built.bytes[DEPENDENCIES_STAMPS_AT] ^= 1;
-	usleep(50000); /* as new as the look: not settled before */
+	usleep(50000); /* a file as new as the check is not settled */
 	assert_read();
 	take_anew();
 	assert_believed();
@@ -106,7 +106,7 @@ Test(dependencies_stamps, a_copy_with_another_stamp_is_read_once_and_gets_a_new_
 	see_one();
 	cr_assert_eq(rename(in_tree("a.h"), in_tree("old.h")), 0);
 	put_file(in_tree("a.h"), "int a;");
-	usleep(50000); /* as new as the look: not settled before */
+	usleep(50000); /* a file as new as the check is not settled */
 	assert_read();
 	take_anew();
 	assert_believed();
@@ -131,7 +131,7 @@ Test(dependencies_stamps, an_empty_file_is_always_read)
 	build();
 	const uint8_t *digest = memmem(built.bytes, built.size, "a.h", 3);
 	cr_assert_not_null(digest);
-	built.bytes[built.size - 1] ^= 1; /* the last byte of the digest, which only a reading compares */
+	built.bytes[built.size - 1] ^= 1; /* the last byte of the digest, which is compared only after reading */
 	assert_not("header changed");
 }
 
@@ -162,7 +162,7 @@ Test(dependencies_stamps, both_mounts_of_one_tree_are_recorded)
 	cr_expect(believed);
 }
 
-/* Sixteen nodes have the same files under other stamps. */
+/* Two nodes have the same files with different stamps. */
 Test(dependencies_stamps, dependencies_of_two_nodes_are_equal_except_for_stamps)
 {
 	struct stream first;
@@ -285,7 +285,7 @@ Test(dependencies_stamps, renewed_stamps_drop_a_mount_in_which_a_stamp_differed)
 	cr_expect_eq(renewed.mounts, 1, "of another boot");
 }
 
-/* In a child: 1 holds, 0 does not, 2 could not be tried. */
+/* Checks in a child after `confine`. Returns 1 if the dependencies hold, 0 if not, 2 if `confine` failed. */
 static int in_child(bool (*confine)(void))
 {
 	int status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Dependencies told to people: each path with what has become of it, and nothing where it is not known where to look. */
+/* Dependencies listed for people: each path with its present state; paths with an unknown root are not checked. */
 #include "keygen/dependencies_tell.h"
 
 #include "tests/unit/dependencies_fixture.h"
@@ -30,7 +30,7 @@ static int tell(const struct dependency_places *places)
 	return dependencies_tell(built.bytes, built.size, places, note, NULL, &told);
 }
 
-/* By the end of its path; what is absent stands under its name too. */
+/* Returns the reported dependency whose path ends with `path`. */
 static const struct dependency *told_of(const char *path)
 {
 	for (size_t i = 0; i < seen_count; i++) {
@@ -51,7 +51,7 @@ static struct dependency_places known(void)
 
 #define assert_state(path, expected) cr_assert_str_eq(dependency_state_text(told_of(path)->state), (expected))
 
-/* A file that was read, one that was looked at, one that was not there; p1 is a free root. */
+/* Builds dependencies on a file that was read, one that was probed and one that was absent; p1 is a free root. */
 static void build_three(void)
 {
 	put_twins();
@@ -164,7 +164,7 @@ Test(dependencies_tell, relative_paths_are_checked_only_in_the_right_working_dir
 	assert_state("a.h", "not checked");
 }
 
-/* Whatever is cut or flipped: an error, or as many as before. */
+/* Truncated or flipped bytes give an error, or the same number of dependencies. */
 Test(dependencies_tell, damage_is_an_error_or_changes_only_the_text)
 {
 	struct dependencies_told before;

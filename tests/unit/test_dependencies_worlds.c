@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Random worlds: images that come and go in one place under equal stamps, permissions, rules of Landlock, other users,
- * stamps that are forgotten, of another boot, and taken anew. dependencies_hold() must say what the naive model says,
- * which knows of no stamp. DEPENDENCIES_SEED and DEPENDENCIES_ROUNDS repeat or lengthen a run.
- */
+/* Random worlds: images mounted in turn at one place with equal stamps, permissions, Landlock rules, other users,
+ * stamps that are cleared, of another boot, or renewed. dependencies_hold() must agree with the naive model, which uses
+ * no stamps. DEPENDENCIES_SEED and DEPENDENCIES_ROUNDS repeat or lengthen a run. */
 #include "keygen/dependencies_format.h"
 #include "tests/unit/dependencies_model.h"
 #include "tests/unit/mount_fixture.h"
@@ -37,7 +35,7 @@ static void mount_any(void)
 	}
 }
 
-/* Two images with the same names, of which one content differs, in a directory beside the tree. */
+/* Makes two images with equal names and one different content, in a directory beside the tree. */
 static void make_images(void)
 {
 	snprintf(images, sizeof(images), "%s.images", tree);
@@ -103,7 +101,7 @@ static void permit(void)
 	}
 }
 
-/* What nobody but the dependencies can know of: the answer must not depend on it. */
+/* Clears, changes or renews stamps. The answer must not depend on them. */
 static void meddle(void)
 {
 	void *anew = NULL;
@@ -124,7 +122,7 @@ static void meddle(void)
 		}
 		free(anew);
 		anew = NULL;
-		/* What has just been read and stamped need not be read again, but for what is too new. */
+		/* Files that were just read and stamped need not be read again, unless they are too new. */
 		if (dependencies_hold_anew(built.bytes, built.size, &tree_roots, why, sizeof(why), &anew)) {
 			cr_expect_null(anew, "stamps were taken anew twice");
 		}
@@ -141,7 +139,8 @@ static bool restrict_reading(void)
 	return ruleset >= 0 && syscall(SYS_landlock_restrict_self, ruleset, 0) == 0;
 }
 
-/* Bit 0: what was said, bit 1: what the model says. As root; as nobody; as one who may read nothing at all. */
+/* Returns the answer in bit 0 and the model's in bit 1. Asks as root, as nobody, or as a process that may read no
+ * file. */
 static int ask(unsigned asker, unsigned count)
 {
 	int status;

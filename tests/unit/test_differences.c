@@ -8,7 +8,7 @@
 
 static char told[4096];
 
-/* What a request says, from a text: "o-DN=4" is an option, and so on; a part is "psource=text". */
+/* Makes a description from a text: "o-DN=4" is an option, "psource=text" a part, and so on. */
 static struct stream about_of(const char *facts)
 {
 	static const struct {

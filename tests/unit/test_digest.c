@@ -46,7 +46,7 @@ Test(digest, a_key_is_blake2b_256)
 	cr_assert_eq(memcmp(key.bytes, nothing, KEY_BYTES), 0);
 }
 
-/* From an independent implementation: blake2b(bytes([n]) + b"seed", digest_size=32), n from 0, one after the other. */
+/* From an independent implementation: blake2b(bytes([n]) + b"seed", digest_size=32) for n = 0, 1, ..., concatenated. */
 Test(digest, every_part_of_a_secret_depends_on_the_seed)
 {
 	static const uint8_t begins[4] = {0x5f, 0x90, 0x59, 0x6d}, ends[4] = {0xbd, 0x8a, 0x28, 0x9d};
@@ -104,7 +104,7 @@ Test(digest, spans_are_hashed_as_if_concatenated)
 	}
 }
 
-/* Small spans are brought together before they are hashed, large ones are not. */
+/* Small spans are copied together before they are hashed, large ones are streamed. */
 Test(digest, a_fingerprint_is_the_same_whether_spans_are_small_or_large)
 {
 	static uint8_t bytes[20000];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* discard: only the file that was seen goes, and only while nobody is about to replace it */
+/* discard: removes only the file that was inspected, and only while no put holds its lock */
 #include "store_fixture.h"
 
 #include "cache/discard.h"
@@ -10,7 +10,7 @@ TestSuite(discard, .init = fixture_open, .fini = fixture_close);
 static struct directory directory = {.path = fixture.root};
 static const char *name;
 
-/* The entry's file, as somebody has found it. */
+/* Returns the stat of the entry's file, as a reader found it. */
 static struct stat found_file(void)
 {
 	struct stat found;

@@ -53,7 +53,7 @@ Test(elf, a_function_pointer_in_data_is_an_import_without_a_slot)
 	struct names names = imports_of(&object);
 	bool seen = false;
 
-	/* the jump slot of fopen comes after it: look at all */
+	/* the jump slot of fopen comes later, so all imports are read */
 	cr_expect(holds(&names, "fopen"));
 	for (const ElfW(Dyn) *entry = object.dynamic; entry->d_tag != DT_NULL; entry++) {
 		seen = seen || entry->d_tag == DT_RELA;
@@ -124,7 +124,7 @@ Test(elf, an_indirect_function_is_not_found)
 	cr_assert_not_null(dlsym(RTLD_DEFAULT, "memcpy"));
 	cr_expect_eq(elf_symbol(&object, "memcpy", NULL), 0, "and an older version does not stand in for it");
 	cr_expect_eq(elf_symbol(&object, "strlen", NULL), 0);
-	/* a sanitizer has its own strlen, and of x86-64 is rawmemchr indirect */
+	/* a sanitizer has its own strlen; on x86-64 rawmemchr is an indirect function too */
 #ifdef __x86_64__
 	cr_expect_eq(elf_global_symbol("rawmemchr", NULL), 0);
 #else

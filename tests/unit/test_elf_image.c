@@ -12,7 +12,7 @@ Test(elf_image, the_build_id_is_that_of_readelf)
 	cr_expect(expect_build_id_of_readelf(&object, path));
 }
 
-/* Bytes in a block of just their size, so that a sanitizer sees a read past the end. */
+/* Copies the bytes into a block of exactly their size, so that a sanitizer sees a read past the end. */
 static int build_id_of_copy(const uint8_t *bytes, size_t size)
 {
 	uint8_t *copy = malloc(size ? size : 1);
@@ -93,7 +93,7 @@ Test(elf_image, the_build_id_of_notes_that_claim_a_wrong_alignment_is_found)
 	cr_expect_arr_eq(id, "identity", 8);
 }
 
-/* A loaded image that is not what it should be: a copy of the fixture, laid out as loaded, byte after byte wrong. */
+/* A damaged loaded image: a copy of the fixture, laid out as loaded, with one byte after another wrong. */
 
 static int ignore_import(const struct elf_import *import, void *context)
 {
@@ -161,7 +161,7 @@ static void spoil_image(const char *name)
 	look_at_everything(&info, &sum);
 	cr_assert_gt(sum, 0, "the copy can be read before it is spoilt");
 	for (size_t i = 0; i < header->e_phnum; i++) {
-		/* code is not looked at */
+		/* code is not read */
 		if (segments[i].p_type != PT_LOAD || (segments[i].p_flags & PF_X)) {
 			continue;
 		}

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-/* The file format, written down a second time: a change of it needs a new ENTRY_FORMAT. */
+/* The file format again, so that a change of it fails here: it needs a new ENTRY_FORMAT. */
 #define AT_BODY_SUM   96
 #define AT_HEADER_SUM 176
 
@@ -32,7 +32,7 @@ static struct entry *build_small(void)
 	return build(20, sections, 3);
 }
 
-/* A malloc'ed copy, so that a read past the end is seen by the address sanitizer. */
+/* A malloc'ed copy, so that the address sanitizer sees a read past the end. */
 static uint8_t *copy_of(const struct entry *entry, size_t *ret_size)
 {
 	const void *bytes = entry_bytes(entry, ret_size);
@@ -64,7 +64,7 @@ static void seal_header(uint8_t *bytes)
 	seal(bytes, AT_HEADER_SUM, bytes, AT_HEADER_SUM);
 }
 
-/* What a forger would do: both checksums are right afterwards. */
+/* Makes both checksums right, as a forger would. */
 static void seal_body(uint8_t *bytes, size_t size)
 {
 	struct entry_info info;
@@ -259,13 +259,13 @@ Test(entry, a_hostile_section_table_with_valid_checksums_is_rejected)
 
 			memcpy(&kept, field, 4);
 			memcpy(field, &hostile[i / 2], 4);
-			/* another size in the same 16 bytes moves no section: only its padding becomes part of it */
+			/* another size within the same 16 bytes moves no section; only padding becomes part of it */
 			same_slots =
 			    (i % 2 ? (kept + 15) / 16 == ((uint64_t)hostile[i / 2] + 15) / 16 : kept == hostile[i / 2]);
 			seal_body(bytes, size);
 			cr_assert_eq(adopt(bytes, size), same_slots ? 0 : -EBADMSG, "row %zu value %zu", row, i);
 			if (same_slots) {
-				bytes = small_bytes(&size); /* the old ones went with the entry */
+				bytes = small_bytes(&size); /* the old bytes were freed with the entry */
 				field = bytes + table + row * 16 + (i % 2 ? 12 : 8);
 			}
 			memcpy(field, &kept, 4);

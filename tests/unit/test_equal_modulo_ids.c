@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Comparing results apart from what NVRTC makes anew in every process. */
+/* Compares results except for the ids that NVRTC generates in each process. */
 #include "interpose/compile/equal_modulo_ids.h"
 
 #include <criterion/criterion.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* event: what one call gathers for those who tell of it */
+/* event: what one call records for log, trace and journal */
 #include "interpose/compile/event.h"
 
 #include <criterion/criterion.h>

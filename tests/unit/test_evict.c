@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* evict: the cap holds, and what goes is what was used longest ago */
+/* evict: the cap holds, and the least recently used entries are removed */
 #include "cache/tools/prune.h"
 #include "evict_fixture.h"
 
@@ -11,8 +11,8 @@ static uint64_t one_size(unsigned number)
 	return FILE_BYTES;
 }
 
-/* Compares a cache of `room` files with an exact LRU of that size; `step`: nanoseconds from one access to the next, 0:
- * none but those that really pass. Returns our hit rate less that of the LRU, in points. */
+/* Compares a cache of `room` files with an exact LRU of that size. `step`: nanoseconds between accesses; 0: real time.
+ * Returns our hit rate minus that of the LRU, in percentage points. */
 static double compare_with_lru(unsigned room, unsigned keys, double exponent, unsigned accesses, int64_t step)
 {
 	static struct zipf zipf;
@@ -105,7 +105,7 @@ Store_test(evict, counts_results_that_are_added_to_a_file_once)
 	store_close(store);
 }
 
-/* Entries below `count` are there if their number is not below `from`, or is `too`. */
+/* Expects that of the entries below `count` exactly those from number `from` on, and number `too`, exist. */
 static void expect_from(unsigned from, unsigned too, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++) {
@@ -188,7 +188,7 @@ Store_test(evict, evicts_by_last_use_and_not_by_last_write)
 	store_close(store);
 }
 
-/* The file's ctime tells whether its times were set: reading it leaves ctime alone. */
+/* Returns true if the file's times were set since the last call. Its ctime shows that: reading does not change it. */
 static bool times_were_set(const char *path, struct timespec *last)
 {
 	struct stat found;
@@ -197,7 +197,7 @@ static bool times_were_set(const char *path, struct timespec *last)
 	cr_assert_eq(stat(path, &found), 0);
 	set = found.st_ctim.tv_sec != last->tv_sec || found.st_ctim.tv_nsec != last->tv_nsec;
 	*last = found.st_ctim;
-	usleep(10000); /* past the kernel's tick, so that the next change shows */
+	usleep(10000); /* longer than the clock granularity, so that the next change shows */
 	return set;
 }
 

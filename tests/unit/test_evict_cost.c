@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* evict: what it costs, in system calls */
+/* evict: its cost in system calls */
 #include "evict_fixture.h"
 #include "syscalls.h"
 
@@ -46,7 +46,7 @@ static void put_step(void *context, unsigned step)
 	(void)numbered_put(context, 100000 + step);
 }
 
-/* Whatever the cap, this is all that a store may do besides storing: two scans, and looking at a few files. */
+/* With any cap a store may do no more in addition to storing: two scans, and a stat of a few files. */
 Store_test(evict_cost, a_store_past_the_cap_scans_at_most_two_shards)
 {
 	unsigned files = 5120;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* evict: what is no entry: temporaries, dead and alive, and files of others */
+/* evict: files other than entries: stale and live temporary files, and foreign files */
 #include "cache/tools/prune.h"
 #include "evict_fixture.h"
 
@@ -18,7 +18,7 @@ static void write_aged(const char *name, int64_t seconds)
 	age_file(inside(name), seconds);
 }
 
-/* An id that was a child's, and is nobody's now. */
+/* Returns the id of a child that has ended. */
 static pid_t dead_pid(void)
 {
 	pid_t child = fork();
@@ -91,7 +91,7 @@ Store_test(evict_leftovers, live_temporaries_count_towards_the_cap)
 	store_close(store);
 }
 
-/* Of the form of ours, and without their first bytes: somebody's. */
+/* Files named like ours but without our first bytes are foreign. */
 static const char digits62[] = "0123456789012345678901234567890123456789012345678901234567890a";
 
 Store_test(evict_leftovers, foreign_files_are_never_removed)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* evict: several at once, killed ones, lost usage indexes, what is no entry, and what cannot be removed */
+/* evict: concurrent and killed processes, lost usage indexes, and files that cannot be removed */
 #include "cache/lock.h"
 #include "cache/tools/prune.h"
 #include "evict_fixture.h"
@@ -13,7 +13,7 @@
 
 TestSuite(evict_trouble, .init = fixture_open, .fini = fixture_close, .timeout = 240);
 
-/* What the usage index says of all shards is what lies there. */
+/* Expects that the usage index agrees with the files of all shards. */
 static void expect_index_right(struct store *store)
 {
 	struct directory directory = {.path = fixture.root};
@@ -84,7 +84,7 @@ Store_test(evict_trouble, a_process_killed_at_any_moment_leaves_a_cache_that_wor
 		kill(child, SIGKILL);
 		cr_assert_eq(waitpid(child, &status, 0), child);
 		cr_assert(WIFSIGNALED(status));
-		/* each leaves one file at most that nobody has counted, until the next scan of its shard */
+		/* each killed process leaves at most one uncounted file, until the next scan of its shard */
 		cr_assert_leq(usage_of(store).bytes, cap + (round + 1) * FILE_BYTES, "round %u", round);
 		for (unsigned i = 0; i < 100; i++) {
 			unsigned number = round * 10000 + i;
@@ -261,7 +261,7 @@ Store_test(evict_trouble, an_entry_locked_by_a_put_is_not_evicted)
 	store_close(store);
 }
 
-/* In a child that may be another user; 77: it cannot be tried here. */
+/* Runs `body` in a child, which may become another user; 77: not possible here. */
 static void in_child(int (*body)(struct store *store))
 {
 	struct store *store = fixture_capped(60 * FILE_BYTES);
@@ -279,7 +279,7 @@ static void in_child(int (*body)(struct store *store))
 	cr_assert_eq(status, 0);
 }
 
-/* The shards of the five oldest refuse; the rest has to do. */
+/* Files of the five oldest entries' shards cannot be removed, so files of other shards must be. */
 static int fill_past_refusing_shards(struct store *store, bool (*refuse)(const char *shard))
 {
 	char path[400];

@@ -16,7 +16,7 @@ static void wait_for_stage(int wanted)
 	}
 }
 
-/* What a child says of the lock: 0 whole, 1 lost. It can have the lock in both cases. */
+/* Returns what a child finds: 0, or 1 if the lock was lost. The child can take the lock in both cases. */
 static int judged_in_child(void)
 {
 	int status = -1;
@@ -85,7 +85,7 @@ Test(fork_mutex, a_thread_waiting_for_a_condition_does_not_hold_the_lock, .timeo
 
 	cr_assert_eq(pthread_create(&thread, NULL, wait_under, NULL), 0);
 	wait_for_stage(1);
-	fork_mutex_lock(&lock); /* not before the other waits */
+	fork_mutex_lock(&lock); /* succeeds only once the other thread waits */
 	fork_mutex_unlock(&lock);
 	cr_expect_eq(judged_in_child(), 0);
 	fork_mutex_lock(&lock);

@@ -27,7 +27,7 @@ static struct handle *add(void *value, enum reach reach)
 	return handle && handle_add(handle, value, &library, reach) ? handle : NULL;
 }
 
-/* As malloc would give them. */
+/* Returns addresses like those of malloc(). */
 static void *value(size_t number)
 {
 	return (void *)(uintptr_t)(0x100000 + number * 48);
@@ -132,7 +132,7 @@ static void *look_for_lasting(void *missed)
 	return NULL;
 }
 
-/* Tables grow under them, and the places beside theirs are given up and filled again. */
+/* Tables grow meanwhile, and neighbouring slots are freed and filled again. */
 Test(handle, lasting_records_are_found_while_others_are_added_and_removed, .timeout = 300)
 {
 	pthread_t threads[THREADS], finder;
@@ -179,7 +179,7 @@ Test(handle, a_child_forked_during_changes_has_all_lasting_records, .timeout = 3
 				}
 			}
 			for (size_t number = 0; number < 8; number++) {
-				/* each shard's lock can be had */
+				/* each shard's lock can be taken */
 				(void)handle_take(value(LASTING + number));
 			}
 			_exit(0);

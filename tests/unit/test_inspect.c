@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* inspect: what a reader of entries finds wrong in one decides what the file is; what is none of ours is told apart */
+/* inspect: the verdict on a file follows from what a reader of entries rejects; foreign files are recognized */
 #include "store_fixture.h"
 
 #include "cache/tools/inspect.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* inventory: what is there, in the order of use, read as the store reads it and left as it was */
+/* inventory: lists the entries in order of use, reads them as the store does, and changes nothing */
 #include "cache/tools/inventory.h"
 
 #include "store_fixture.h"
@@ -122,13 +122,13 @@ Store_test(inventory, damage_is_reported_and_the_other_results_are_read)
 		cr_assert_eq(fixture_put(fixture.store, i), 0);
 	}
 	bytes = fixture_read(fixture.path, &size);
-	bytes[size / 3 + ENTRY_HEADER_BYTES + 40] ^= 1; /* in the second */
+	bytes[size / 3 + ENTRY_HEADER_BYTES + 40] ^= 1; /* in the second result */
 	fixture_write(fixture.path, bytes, size);
 	cr_expect_eq(read_key(&results), -EBADMSG);
 	cr_expect_eq(results.count, 2);
 	cr_expect_eq(results.dependencies[0], 1);
 	cr_expect_eq(results.dependencies[1], 3);
-	bytes[size / 3] ^= 1; /* its magic: the third cannot be found */
+	bytes[size / 3] ^= 1; /* its magic, so the third result cannot be found */
 	fixture_write(fixture.path, bytes, size);
 	cr_expect_eq(read_key(&results), -EBADMSG);
 	cr_expect_eq(results.count, 1);
@@ -169,7 +169,7 @@ Store_test(inventory, an_error_of_the_visitor_ends_the_listing)
 
 Store_test(inventory, reading_does_not_update_the_atime)
 {
-	/* older than what was written last: the kernel would set it anew, but on file systems without access times */
+	/* an atime older than mtime, which the kernel would update on a read (except without access times) */
 	struct timespec times[2] = {{.tv_sec = 1000}, {.tv_sec = 2000}};
 	struct results results = {.error = 0};
 	struct stat found;

@@ -46,7 +46,7 @@ static struct journal_text text_of(const char *text)
 	return (struct journal_text){text, strlen(text)};
 }
 
-/* `number` is its time, and the first byte of its key. */
+/* Returns a record whose time, and first byte of the key, is `number`. */
 static struct journal_record example(uint64_t number, size_t about_size)
 {
 	static char filler[JOURNAL_RECORD_BYTES];
@@ -260,7 +260,7 @@ Test(journal, a_directory_in_place_of_the_old_journal_loses_only_new_records)
 	cr_expect_eq(count(), 1);
 }
 
-/* Each of several processes writes its numbers, some of them killed on the way; what is left is whole and in order. */
+/* Several processes write numbered records, and some are killed. The remaining records are whole and in order. */
 #define WRITERS 6
 #define EACH    400
 
@@ -310,7 +310,7 @@ Test(journal, concurrent_rotations_lose_only_the_oldest_records)
 	journal_free(&journal);
 }
 
-/* Else several could find the same last room, and each take it. */
+/* Otherwise several processes could each use the same last free space. */
 Test(journal, nothing_is_appended_while_another_process_holds_the_lock)
 {
 	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -375,7 +375,7 @@ static int take_none(const struct journal_record *record, void *context)
 	return 0;
 }
 
-/* What lies behind the bytes cannot be read. */
+/* The page after the bytes is not readable. */
 Test(journal, a_truncated_record_is_not_read_past_its_end)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), size, left;

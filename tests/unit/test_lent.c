@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Headers in memory that stay with the host, and are read again where a result is to be kept. */
+/* Headers in the host's memory, which are read again before a result is cached. */
 #include "interpose/nvrtc/describe.h"
 #include "interpose/nvrtc/lent.h"
 #include "interpose/nvrtc/program.h"
@@ -76,7 +76,7 @@ Test(lent, freed_headers_are_not_copied)
 	cr_assert_null(copy);
 }
 
-/* What texts_read() finds in a program that has these headers. */
+/* Returns the taints that texts_read() finds in a program with these headers. */
 static unsigned taints(void)
 {
 	struct program program = {.lent = lent, .findings = SCAN_PATH | SCAN_PLACE};
@@ -108,7 +108,7 @@ Test(lent, a_time_macro_in_a_large_header_is_found)
 	cr_assert(taints() & TAINT_TIME_MACRO);
 }
 
-/* Else the end of one text would be joined with the beginning of the next. */
+/* Otherwise the end of one text would be joined with the beginning of the next. */
 Test(lent, a_line_splice_at_the_end_of_a_header_does_not_affect_the_next)
 {
 	memcpy(texts[0] + SIZE - 2, "x\\", 2);

@@ -5,7 +5,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-/* As much of nvJitLink as answers from an entry. */
+/* The part of nvJitLink's table that getters of an entry use. */
 static const struct compiler compiler = {
     .internal_error = NVJITLINK_INTERNAL,
     .artifacts = nvjitlink_artifacts,
@@ -15,7 +15,7 @@ static const struct compiler compiler = {
 
 #define TAG (RESULT_TAG_OWN + NVJITLINK_ARTIFACT_ErrorLog)
 
-/* As it lies in an entry: what was told of the size, then what a getter wrote. */
+/* As stored in an entry: the size that was returned, then the bytes that the getter wrote. */
 struct kept {
 	uint64_t told;
 	char bytes[24];
@@ -35,7 +35,7 @@ static struct entry *entry_of(const struct section *section)
 	return entry;
 }
 
-/* What a host is told and given: codes, the size, and how much was written. */
+/* Expects what a host gets: the codes, the size, and the number of bytes written. */
 static void expect(const struct section *section, int size_code, size_t size, int code, size_t written)
 {
 	struct entry *entry = entry_of(section);
@@ -61,7 +61,7 @@ Test(link_artifacts, the_host_gets_the_recorded_size_bytes_and_codes)
 	expect(&section, 0, 5, 0, 5);
 	section = section_of(&kept, 4, 0, 0); /* 12.0 leaves the NUL out */
 	expect(&section, 0, 5, 0, 4);
-	section = section_of(&(struct kept){0, ""}, 1, 0, 0); /* and others write one where there is no text */
+	section = section_of(&(struct kept){0, ""}, 1, 0, 0); /* and other releases write a NUL if there is no text */
 	expect(&section, 0, 0, 0, 1);
 	section = section_of(&(struct kept){0, ""}, 0, 6, 5);
 	expect(&section, 6, 42, 5, 0);
@@ -75,13 +75,13 @@ Test(link_artifacts, no_more_bytes_are_written_than_the_size_getter_returned)
 	expect(&section, NVJITLINK_INTERNAL, 42, NVJITLINK_INTERNAL, 0);
 	section = section_of(&nothing, 2, 0, 0);
 	expect(&section, NVJITLINK_INTERNAL, 42, NVJITLINK_INTERNAL, 0);
-	section = section_of(&huge, 5, 6, 0); /* the size was refused, so a host knows of none */
+	section = section_of(&huge, 5, 6, 0); /* the size getter failed, so a host knows no size */
 	expect(&section, NVJITLINK_INTERNAL, 42, NVJITLINK_INTERNAL, 0);
 }
 
 Test(link_artifacts, a_missing_artifact_is_an_error)
 {
-	static const char short_of_a_size[7] = "sevens"; /* eight bytes would be one */
+	static const char short_of_a_size[7] = "sevens"; /* eight bytes would be a size */
 	struct section section = {TAG, 0, short_of_a_size, sizeof(short_of_a_size)};
 
 	expect(NULL, NVJITLINK_INTERNAL, 42, NVJITLINK_INTERNAL, 0);

@@ -39,7 +39,7 @@ static void write_file(const void *bytes, size_t size)
 	cr_assert_eq(fclose(file), 0);
 }
 
-/* What a failure leaves alone, and that nothing stays open. */
+/* Reads the file; expects that a failure changes no output and that no descriptor stays open. */
 static int read_file(const char *path)
 {
 	void *bytes = &here;
@@ -80,7 +80,7 @@ Test(link_file, empty_and_irregular_files_are_left_to_nvjitlink)
 	cr_expect_eq(read_file("/dev/null"), -EINVAL);
 	write_file("", 0);
 	cr_expect_eq(read_file(here.path), -EINVAL);
-	write_file("x", 1); /* of which the library says something else than of a byte that is added */
+	write_file("x", 1); /* nvJitLink reports this differently from one added byte */
 	cr_expect_eq(read_file(here.path), -EINVAL);
 	write_file("xy", 2);
 	cr_expect_eq(read_file(here.path), 0);
@@ -125,7 +125,7 @@ Test(link_file, a_too_large_file_is_not_read)
 	cr_expect_eq(read_file(here.path), -EFBIG);
 }
 
-/* The files of sysfs say that they are as large as a page, whatever is in them. */
+/* The stat size of a file in sysfs is a page, whatever it contains. */
 Test(link_file, a_file_shorter_than_its_stat_size_counts_as_changed)
 {
 	static const char *const shorter = "/sys/kernel/mm/transparent_hugepage/enabled";

@@ -4,7 +4,7 @@
 
 #include <criterion/criterion.h>
 
-/* The compiler's own stand beside all that it can do, a dlsym among it. */
+/* Only the functions: the compiler's own table would link everything that it refers to, with our dlsym. */
 static const struct compiler compiler = {.functions = nvjitlink_functions, .function_count = NVJITLINK_FUNCTION_COUNT};
 struct node nvjitlink_nodes[NVJITLINK_NODE_COUNT] = {
 #define NODE_ROW(id, soname, lowest, mark, ...) \

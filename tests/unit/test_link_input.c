@@ -18,7 +18,7 @@ static enum link_text_end end(int type, const char *text, size_t size)
 	return link_input_end(&(struct link_input){.type = type, .data = (void *)(uintptr_t)text, .size = size});
 }
 
-/* The bytes as the last ones that can be read. */
+/* Returns the bytes at the end of a page; the next page is not readable. */
 static const char *before_nothing(const char *bytes, size_t size)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -53,7 +53,7 @@ Test(link_input, the_nul_of_a_text_is_found_inside_or_directly_after_it)
 	cr_expect_eq(kind(NVJITLINK_PTX, "ptx", 2), LINK_INPUT_UNKNOWN);
 }
 
-/* The byte behind the size is another's: it lies in no object that anybody has to have. */
+/* The byte after `size` belongs to no object of the host, so it may not be read. */
 Test(link_input, no_byte_after_a_binary_input_is_read)
 {
 	char *archive = strdup("!<arch>\nX"), *ir = strdup("\xed\x43\x4e\x7fX");
@@ -101,7 +101,7 @@ Test(link_input, a_fatbin_must_be_as_long_as_its_header_says)
 	fatbin.size = UINT64_MAX;
 	cr_expect_eq(kind(NVJITLINK_FATBIN, &fatbin, sizeof(fatbin)), LINK_INPUT_UNKNOWN);
 	fatbin.head_size = 16;
-	fatbin.magic = 0x466243b1u; /* with pointers in it, which say nothing of what they point to */
+	fatbin.magic = 0x466243b1u; /* with pointers, whose targets the bytes do not contain */
 	fatbin.size = 8;
 	cr_expect_eq(kind(NVJITLINK_FATBIN, &fatbin, sizeof(fatbin)), LINK_INPUT_UNKNOWN);
 }
@@ -130,7 +130,7 @@ Test(link_input, unknown_types_are_left_to_nvjitlink)
 	cr_expect_eq(kind(99, "x", 1), LINK_INPUT_UNKNOWN);
 }
 
-/* What a copied name says after the host has put `later` where it had "name". */
+/* Expects that a copied name is `said` after the host replaced "name" by `later`. */
 static void expect_name(const char *later, const char *said)
 {
 	char memory[8192] = "name";

@@ -49,7 +49,7 @@ Test(link_options, unknown_options_are_uncleared)
 	}
 }
 
-/* nvJitLink matches names by their beginning: -lto=1 is taken, and what it does is not known. */
+/* nvJitLink matches names by prefix: it accepts -lto=1, whose effect is not known. */
 Test(link_options, a_known_option_in_another_form_is_uncleared)
 {
 	static const char *const others[] = {"-lto=1",  "-ptx=",       "-arch",         "-ftz",

@@ -5,7 +5,7 @@
 
 TestSuite(memory, .fini = tear_down);
 
-/* Holds when the dependencies are the context's text. */
+/* Returns true if the dependencies are the context's text. */
 static bool is_text(void *context, const void *dependencies, size_t size)
 {
 	return size == strlen(context) && memcmp(dependencies, context, size) == 0;
@@ -139,7 +139,7 @@ Test(memory, the_cap_is_respected_at_all_times)
 		if (i % 50 != 0) {
 			continue;
 		}
-		/* newest first, so that looking does not change who is the oldest for long */
+		/* newest first, so that look-ups change the order of use little */
 		for (uint32_t j = 1; j <= i; j++) {
 			struct entry *entry = memory_get(memory, j, 0, NULL, NULL);
 
@@ -169,7 +169,7 @@ Test(memory, an_evicted_entry_lives_until_its_last_reference_is_dropped)
 	entry_unref(held);
 }
 
-/* Holds for every text, and writes down which were asked. */
+/* Returns true for every text, and records which were checked. */
 static bool note(void *context, const void *dependencies, size_t size)
 {
 	strncat(context, dependencies, size);
@@ -256,7 +256,7 @@ Test(memory, replaced_results_free_their_space)
 	cr_expect_eq(get(2), 99, "sixteen and two more would have had room beside it");
 }
 
-/* A check that uses the memory front itself: it would hang if a lock were held. */
+/* A check that uses the memory front itself, which would hang if a lock were held. */
 static bool look_inside(void *context, const void *dependencies, size_t size)
 {
 	(void)dependencies;
@@ -274,7 +274,7 @@ Test(memory, no_lock_is_held_while_dependencies_are_checked, .timeout = 30)
 	cr_expect_eq(get_if(1, 0, look_inside, &context), 1);
 }
 
-/* Forgets everything under the caller's feet while it checks. */
+/* Evicts every entry during the check. */
 static bool push_out(void *context, const void *dependencies, size_t size)
 {
 	(void)size;

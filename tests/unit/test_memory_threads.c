@@ -19,7 +19,7 @@ static bool holds_often(void *context, const void *dependencies, size_t size)
 	return (++*(unsigned *)context & 3) != 0;
 }
 
-/* Does this thread only look, as allocating may be out of the question? */
+/* True in a thread that only looks up, because it may be unable to allocate. */
 static bool only_gets;
 
 static void *hammer(void *seed)

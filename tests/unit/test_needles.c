@@ -127,7 +127,7 @@ Test(needles, a_needle_with_any_bytes_is_found)
 	cr_assert(found("= {10, 255, 0, 7}", "\n\xff"));
 }
 
-/* The list of a text's bytes, to be freed. */
+/* Returns a PTX list of the text's bytes; the caller frees it. */
 static char *list_of(const char *text, size_t size)
 {
 	char *list = malloc(size * 5 + 16);

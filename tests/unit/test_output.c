@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* output: what a write raises never reaches the host, whatever changes while it happens */
+/* output: a write never raises a signal in the host, whatever changes meanwhile */
 #include "cache/output.h"
 
 #include <criterion/criterion.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* prune: what happens to files between the look at them and their removal, and what is noted meanwhile */
+/* prune: changes of files between the scan and the removal, and the usage index meanwhile */
 #include "cache/tools/chore.h"
 #include "cache/tools/prune.h"
 #include "evict_fixture.h"
@@ -11,7 +11,7 @@ TestSuite(prune, .init = fixture_open, .fini = fixture_close);
 #define PUT  10
 #define LEFT 5
 
-/* What happens when all has been looked at, and nothing removed; and when a file is about to go. */
+/* Called after the scan and before the first removal; and before each removal. */
 static void (*before_removal)(void);
 static void (*at_removal)(void);
 static struct chore chore;
@@ -28,7 +28,7 @@ static bool stopped(void)
 	return false;
 }
 
-/* Ten entries, each a second younger than the one before; half of them have to go. */
+/* Prunes a store of ten entries, each a second younger than the one before; half of them have to be removed. */
 static struct store_pruned pruned(int64_t unused_ns)
 {
 	struct store *store = fixture_capped(1 << 20), *small;
@@ -60,7 +60,7 @@ static void expect_left(const char *wanted)
 	}
 }
 
-/* What is noted is what is there. */
+/* Expects `entries` entries both in the usage index and in the directory. */
 static void expect_noted(uint64_t entries)
 {
 	struct store *store = fixture_capped(1 << 20);
@@ -196,7 +196,7 @@ Store_test(prune, a_shard_is_unknown_to_the_usage_index_during_removal)
 	cr_expect_eq(unknown_seen, 0);
 }
 
-/* Another process stores, and counts what is not known: what is about to go is still there. */
+/* Stores as another process, which counts the unknown shard while the files to be removed still exist. */
 static void store_another(void)
 {
 	const uint64_t cap = 1 << 20;

@@ -412,7 +412,7 @@ Test(request, a_missing_option_array_is_tolerated)
 	options_free(&read);
 }
 
-/* Headers that are digested, of which `number` is in the last byte and the first one is `first` bytes long. */
+/* Large headers, which are digested. `number` is the last byte, `first` the length of the first header. */
 static struct sample with_large_headers(size_t first, char number)
 {
 	static char text[REQUEST_HEADERS_WHOLE_MAX + 3];

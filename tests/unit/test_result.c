@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* result: what counts as the same, and what does not */
+/* result: which results count as equal */
 #include "interpose/nvrtc/artifacts.h"
 #include "keygen/lowered.h"
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As much of NVRTC as tells results apart. */
+/* The part of NVRTC's table that comparing results uses. */
 static const struct compiler compiler = {
     .internal_error = RESULT_INTERNAL_ERROR,
     .artifacts = nvrtc_products,
@@ -127,7 +127,7 @@ Test(result, a_lowered_name_without_a_nul_is_not_returned)
 	}
 }
 
-/* Names share slots of the index, and one is asked for that is not there. */
+/* Names share slots of the index, and a missing name is looked up. */
 Test(result, each_of_many_names_has_its_own_lowered_name)
 {
 	static const uint8_t key[ENTRY_KEY_BYTES] = {1};
@@ -157,7 +157,7 @@ Test(result, each_of_many_names_has_its_own_lowered_name)
 	stream_free(&names);
 }
 
-/* The caller's buffer has as many bytes as the getter of the size has said: none, where that failed. */
+/* The caller's buffer is as large as the size getter said; if that failed, it may have no bytes. */
 Test(result, bytes_whose_size_getter_failed_are_not_written)
 {
 	struct entry *entry = entry_of(TAG_PRODUCT + PRODUCT_PTX, 5, "x");

@@ -65,7 +65,8 @@ Test(scan, macros_that_may_expand_to_a_path_are_found_as_whole_words)
 	}
 }
 
-/* As NVRTC 11.8 to 13.5 take them: any number of CR; trigraphs up to C++14; white space behind it in C++23. */
+/* As NVRTC 11.8 to 13.5 accept them: any number of CR; trigraphs up to C++14; white space after the backslash in
+ * C++23. */
 static const char *const splices[] = {
     "\\\n",     "\\\r\n",        "\\\r\r\n",   "\\\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\n",
     "\\\n\\\n", "\?\?/\n",       "\?\?/\r\n",  "\?\?/\r\r\n",
@@ -92,13 +93,13 @@ Test(scan, a_name_across_a_line_splice_is_found)
 	}
 	cr_assert_eq(scan("_\\\n_\\\nT\\\nI\\\nM\\\nE\\\n_\\\n_"), SCAN_TIME);
 	cr_assert_eq(scan("__FI\\\nLE__"), SCAN_PATH);
-	/* Only the last backslash of a line can begin a splice, not what is left when one is gone. */
+	/* Only the last backslash of a line begins a splice; removing one does not make the one before it a splice. */
 	cr_assert_eq(scan("__TI\\\\\n\nME__"), 0);
 	cr_assert_eq(scan("__TI\nME__ __TI\\\rME__ __TI\\\n ME__ __TI\\x\nME__ __TI/\nME__ __TI?/\nME__"), 0);
 	cr_assert_eq(scan("#define a(b) \\\n\tb; \\\n\tb\\\n"), 0);
 }
 
-/* What the whole text says, given in pieces of every size. */
+/* Returns the findings of a text that is scanned in pieces of this size. */
 static uint32_t in_pieces(const char *text, size_t size, size_t piece, const struct places *places)
 {
 	uint8_t *buffer = malloc(SCAN_ROOM + piece);
@@ -135,7 +136,7 @@ Test(scan, a_text_in_pieces_has_the_same_findings_as_the_whole)
 	cr_assert_eq(in_pieces(neither, sizeof(neither) - 1, 3, &places), 0);
 }
 
-/* More white space than is kept of a piece, and more splices. */
+/* More white space and splices than the scan carries over from one piece to the next. */
 Test(scan, a_splice_may_be_longer_than_a_piece)
 {
 	static char text[80000];
@@ -235,7 +236,7 @@ Test(scan, a_path_inside_a_place_is_found)
 	}
 }
 
-/* Whatever the places are that come later. */
+/* For any places, which are known only later. */
 Test(scan, collected_paths_give_the_same_answer_as_the_text)
 {
 	static const char *const texts[] = {"a / b // c \"/v/inc/a.h\" //nvidia.com/v/inc/",

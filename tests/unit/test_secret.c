@@ -28,7 +28,7 @@ Test(secret, two_secrets_differ_in_every_part)
 	}
 }
 
-/* From here on the kernel says to this process that it has no getrandom. False: filters are not allowed here. */
+/* Makes getrandom fail with ENOSYS in this process. Returns false if seccomp filters are not allowed here. */
 static bool refuse_getrandom(void)
 {
 	struct sock_filter filter[] = {

@@ -284,7 +284,7 @@ Test(settings, the_directory_comes_from_the_first_absolute_path)
 		} else {
 			cr_expect_str_eq(settings.directory, cases[i].result, "case %zu", i);
 		}
-		/* what is $HOME in it */
+		/* the length of $HOME in the path */
 		cr_expect_eq(settings.home_length,
 		             settings.directory && strncmp(settings.directory, "/h/", 3) == 0 ? 2 : 0, "case %zu", i);
 		cr_expect_eq(settings.complaint_count, cases[i].complaints, "case %zu", i);

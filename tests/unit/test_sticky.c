@@ -20,7 +20,7 @@ static void fresh(int major, int minor)
 	library = (struct library){.major = major, .minor = minor};
 }
 
-/* Is a compile with these kept, by what came before it? */
+/* Returns true if a compile with these options may be cached after the earlier ones. */
 static bool kept(const char *option, const char *other)
 {
 	const char *const list[] = {"-arch=sm_80", option, other};

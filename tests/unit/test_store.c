@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* store: what is put is found again, by threads and processes too */
+/* store: entries that were put are found again, by other threads and processes too */
 #include "cache/tools/usage.h"
 #include "store_fixture.h"
 #include "tests/unit/syscalls.h"
@@ -230,7 +230,7 @@ Store_test(store, a_process_that_holds_the_locks_is_waited_for_once)
 	}
 }
 
-/* The first byte of two is who saw it. */
+/* The first of the two bytes names the node. */
 static bool same_but_for_who(const void *one, size_t one_size, const void *other, size_t other_size)
 {
 	const uint8_t *left = one;

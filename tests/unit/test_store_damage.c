@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* store: files that are not what it wrote are misses, go away, and never block, crash or are taken for sound */
+/* store: files that it did not write like this are misses and are removed; they never block, crash or give a hit */
 #include "store_fixture.h"
 
 #include <xxhash.h>
 
 TestSuite(store_damage, .init = fixture_open, .fini = fixture_close, .timeout = 120);
 
-/* Writes `bytes`, expects a miss that removes them. */
+/* Writes `bytes` and expects a miss that removes the file. */
 static void expect_damaged(const uint8_t *bytes, size_t size, const char *what, size_t number)
 {
 	fixture_write(fixture.path, bytes, size);
@@ -120,7 +120,7 @@ Store_test(store_damage, another_format_is_a_miss_and_is_replaced)
 	free(bytes);
 }
 
-/* Expects a miss that neither blocks nor removes what is elsewhere, and a put that mends it. */
+/* Expects a miss that neither blocks nor removes other files, and a put that repairs the entry. */
 static void expect_mended(int wanted)
 {
 	cr_assert_eq(fixture_get(fixture.store, 1), wanted);
@@ -171,7 +171,7 @@ Store_test(store_damage, results_past_the_limit_are_not_read)
 	free(many);
 }
 
-static bool replaced_in_place; /* the same inode and size, another mtime; otherwise all but the mtime is another */
+static bool replaced_in_place; /* the same inode and size with another mtime; otherwise only the mtime is the same */
 
 static bool replacing_check(void *context, const void *dependencies, size_t size)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* store: where nobody has asked for a cache none is made */
+/* store: a cache is not created where it was not asked for */
 #include "cache/counters.h"
 #include "cache/directory.h"
 #include "store_fixture.h"
@@ -11,7 +11,7 @@ TestSuite(store_ground, .init = fixture_open, .fini = fixture_close);
 #define CANNOT     99
 #define HOME_BYTES 300
 
-/* What the process does in another root; counts too, as at its exit. */
+/* Stores after a chroot, and writes counters, as at exit. */
 static int put_in_another_root(const char *jail)
 {
 	if (chroot(jail) != 0 || chdir("/") != 0) {
@@ -48,7 +48,7 @@ Store_test(store_ground, is_not_created_after_a_chroot)
 	cr_expect_eq(fixture_put(fixture.store, 1), 0, "who has not gone");
 }
 
-/* As by default: <home>/.cache/nvrtccache. */
+/* The default place: <home>/.cache/nvrtccache. */
 static struct store *store_below(const char *home)
 {
 	char path[300];
@@ -79,7 +79,7 @@ static void make_home(char home[HOME_BYTES])
 	cr_assert_eq(mkdir(home, 0700), 0);
 }
 
-/* sudo without -H: what root makes there its user cannot remove, nor other programs write in. */
+/* sudo without -H: the user could not remove what root creates there, and other programs could not write in it. */
 Store_test(store_ground, is_not_created_in_a_home_of_another_user)
 {
 	char home[HOME_BYTES];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* store: a user namespace, in which everybody without a name there looks like 65534 */
+/* store: a user namespace, in which every unmapped user looks like 65534 */
 #include "store_fixture.h"
 
 #include <grp.h>
@@ -23,7 +23,7 @@ static bool write_map(const char *path, const char *map)
 	return done;
 }
 
-/* Only root outside has a name in it: the one given. */
+/* Only root outside is mapped: to the user in `map`. */
 static bool enter_namespace(const char *map)
 {
 	return unshare(CLONE_NEWUSER) == 0 && write_map("/proc/self/setgroups", "deny") &&

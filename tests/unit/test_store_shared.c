@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* store: a cache that a group shares, whose members are in other groups too */
+/* store: a cache shared by a group whose members are also in other groups */
 #include "cache/trust.h"
 #include "store_fixture.h"
 
@@ -42,7 +42,7 @@ static void make_root(uid_t user, mode_t mode)
 	give(fixture.root, user, TEAM, mode);
 }
 
-/* What happens to the body, which returns 0 where all is well, in a process of the member. */
+/* Runs the body in a process of a member and expects that it returns 0. */
 static void as_member(enum membership membership, int (*body)(struct store *store))
 {
 	const gid_t team = TEAM;
@@ -133,7 +133,7 @@ Store_test(store_shared, files_that_cannot_get_the_group_of_the_root_are_private
 	expect_all_made(EVERYBODYS, 0700, 0600);
 }
 
-/* Whoever makes it may be killed before anything else is done to it, and others sweep what was left. */
+/* The creator may be killed right after the creation, and other members must be able to remove the file. */
 Store_test(store_shared, files_with_the_right_group_are_created_with_their_final_mode)
 {
 	int place;
@@ -205,7 +205,7 @@ Store_test(store_shared, an_entry_of_another_user_in_another_group_of_ours_is_no
 	as_member(IN_TEAM, trust_nothing);
 }
 
-/* The shard agrees with what it lies in, and that with nothing. */
+/* The shard agrees with its parent directory, but the parent does not agree with the root. */
 Store_test(store_shared, a_shard_reachable_and_writable_by_another_group_is_not_used)
 {
 	make_cache();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* store: whom it trusts, the modes it sets, and what it does when the system says no */
+/* store: trusted owners and modes, the modes that it sets, and system calls that fail */
 #include "cache/tools/prune.h"
 #include "store_fixture.h"
 
@@ -117,7 +117,7 @@ Store_test(store_trust, rejects_a_shard_writable_by_others)
 	cr_assert_eq(fixture_get(fixture.store, 1), -EPERM);
 }
 
-/* A member of a group that shares the directory can put links where directories were. */
+/* A member of the group that shares the directory can replace directories by links. */
 static void expect_link_refused(const char *place)
 {
 	struct store *shared = fixture_store((struct store_options){.shared = true});
@@ -179,7 +179,7 @@ Store_test(store_trust, rejects_a_home_writable_by_others)
 	cr_assert_eq(fixture_put(fixture.store, 2), -EPERM);
 }
 
-/* Where the system allows hard links to files of others, a member can give one a name of ours. */
+/* If the system allows hard links to other users' files, a member can link one under a name of ours. */
 Store_test(store_trust, does_not_write_files_with_a_second_hard_link)
 {
 	static const char *const names[] = {"v1/usage-index", "v1/lock", "v1/compile-lock"};
@@ -201,7 +201,7 @@ Store_test(store_trust, does_not_write_files_with_a_second_hard_link)
 	store_close(shared);
 }
 
-/* Somebody in another thread takes the limit away, or prlimit does: nothing of ours may believe what it has read. */
+/* Another thread or prlimit may change the limit at any time, so a check before the write is not enough. */
 Store_test(store_trust, a_file_size_limit_of_zero_at_creation_does_not_kill_the_process)
 {
 	struct rlimit limit;
@@ -272,7 +272,7 @@ Store_test(store_trust, rejects_files_of_another_user)
 
 #define CANNOT_BECOME_NOBODY 99
 
-/* What the child found, as it exits: tests of an unprivileged user need a process of their own. */
+/* Runs `body` as an unprivileged user in a child and returns its exit code. */
 static int as_nobody(int (*body)(void))
 {
 	int status;

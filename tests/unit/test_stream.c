@@ -167,7 +167,7 @@ Test(stream, a_null_string_is_an_empty_field)
 	stream_free(&right);
 }
 
-/* Every prefix lies in a block of exactly its size, so that the address sanitizer sees one byte too many. */
+/* Every prefix is in a block of exactly its size, so that the address sanitizer sees a read past its end. */
 Test(stream, a_cursor_over_a_truncated_copy_fails_and_reads_nothing_past_its_end)
 {
 	struct stream stream = STREAM_EMPTY;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* usage: what the usage index says of the directory, without looking at its files */
+/* usage: the usage index, which describes the directory without reading it */
 #include "cache/tools/prune.h"
 #include "evict_fixture.h"
 #include "syscalls.h"
@@ -76,7 +76,7 @@ Store_test(usage, files_are_counted_if_the_usage_index_is_missing_damaged_or_unt
 	store_close(store);
 }
 
-/* A lost usage index is made anew two shards at a time. */
+/* A lost usage index is rebuilt two shards at a time. */
 Store_test(usage, shards_unknown_to_the_usage_index_are_counted)
 {
 	struct store *store = fixture_capped(1 << 20);

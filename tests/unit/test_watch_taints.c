@@ -101,7 +101,7 @@ Test(watch_taints, calls_with_outside_effects_taint)
 	EXPECT_TAINT(TAINT_UNKNOWN_CALL, LIB(patched, recvmmsg)(-1, NULL, 0, 0, NULL));
 }
 
-/* Standard output and standard error go into files, whose text is given back. */
+/* Redirects standard output and standard error into files, and returns their text. */
 static const char *written_by(void (*act)(void))
 {
 	static char text[256];

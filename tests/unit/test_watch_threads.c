@@ -10,7 +10,7 @@
 
 WATCHED(watch_threads);
 
-/* Being harmless. */
+/* The watch changes nothing for the host. */
 
 Test(watch_threads, errno_is_that_of_the_real_call)
 {
@@ -249,7 +249,7 @@ Test(watch_threads, a_child_without_handlers_drops_compiles_of_other_threads, .t
 	pid_t child;
 
 	cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, steps), 0);
-	/* what one end is told, the other hears: the thread begins, then waits on its own end */
+	/* a socket pair: the thread reports its begin on one end, then waits on it */
 	int ours = steps[0];
 	int theirs = steps[1];
 	steps[0] = theirs;

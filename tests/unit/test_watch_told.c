@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the compiler is told is compared at each call: other threads change directories and variables, and back. */
+/* Answers to the compiler are compared with the key at each call: other threads may change directories and variables
+ * and change them back. */
 #include "interpose/nvrtc/functions.h"
 #include "interpose/watch/snapshot.h"
 #include "watch_fixture.h"
@@ -60,7 +61,7 @@ Test(watch_told, a_too_small_buffer_for_getcwd_does_not_taint)
 	cr_expect_eq(end_told(), 0);
 }
 
-/* Elsewhere while `act` is done, and back before the compile ends. */
+/* Performs `act` in another working directory, and returns before the compile ends. */
 #define ELSEWHERE(act)                                 \
 	do {                                           \
 		cr_assert_eq(mkdir("other", 0700), 0); \
@@ -109,7 +110,7 @@ Test(watch_told, another_directory_at_the_path_in_PWD_taints)
 	cr_expect_eq(end_told(), TAINT_TOLD_OTHERWISE);
 }
 
-/* `variable` is `value` while it is asked for, and as before when the compile ends. */
+/* Sets `variable` to `value` during one getenv(), and back before the compile ends. Returns the taints. */
 static uint32_t flipped(const char *variable, const char *before, const char *value)
 {
 	unsetenv(variable);

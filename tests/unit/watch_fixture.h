@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-/* What was patched stays so until the process ends. */
+/* Patched libraries stay patched until the process ends. */
 static struct watch *patched_for_good[8];
 
 static inline void keep(struct watch *watch)
@@ -45,7 +45,7 @@ static inline struct patched patch_fixture(const char *name)
 	return patched;
 }
 
-/* What most tests use: a library whose slots are redirected, a trace, and what is found in it. */
+/* Used by most tests: a library whose slots are redirected, a trace, and the event found in it. */
 static struct patched patched;
 static struct trace trace;
 static const struct trace_event *event __attribute__((unused));
@@ -92,7 +92,7 @@ static inline int64_t now_ns(void)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* A compile that begins ten seconds from now: what tests have just written is old to it. */
+/* Begins a compile ten seconds from now, so that files just written by tests count as old. */
 static inline void begin_trace(struct trace *begun)
 {
 	trace_init(begun, now_ns() + INT64_C(10000000000));

@@ -53,7 +53,7 @@ static inline void *load_fixture(const char *name)
 	return load(path, RTLD_LAZY);
 }
 
-/* Viewed whole: elf_object_at() only bounds the number of symbols. */
+/* Returns the object with its symbols; elf_object_at() only bounds their number. */
 static inline struct elf_object object_of(void *handle, const char *function)
 {
 	struct elf_object object;

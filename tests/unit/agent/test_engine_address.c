@@ -9,7 +9,7 @@
 static struct engine_address address;
 static struct engine_error error;
 
-/* "kind tls socket host port path database", or the words of what is wrong */
+/* Returns "kind tls socket host port path database", or the error text. */
 static const char *said(const char *text)
 {
 	static const char *const kinds[] = {"redis", "http", "s3"};

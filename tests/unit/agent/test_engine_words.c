@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What values are called, and what servers' words come to. */
+/* Names of values, and the meaning of servers' replies. */
 #include "agent/engine/http.h"
 #include "agent/engine/name.h"
 #include "agent/engine/redis_session.h"
@@ -29,7 +29,7 @@ Test(engine_name, each_protocol_has_its_names_for_values)
 	cr_expect_eq(strspn(text + 3, "0123456789abcdef"), 64);
 }
 
-/* Prefix, format and key are all in it. */
+/* The digest depends on prefix, format and key. */
 Test(engine_name, a_digest_depends_on_prefix_format_and_key)
 {
 	const struct engine_name one = name_of(1, 1);
@@ -65,7 +65,7 @@ Test(engine_redis_reply, each_error_reply_has_its_answer)
 	cr_expect_eq(redis_reply_error("", REDIS_STEP_COMMAND, &words), ENGINE_BROKEN);
 }
 
-/* Old servers repeat what they do not know: at login the words are ours alone. */
+/* Old servers repeat unknown commands, which may contain the password, so login errors use only our own text. */
 Test(engine_redis_reply, login_errors_do_not_repeat_the_servers_text)
 {
 	const char *words = NULL;
@@ -100,7 +100,7 @@ Test(engine_redis_reply, each_first_line_of_a_reply_is_classified)
 	cr_expect_eq(start("HTTP/1.1"), REDIS_START_FOREIGN);
 }
 
-/* A length that never ends would be kept in memory until there is none. */
+/* A length without an end would be buffered until memory is exhausted. */
 Test(engine_redis_reply, malformed_lengths_are_rejected)
 {
 	cr_expect_eq(start("$-11"), REDIS_START_FOREIGN);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* keyring: which texts are keys, and whose files are read */
+/* keyring: which texts are keys, and which files are accepted */
 #include "agent/engine/secret_file.h"
 #include "agent/wire/keyring.h"
 #include "tests/private_directory.h"
@@ -143,5 +143,5 @@ Test(secret_file, the_first_line_is_read, .init = make_base, .fini = remove_base
 	cr_assert_eq(unlink(path), 0);
 	cr_assert_eq(secret_file_line(path, &line), -ENOENT);
 	cr_assert_eq(mkfifo(path, 0600), 0);
-	cr_assert_eq(secret_file_line(path, &line), -EINVAL); /* and at once */
+	cr_assert_eq(secret_file_line(path, &line), -EINVAL); /* and does not block */
 }

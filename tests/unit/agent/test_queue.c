@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* queue, settled: what waits, and what needs no asking */
+/* queue, settled: waiting uploads, and keys that need no question to the engine */
 #include "agent/node/queue.h"
 #include "agent/node/service.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* service: which answers of an engine have it left alone */
+/* service: which answers of an engine pause it */
 #include "agent/node/service.h"
 
 #include <criterion/criterion.h>

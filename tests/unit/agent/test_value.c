@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* value: what is packed and signed comes out as it was, or an error does; parcel: what two nodes have of one key becomes one */
+/* value: packed and signed bytes are unpacked unchanged, or with an error; parcel: results of two nodes are merged */
 #include "agent/wire/value.h"
 
 #include "agent/engine/engine.h"
@@ -37,7 +37,7 @@ static struct keyring *ring(const char *text)
 	return keyring;
 }
 
-/* Text, and then what nothing packs. */
+/* Fills the bytes with text, and then with incompressible data. */
 static void fill(uint8_t *bytes, size_t size)
 {
 	uint64_t random = 88172645463325252u;
@@ -65,7 +65,7 @@ static void seal_with(const struct keyring *keyring, uint64_t raw_size)
 	value = made;
 }
 
-/* How many bytes come out, so many at a time, or the error that comes instead; never more than the head says. */
+/* Unpacks with reads of `at_a_time` bytes. Returns the number of bytes, or an error; never more than the head says. */
 static ssize_t unpack(struct value_reader *reader, size_t at_a_time)
 {
 	static uint8_t got[sizeof(raw) + 65536];
@@ -251,7 +251,8 @@ Test(value, values_too_large_for_engines_are_not_created)
 	fill(bytes, size);
 	cr_assert_eq(value_begin(&writer, VALUE_QUICK, 0, VALUE_BUNDLE_MAX), 0);
 	for (int i = 0; i < 9 && error == 0; i++) {
-		/* the half that nothing packs, and each time another one as far as it can see back */
+		/* the incompressible half, which changes each time, so that the packer finds no repetition in its
+		 * window */
 		bytes[size / 2 + i]++;
 		error = value_write(&writer, bytes + size / 2, size / 2);
 	}
@@ -330,7 +331,7 @@ Test(parcel, a_sealed_parcel_can_be_opened)
 	cr_expect_eq(open_parcel(key, bytes, size - 1, &again), VALUE_DAMAGED);
 	cr_expect_eq(again.count, 0);
 	free(bytes);
-	/* where not all find room, the newest do */
+	/* if not all fit, the newest do */
 	size_of_two = 4 * BUNDLE_FRAME_BYTES + entry_info(parcel.entries[0])->total_size +
 	              entry_info(parcel.entries[1])->total_size;
 	cr_assert_eq(parcel_seal(&parcel, key, NULL, size_of_two, &bytes, &size), 0);
@@ -350,7 +351,7 @@ Test(parcel, a_sealed_parcel_can_be_opened)
 
 enum end { WITH_END, WITHOUT_END };
 
-/* Of so many entries of that key, in a value of `key`. */
+/* Opens a value of `key` with `count` entries of the key `of`. */
 static enum value_found open_bundle_of(const uint8_t *of, int count, enum end end)
 {
 	struct value_writer writer;
