@@ -26,41 +26,41 @@ closes_with() { # the last line of a run
 unit_tests <<'EOF'
 printf '1..2\nok - one\nok - two\n' >"$1"
 EOF
-check "A program that says all went well is believed." closes_with '2 passed, 0 failed, 0 skipped'
+check "A program that reports success has passed." closes_with '2 passed, 0 failed, 0 skipped'
 
 unit_tests <<'EOF'
 [ -e "$2" ] || { touch "$2"; exec python3 -c 'import time; time.sleep(100)'; }
 printf '1..2\nok - one\nok - two\n' >"$1"
 EOF
-check "A program that stands still without a worker is run again." closes_with '2 passed, 0 failed, 0 skipped'
-check "That it was is told." grep -q 'run 1 of unit-tests stood still without a worker' "$tmp/said"
+check "A program that hangs without a worker is run again." closes_with '2 passed, 0 failed, 0 skipped'
+check "The repetition is reported." grep -q 'run 1 of unit-tests stood still without a worker' "$tmp/said"
 
 unit_tests <<'EOF'
 exec python3 -c 'import time; time.sleep(100)'
 EOF
-check "One that stands still each time has failed." closes_with '0 passed, 1 failed, 0 skipped'
+check "A program that hangs each time has failed." closes_with '0 passed, 1 failed, 0 skipped'
 
 unit_tests <<'EOF'
 sleep 3
 printf '1..1\nok - one\n' >"$1"
 EOF
-check "One whose worker takes its time is left alone." closes_with '1 passed, 0 failed, 0 skipped'
+check "A program with a slow worker is not ended." closes_with '1 passed, 0 failed, 0 skipped'
 
 unit_tests <<'EOF'
 exit 0
 EOF
-check "One that ends without a word has failed." closes_with '0 passed, 1 failed, 0 skipped'
+check "A program that ends without output has failed." closes_with '0 passed, 1 failed, 0 skipped'
 
 unit_tests <<'EOF'
 printf '1..2\nok - one\n' >"$1"
 EOF
-check "One that ends before its last test has failed." closes_with '1 passed, 1 failed, 0 skipped'
+check "A program that ends before its last test has failed." closes_with '1 passed, 1 failed, 0 skipped'
 
 unit_tests <<'EOF'
 printf '1..1\nok - one\n' >"$1"
 exit 3
 EOF
-check "One that ends with an error although no test failed has failed." closes_with '1 passed, 1 failed, 0 skipped'
+check "A program that exits with an error although no test failed has failed." closes_with '1 passed, 1 failed, 0 skipped'
 
 # Programs of a build without unit tests. They start in $tmp, where "said" is what the run has said.
 program() {
@@ -90,7 +90,7 @@ program two <<'EOF'
 echo "$HOME $TMPDIR" >two && touch "$TMPDIR/litter" && printf 'ok 1 - mine\n1..1\n'
 EOF
 own() { programs_close_with '2 passed, 1 failed, 0 skipped' && grep -q '^FAILED tap/two' "$tmp/said" && ! grep -qFf "$tmp/one" "$tmp/two"; }
-check "Each has directories of its own, and answers for what is left there." own
+check "Each file has its own directories, and fails if it leaves files there." own
 program two <<'EOF'
 mkdir "$TEST_MEMORY/litter" && touch "$TEST_MEMORY/litter/file" && chmod 0 "$TEST_MEMORY/litter"
 echo "$TEST_MEMORY" >memory && printf 'ok 1 - mine\n1..1\n'
@@ -98,19 +98,19 @@ EOF
 in_memory_too() {
 	programs_close_with '2 passed, 1 failed, 0 skipped' && grep -q 'left behind in [^ ]*: litter$' "$tmp/said" && [ ! -e "$(cat "$tmp/memory")" ]
 }
-check "What is left in memory, under whatever permissions, is found too, and removed." in_memory_too
+check "Files left in memory are found and removed, with any permissions." in_memory_too
 rm "$tmp/build/tests/tap/two"
 program one <<'EOF'
 printf '1..2\nok 1 - one\nok 2 - two # SKIP three is needed\n'
 EOF
 skipped() { programs_close_with '1 passed, 0 failed, 1 skipped' && grep -q 'skipped: two (three is needed)$' "$tmp/said"; }
-check "The reason of a skip stands behind the sentence." skipped
+check "The reason of a skip is printed after the sentence." skipped
 program one <<'EOF'
 echo 'ok 1 - first'
 until grep -q 'tap/one ([0-9]* s and 1 tests)' said; do sleep 0.1; done
 printf 'ok 2 - second\n1..2\n'
 EOF
-check "While a file runs, its name, time and tests are told." programs_close_with '2 passed, 0 failed, 0 skipped'
+check "While a file runs, its name, time and tests are printed." programs_close_with '2 passed, 0 failed, 0 skipped'
 killed_by() { # SIGNAL
 	program one <<EOF
 echo 'ok 1 - first'
@@ -118,15 +118,15 @@ kill -$1 \$\$
 EOF
 	programs_close_with '1 passed, 2 failed, 0 skipped' && grep -q "ended by SIG$1, which the run did not send" "$tmp/said"
 }
-check "A file that somebody ends by a signal is told to be." killed_by TERM
-check "So is one that somebody kills, long before its time is over." killed_by KILL
+check "A file ended by a signal from outside is reported as such." killed_by TERM
+check "A file killed from outside before its timeout is reported as such." killed_by KILL
 late() {
 	program one <<'EOF'
 sleep 60
 EOF
 	TEST_TIMEOUT=1 programs_close_with '0 passed, 2 failed, 0 skipped' && grep -q 'killed after 1 seconds' "$tmp/said"
 }
-check "One that takes longer than its time is told to have." late
+check "A file that exceeds its timeout is reported as such." late
 program one <<'EOF'
 trap 'touch ended; exit' TERM
 touch begun
@@ -139,7 +139,7 @@ told_to_end() {
 	kill "$!"
 	! wait "$!" && [ -e "$tmp/ended" ] && [ -z "$(ls "$tmp/place")" ]
 }
-check "A run that is told to end ends its tests, and leaves nothing." told_to_end
+check "A run that gets a signal ends its tests and leaves nothing." told_to_end
 
 program one <<'EOF'
 setsid sleep 1000 >/dev/null 2>&1 &
@@ -147,7 +147,7 @@ echo "$!" >daemon
 printf 'ok 1 - first\n1..1\n'
 EOF
 daemon_ended() { programs_close_with '1 passed, 0 failed, 0 skipped' && grep -q 'still running, and killed: .*sleep 1000' "$tmp/said" && ! kill -0 "$(cat "$tmp/daemon")" 2>/dev/null; }
-check "What a file leaves running, in a session of its own too, is ended and told." daemon_ended
+check "Processes that a file leaves running are ended and reported, even in another session." daemon_ended
 
 # scripts/test of a small tree, whose one test starts a daemon, holds a process that heeds no SIGTERM, and writes files.
 tree=$tmp/tree

@@ -7,6 +7,6 @@ cd "$(dirname "$0")/../.." || exit 1
 command -v python3 >/dev/null || skip_all "no python3"
 
 planted() { PLANTED=found ONLY=$1 python3 tests/mutants/mutants.py "$BUILD"; }
-check "What each planted fault changes is there, once." planted ''
-check "Faults that cannot be found are told of." eval '! planted "a fault that nobody has planted"'
+check "The text that each planted mutant changes is in its file exactly once." planted ''
+check "A run that matches no mutant fails." eval '! planted "a fault that nobody has planted"'
 plan

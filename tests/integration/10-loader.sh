@@ -127,7 +127,7 @@ cached "A library built with -fno-plt is cached." "$lookup" handle "$FAKE/noplt/
 cached "A library that imports the stat of old glibc is cached." "$lookup" handle "$FAKE/12/libnvrtc.so.12"
 cached "Libraries of two versions in one process each get their own results." "$lookup" two "$so13" "$FAKE/12/libnvrtc.so.12"
 cached "Two libraries of one soname in one process each get their own results." "$lookup" two "$so13" "$FAKE/13b/libnvrtc.so.13"
-cached "A renamed copy beside the library of its version gets its own results." \
+cached "A renamed copy of the library in the same process gets its own results." \
 	"$lookup" two "$FAKE/renamed/libnvrtc-abc123.so.12" "$FAKE/12/libnvrtc.so.12"
 if "$lookup" handle "$so13" >"$tmp/one" && "$lookup" handle "$FAKE/13b/libnvrtc.so.13" >"$tmp/other" &&
 	! cmp -s "$tmp/one" "$tmp/other"; then
@@ -143,7 +143,7 @@ fi
 unaffected "Functions that a library lacks stay NULL, with the loader's own words." \
 	"$lookup" features "$FAKE/11/libnvrtc.so.11.2" libnvrtc.so.11.2
 unaffected "Functions of 13.0 are all there, later ones are not." "$lookup" features "$so13" libnvrtc.so.13
-unaffected "Errors of dlsym have the same text and are told once." "$lookup" errors "$so13"
+unaffected "Errors of dlsym have the same text and are reported once." "$lookup" errors "$so13"
 unaffected "An error that is pending when NVRTC is called is still there afterwards." "$LOADER/linked" pending-error
 
 fresh_cache
@@ -151,17 +151,17 @@ preloaded "$lookup" unknown "$FAKE/future/libnvrtc.so.13" >"$tmp/cold" 2>&1
 preloaded "$lookup" unknown "$FAKE/future/libnvrtc.so.13" >"$tmp/warm" 2>&1
 if [ "$(compiles_in "$tmp/cold")" = "1 1 " ] && [ "$(compiles_in "$tmp/warm")" = "0 1 " ] &&
 	has_line "$tmp/warm" "unknown 0 1" && cmp -s <(lines_of "$tmp/cold") <(lines_of "$tmp/warm"); then
-	ok "A function that nobody knows sees a program that was really compiled, after a hit too."
+	ok "An unknown function sees a really compiled program, also after a hit."
 else
-	not_ok "A function that nobody knows sees a program that was really compiled, after a hit too." "$tmp/warm"
+	not_ok "An unknown function sees a really compiled program, also after a hit." "$tmp/warm"
 fi
 
 if three_runs "$lookup" private "$so13" && [ "$(compiles_in "$tmp/cold")" = "1 2 2 " ] &&
 	[ "$(compiles_in "$tmp/warm")" = "0 1 1 " ]; then
-	ok "__nvrtcCPEx is nvrtcCreateProgram without extensions, and with them its program goes to the real library."
+	ok "__nvrtcCPEx without extensions equals nvrtcCreateProgram; with extensions its program is bypassed."
 else
 	report_counts
-	not_ok "__nvrtcCPEx is nvrtcCreateProgram without extensions, and with them its program goes to the real library." \
+	not_ok "__nvrtcCPEx without extensions equals nvrtcCreateProgram; with extensions its program is bypassed." \
 		"$tmp/difference"
 fi
 check "Programs with extensions are counted." test "$(reason_of extensions)" -gt 0
@@ -170,19 +170,19 @@ extensions_told() {
 	"$COMMAND" explain --last 9 >"$tmp/explained" && cat "$tmp/log" "$tmp/trace" "$tmp/explained" && grep -q 'NVRTC: bypassed: extensions, ' "$tmp/log" &&
 		grep -q '"cat":"bypassed".*"reason":"extensions"' "$tmp/trace" && grep -q 'BYPASSED: extensions$' "$tmp/explained"
 }
-check "Log, trace and journal tell of them, as of all that is bypassed." extensions_told
+check "Log, trace and journal report them like other bypasses." extensions_told
 
 # Neighbours
 before=$LOADER/neighbour.so
-cached "Another preload that hooks dlsym before us keeps its hook, and we ours." "$lookup" hooked "$so13"
+cached "Another preload that hooks dlsym before us keeps its hook, and so do we." "$lookup" hooked "$so13"
 before='' after=$LOADER/neighbour.so
-cached "Another preload that hooks dlsym behind us keeps its hook, and we ours." "$lookup" hooked "$so13"
+cached "Another preload that hooks dlsym after us keeps its hook, and so do we." "$lookup" hooked "$so13"
 check "The other preload's own symbol is found through both versions of dlsym." \
 	grep -cE '^hooked, (new|old) 1$' "$tmp/warm"
 before=$LOADER/tracer.so after=''
 cached "A preload before us that watches getters by RTLD_NEXT sees the results of a hit, linked." "$LOADER/linked"
 before='' after=$LOADER/tracer.so
-cached "A preload behind us that watches getters by RTLD_NEXT sees the results of a hit, linked." "$LOADER/linked"
+cached "A preload after us that watches getters by RTLD_NEXT sees the results of a hit, linked." "$LOADER/linked"
 before='' after=''
 unaffected "Without the other preload its symbol is not there." "$lookup" hooked "$so13"
 for place in before after; do
@@ -212,11 +212,11 @@ beside_deep() { # a module whose calls go past us might have told the library wh
 		[ "$(stat_of stores) $(reason_of exports)" = "$2" ] || { "$COMMAND" stats && false; }
 }
 if runs_here python3; then
-	check "Beside a module that is bound to us others are cached." beside_deep 0 "1 0"
-	check "Beside one that is bound to NVRTC itself nobody is." beside_deep 8 "0 1"
+	check "If a module is bound to our exports, the other callers are cached." beside_deep 0 "1 0"
+	check "If a module is bound directly to NVRTC, no caller is cached." beside_deep 8 "0 1"
 else
-	skip "Beside a module that is bound to us others are cached." "no python3 of this machine"
-	skip "Beside one that is bound to NVRTC itself nobody is." "no python3 of this machine"
+	skip "If a module is bound to our exports, the other callers are cached." "no python3 of this machine"
+	skip "If a module is bound directly to NVRTC, no caller is cached." "no python3 of this machine"
 fi
 cached "NVRTC opened with RTLD_DEEPBIND by a program that looks functions up in it is cached." "$lookup" deepbind "$so13"
 unaffected "NVRTC in a namespace of its own runs." "$lookup" namespace "$so13"
@@ -275,7 +275,7 @@ fi
 
 # A process that never meets NVRTC
 unaffected "A program without NVRTC finds no function of it, by any way of asking, and no memory is taken." "$LOADER/plain"
-check "A program without NVRTC leaves no directory behind." test ! -e "$NVRTCCACHE_DIR"
+check "A program without NVRTC creates no directory." test ! -e "$NVRTCCACHE_DIR"
 "$LOADER/plain" >/dev/null 2>&1
 env LD_PRELOAD="$LOADER/environment.so" "$LOADER/plain" >/dev/null 2>"$tmp/asked.bare"
 for place in before after; do

@@ -62,17 +62,17 @@ else
 fi
 for i in "${!pairs[@]}"; do
 	pair=${pairs[i]} name=${names[i]}
-	check "With $name, a linked program is served as by one." same_as_one "$pair" "$linked"
-	check "With $name, dlopen and dlsym are served as by one." same_as_one "$pair" "$lookup" handle "$so13"
-	check "With $name, so is the dlvsym of a version." same_as_one "$pair" "$lookup" dlvsym "$so13" libnvrtc.so.13
+	check "With $name, a linked program gets the same hits as with one copy." same_as_one "$pair" "$linked"
+	check "With $name, dlopen and dlsym get the same hits as with one copy." same_as_one "$pair" "$lookup" handle "$so13"
+	check "With $name, dlvsym of a version gets the same hits as with one copy." same_as_one "$pair" "$lookup" dlvsym "$so13" libnvrtc.so.13
 	check "With $name, RTLD_DEFAULT finds what it finds with one." same_as_one "$pair" "$lookup" default "$so13" libnvrtc.so.13
 	check "With $name, RTLD_NEXT finds what it finds with one." same_as_one "$pair" "$lookup" next "$so13"
 	check "With $name, NVRTCCACHE_DISABLE=1 disables both, linked." bypassing "$pair" "$linked"
 	check "With $name, NVRTCCACHE_DISABLE=1 disables both, looked up." bypassing "$pair" "$lookup" handle "$so13"
 	if runs_here python3; then
-		check "With $name, ctypes is served as by one." same_as_one "$pair" python3 "$SOURCE/loader/client.py" "$so13"
+		check "With $name, ctypes gets the same hits as with one copy." same_as_one "$pair" python3 "$SOURCE/loader/client.py" "$so13"
 	else
-		skip "With $name, ctypes is served as by one." "no python3 of this machine"
+		skip "With $name, ctypes gets the same hits as with one copy." "no python3 of this machine"
 	fi
 done
 
@@ -92,8 +92,8 @@ if runs_here python3; then
 		is_active "$later" "$later $LOADER/neighbour.so $LIBRARY"
 	check "It is so with such a preload before the two." is_active "$later" "$LOADER/neighbour.so $later $LIBRARY"
 	fresh_cache
-	check "What is called in the second copy goes to the real library." second_forwards
-	check "The second copy has made no cache directory." test ! -e "$NVRTCCACHE_DIR"
+	check "Calls of the second copy are forwarded to the real library." second_forwards
+	check "The second copy has created no cache directory." test ! -e "$NVRTCCACHE_DIR"
 else
 	skip "Of two copies the first is active." "no python3 of this machine"
 fi

@@ -63,7 +63,7 @@ keeps() { # MOMENT WHAT CONTENT: the program's file has what the program wrote
 }
 for moment in looked-up created compiled last; do
 	check "A file that takes the place of descriptor 2 stays empty ($moment)." keeps $moment inherited ""
-	check "One with content keeps it ($moment)." keeps $moment written data
+	check "A file with content in the place of descriptor 2 stays unchanged ($moment)." keeps $moment written data
 done
 check "A file that the program opened there before it looked NVRTC up, to be closed by exec, stays empty." keeps first file ""
 goes_to_stderr() { # MOMENT WHAT
@@ -73,8 +73,8 @@ goes_to_stderr() { # MOMENT WHAT
 		[ -s "$tmp/err" ] || { echo "$setting: nothing on stderr" && return 1; }
 	done < <(asked)
 }
-check "Text goes to a descriptor 2 that nobody touched." goes_to_stderr never ""
-check "It goes to one that was closed and opened as the same file again." goes_to_stderr created same
+check "Text is written to an unchanged descriptor 2." goes_to_stderr never ""
+check "Text is written to a descriptor 2 that was closed and opened as the same file again." goes_to_stderr created same
 survives() {
 	local setting moment
 	while read -r setting; do

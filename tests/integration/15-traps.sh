@@ -37,21 +37,21 @@ echo one >"$header"
 settled
 preloaded "$traps" "${first[@]}" >"$tmp/first" 2>&1
 preloaded "$traps" "${first[@]}" >"$tmp/second" 2>&1
-check "A handle compiled twice is served twice." test "$(compiles "$tmp/second")" = 0
+check "A handle compiled twice gets two hits." test "$(compiles "$tmp/second")" = 0
 echo other >"$header"
 settled
 same "The cubin that a second compile leaves alone is of the header as it is now." "$traps" "${first[@]}"
 clock=(sticky "$so13" -arch=sm_90 --fake-time -DNOW=__TIME__)
 preloaded "$traps" "${clock[@]}" >"$tmp/first" 2>&1
 preloaded "$traps" "${clock[@]}" >"$tmp/second" 2>&1
-check "A second compile that leaves a cubin with the time in it is not served." test "$(compiles "$tmp/second")" = 2
+check "A second compile that leaves a cubin with the time in it is not a hit." test "$(compiles "$tmp/second")" = 2
 
 fresh_cache
 preloaded "$traps" once "$so13" --fake-env=TRAP >"$tmp/first" 2>&1
 preloaded "$traps" once "$so13" --fake-env=TRAP >"$tmp/second" 2>&1
-check "A result for which an unknown variable was asked for in vain is served." test "$(compiles "$tmp/second")" = 0
+check "A result for which the compiler read an unset unlisted variable is a hit." test "$(compiles "$tmp/second")" = 0
 export TRAP=1
-same "It is not, once the variable is set." "$traps" once "$so13" --fake-env=TRAP
+same "It is not a hit once the variable is set." "$traps" once "$so13" --fake-env=TRAP
 unset TRAP
 
 fresh_cache
@@ -60,23 +60,23 @@ mkdir "$tmp/here" "$tmp/there"
 ln -s here "$tmp/link"
 cd "$tmp/here" || exit 1
 preloaded env -u PWD "$traps" moved "$so13" "$tmp/there" "${slow[@]}" >"$tmp/first" 2>&1
-same "A directory that another thread changed meanwhile leaves no result behind." env -u PWD "$traps" once "$so13" "${slow[@]}"
+same "If another thread changes the working directory meanwhile, no wrong result is cached." env -u PWD "$traps" once "$so13" "${slow[@]}"
 fresh_cache
 export PWD=$tmp/here
 preloaded "$traps" changed "$so13" "PWD=$tmp/link" "${slow[@]}" >"$tmp/first" 2>&1
-same "A variable that another thread changed meanwhile leaves no result behind." "$traps" once "$so13" "${slow[@]}"
+same "If another thread changes a variable meanwhile, no wrong result is cached." "$traps" once "$so13" "${slow[@]}"
 cd "$tmp" || exit 1
 
 fresh_cache
 text='extern "C" __global__ void k(const char **t) { *t = __TIME__; }'
 NVRTCCACHE_SLOPPINESS=time_macros preloaded "$traps" source "$so13" "$text" >"$tmp/first" 2>&1
 NVRTCCACHE_SLOPPINESS=time_macros preloaded "$traps" source "$so13" "$text" >"$tmp/second" 2>&1
-check "The sloppy are served what they kept." test "$(compiles "$tmp/second")" = 0
+check "With NVRTCCACHE_SLOPPINESS=time_macros a result with the time is a hit." test "$(compiles "$tmp/second")" = 0
 preloaded "$traps" source "$so13" "$text" >"$tmp/second" 2>&1
-check "Nobody else is." test "$(compiles "$tmp/second")" = 1
+check "Without the setting it is not." test "$(compiles "$tmp/second")" = 1
 preloaded "$traps" named "$so13" "k<__TIME__[7]>" >"$tmp/first" 2>&1
 preloaded "$traps" named "$so13" "k<__TIME__[7]>" >"$tmp/second" 2>&1
-check "A name expression with the time in it is not served." test "$(compiles "$tmp/second")" = 1
+check "A name expression with the time in it is not a hit." test "$(compiles "$tmp/second")" = 1
 
 fresh_cache
 preloaded "$traps" once "$so13" --fake-rc=6 >"$tmp/first" 2>&1
@@ -99,7 +99,7 @@ note=$(readelf -SW "$so13" | sed -n 's/.*\.note\.gnu\.build-id *NOTE *[0-9a-f]* 
 printf '\377\377' | dd of="$tmp/other.so" bs=1 seek=$((16#$note + 16)) conv=notrunc 2>/dev/null
 same "A library that was replaced on disk and opened again is another one." \
 	"$traps" replaced "$so13" "$tmp/other.so" "$tmp/place/libnvrtc.so.13"
-same "A linked module that comes and goes at twenty addresses gets no error of ours." "$traps" reloaded "$LOADER/probing.so" 20
+same "A linked module that is loaded and unloaded at twenty addresses gets no error of ours." "$traps" reloaded "$LOADER/probing.so" 20
 timeout 600 "$traps" absent | grep -c '^error' >"$tmp/bare"
 preloaded "$traps" absent | grep -c '^error' >"$tmp/ours"
 check "dlvsym finds no function in a program without NVRTC, by its own handle neither." diff "$tmp/bare" "$tmp/ours"
@@ -108,7 +108,7 @@ fresh_cache
 preloaded "$LOADER/passing_by12" >"$tmp/first" 2>&1
 same "A linked program's flow callback is called and obeyed where we do not export its setter." "$LOADER/passing_by12" veto
 preloaded "$LOADER/passing_by_future" >"$tmp/first" 2>&1
-same "A linked program's function that nobody knows sees a compiled program." "$LOADER/passing_by_future"
+same "An unknown function of a linked program sees a compiled program." "$LOADER/passing_by_future"
 
 mkdir "$tmp/real"
 echo '#define REAL 1' >"$tmp/real/x.h"
@@ -134,7 +134,7 @@ for from in late early; do
 		preloaded "$traps" source "$so13" '#include "x.h"' -I"$tmp/early" -I"$tmp/late" >"$tmp/first" 2>&1
 		export REDIRECT_FROM=$tmp/$from/
 		[ $place = before ] && before=$bare_preload || after=$bare_preload
-		same "What is kept is no hit where a preload $place us shows the compiler another $from directory." \
+		same "A cached result is no hit if a preload $place us shows the compiler another $from directory." \
 			"$traps" source "$so13" '#include "x.h"' -I"$tmp/early" -I"$tmp/late"
 		before='' after=''
 		unset REDIRECT_FROM

@@ -30,26 +30,26 @@ refused() {
 
 # The table as it is, and libraries that import what is in it.
 if library forbidden <<<'int glob(); int found(void) { return glob("*", 0, 0, 0); }'; then
-	refused forbidden glob "A library that could not be watched is told, with what it imports."
+	refused forbidden glob "A library that could not be watched is reported with its imports."
 	unwatched='1 libraries import 0 of [0-9]* watched functions; not:.* getenv '
 	if scripts/census --unused "$tmp/forbidden.so" >"$tmp/census" 2>&1 && grep -q "$unwatched" "$tmp/census"; then
-		ok "What is watched and not imported is named."
+		ok "Watched functions that no library imports are listed."
 	else
-		not_ok "What is watched and not imported is named." "$tmp/census"
+		not_ok "Watched functions that no library imports are listed." "$tmp/census"
 	fi
 	library data <<<'char *getenv(const char *); char *(*table[])(const char *) = {getenv};'
-	refused data 'getenv in data' "A watched function whose address lies in data is told."
+	refused data 'getenv in data' "A watched function whose address is in data is reported."
 else
-	skip "A library that could not be watched is told, with what it imports." "no compiler for it: $(tail -1 "$tmp/cc")"
+	skip "A library that could not be watched is reported with its imports." "no compiler for it: $(tail -1 "$tmp/cc")"
 fi
 if [ "$(uname -m)" = x86_64 ] && library versions <<-'END'; then
 	__asm__(".symver first, realpath@GLIBC_2.2.5\n.symver second, realpath@GLIBC_2.3");
 	char *first(), *second();
 	int both(void) { return first("/", 0) == second("/", 0); }
 END
-	refused versions 'realpath in several versions' "A watched function in two versions, which may be two functions, is told."
+	refused versions 'realpath in several versions' "A watched function in two versions, which may be two functions, is reported."
 else
-	skip "A watched function in two versions, which may be two functions, is told." "of x86-64, with a compiler"
+	skip "A watched function in two versions, which may be two functions, is reported." "of x86-64, with a compiler"
 fi
 
 # Releases, as they were noted: nothing is fetched.
@@ -68,9 +68,9 @@ else
 fi
 notes aarch64-nvidia-nvjitlink-14.0.1 'glob GLIBC_2.17'
 if ! releases && grep -q 'nvJitLink 14\.0 for aarch64: NOT WATCHABLE: glob$' "$tmp/census"; then
-	ok "A release with an import that nobody knows fails the census."
+	ok "A release with an unknown import fails the census."
 else
-	not_ok "A release with an import that nobody knows fails the census." "$tmp/census"
+	not_ok "A release with an unknown import fails the census." "$tmp/census"
 fi
 notes aarch64-nvidia-nvjitlink-14.0.1 'getenv GLIBC_2.99'
 if ! releases && grep -q '^getenv of aarch64 is asked for in several versions: ' "$tmp/census"; then

@@ -104,25 +104,25 @@ done
 host=("${lookup[@]}")
 session "Names of several releases are mixed over one handle." "2 0, 2 0, 0 0" "$arch" create names=13_0 $'ptx=8.0\none' \
 	names=13_2 $'ptx=8.0\ntwo' names=plain complete names=13_1 get names=13_2 destroy
-session "What one name made another is served." "2 1, 1 1, 0 0" "$arch" option=-lto create $'lto=one\n' complete destroy \
+session "A result of a call by one name is a hit for another name." "2 1, 1 1, 0 0" "$arch" option=-lto create $'lto=one\n' complete destroy \
 	options= "$arch" names=13_0 create $'ptx=8.0\none' complete get destroy names=13_1 create $'ptx=8.0\none' complete get destroy
 session "A name of a release that the library is not is not there." "0 0, 0 0, 0 0" names=13_3 names=12_0 names=13_x
 
 host=("$hosts/linker-12_8")
-session "A host that is linked with 12.8's names is right, and goes uncached." "0 1, 0 1, 0 1" "${lto[@]}"
+session "A host linked with the names of 12.8 gets right results and is not cached." "0 1, 0 1, 0 1" "${lto[@]}"
 session "So are its texts." "2 0, 2 0, 2 0" "${ptx[@]}"
-check "Nothing of it is kept." test "$(entries)" = 0
+check "Nothing of it is cached." test "$(entries)" = 0
 session "So are handles that are made by other names, as getters past us may be asked of them." "1 0, 1 0, 1 0" names=12_9 \
 	"$arch" create $'ptx=8.0\none' complete names=linked get names=plain destroy
 export LD_LIBRARY_PATH=$FAKE/link/12.0
 session "With a library that lacks those names it fails as without us." ", , " "${lto[@]}"
-check "What is missing is said." grep -q 'undefined symbol: __nvJitLink.*_12_8, version libnvJitLink.so.12' "$tmp/cold"
+check "The missing symbol is reported." grep -q 'undefined symbol: __nvJitLink.*_12_8, version libnvJitLink.so.12' "$tmp/cold"
 host=("$hosts/linker-12_0")
 session "A weak reference finds nothing that the library lacks." "0 0, 0 0, 0 0" weak version
 check "Nothing it is." grep -q 'nvJitLinkVersion is not there' "$tmp/warm"
 session "12.0 links LTO-IR once." "0 1, 0 1, 0 0" "${lto[@]}"
 session "12.0 compiles PTX every time: where it ends to it is not known." "2 0, 2 0, 2 0" "${ptx[@]}"
-session "12.0 reads PTX up to its size, and nobody reads on." "1 0, 1 0, 1 0" "$arch" create end=page $'ptx=8.0\none' complete get
+session "12.0 reads PTX up to its size, and no byte after it is read." "1 0, 1 0, 1 0" "$arch" create end=page $'ptx=8.0\none' complete get
 session "Links of cubins are not cached with 12.0." "0 1, 0 1, 0 1" "$arch" option=-lto create $'lto=one\n' cubin=two complete get
 unset LD_LIBRARY_PATH
 session "It is there where the library has it." "0 0, 0 0, 0 0" weak version
@@ -131,10 +131,10 @@ host=("${lookup[@]}")
 
 # ---- Life ----
 
-session "A handle without inputs is passed on." "0 0, 0 0, 0 0" "$arch" create complete get destroy
+session "A handle without inputs is bypassed." "0 0, 0 0, 0 0" "$arch" create complete get destroy
 session "One with -lto says that there is no module, again and again." "0 0, 0 0, 0 0" "$arch" option=-lto create complete get
-check "Of that nothing is kept, as the library was not seen to work." test "$(entries)" = 0
-session "Cubins alone are passed on." "0 0, 0 0, 0 0" "$arch" create cubin=one cubin=two complete get destroy
+check "Nothing of that is cached, because the watch saw no call of the library." test "$(entries)" = 0
+session "Links of cubins alone are bypassed." "0 0, 0 0, 0 0" "$arch" create cubin=one cubin=two complete get destroy
 check "They cost no look-up." test "$(entries)" = 0
 session "A refused option leaves a handle that has a log." "0 0, 0 0, 0 0" "$arch" option=-odd create logs destroy
 session "So does an architecture that is missing." "0 0, 0 0, 0 0" create logs destroy create=none
@@ -147,13 +147,13 @@ host=("${lookup[@]}")
 session "With -ptx the text is given out." "0 1, 0 1, 0 0" "$arch" option=-lto option=-ptx create $'lto=one\n' complete get
 session "A second completion fails, and what was linked is still there." "1 0, 1 0, 1 0" "$arch" create $'ptx=8.0\none' \
 	complete get complete get destroy
-session "What is added after a completion is told the handle that really completed." "1 1, 1 1, 1 1" "$arch" option=-lto \
+session "Inputs after a completion are added to the real handle, which has really completed." "1 1, 1 1, 1 1" "$arch" option=-lto \
 	create $'ptx=8.0\none' $'lto=one\n' complete $'ptx=8.0\nlate' get $'lto=late\n' get complete get destroy
 session "A file after a completion likewise." "0 1, 0 1, 0 1" "$arch" option=-lto create $'lto=one\n' complete \
 	"file=2=$tmp/missing" logs destroy
-session "A handle that owes steps is destroyed." "2 0, 2 0, 0 0" "$arch" create $'ptx=8.0\none' $'ptx=8.0\ntwo' logs destroy \
+session "A handle with deferred steps can be destroyed." "2 0, 2 0, 0 0" "$arch" create $'ptx=8.0\none' $'ptx=8.0\ntwo' logs destroy \
 	destroy
-session "Two handles, one beside the other." "3 2, 3 2, 0 0" "$arch" option=-lto create handle=1 create handle=0 \
+session "Two handles are independent." "3 2, 3 2, 0 0" "$arch" option=-lto create handle=1 create handle=0 \
 	$'ptx=8.0\none' handle=1 $'lto=two\n' $'ptx=8.0\ntwo' handle=0 $'ptx=8.0\nthree' $'lto=four\n' complete handle=1 \
 	complete get handle=0 get destroy handle=1 get destroy
 session "The same handle again in one process." "2 0, 1 0, 0 0" "$arch" create $'ptx=8.0\none' complete get destroy \
@@ -161,18 +161,18 @@ session "The same handle again in one process." "2 0, 1 0, 0 0" "$arch" create $
 check "That is a hit in memory." test "$(stat_of hits_memory)" = 4 # two in the cold run, two in the warm one
 check "Its share of the counts is nvJitLink's." test "$(stat_of nvjitlink.hits_memory)" = 4
 say_arch() { "$COMMAND" ls --json >"$tmp/list" && ! grep '"arch": null\|"options": \[\]' "$tmp/list" && grep -q '"arch": "sm_' "$tmp/list"; }
-check "Results behind steps say what was asked for, too." say_arch
+check "Results after steps have a description of the request, too." say_arch
 session "Threads, each with a handle." "8 0, 8 0, 0 0" "$arch" threads=8
-session "A child goes on with a handle of its parent's, and so does the parent." "1 0 1 0, 1 0 1 0, 0 0 0 0" "$arch" create \
+session "A child and its parent both continue with the parent's handle." "1 0 1 0, 1 0 1 0, 0 0 0 0" "$arch" create \
 	$'ptx=8.0\none' fork logs complete get destroy
-session "A child makes up for the steps that its parent was served." "2 0 2 0, 2 0 2 0, 2 0 2 0" "$arch" create \
+session "A child performs the deferred steps of its parent." "2 0 2 0, 2 0 2 0, 2 0 2 0" "$arch" create \
 	$'ptx=8.0\none' $'ptx=8.0\ntwo' fork logs inspect complete get destroy
 session "12.9 and 13.2 in one process." "2 0, 1 0, 0 0" "$arch" create $'ptx=8.0\none' complete get destroy "lib=$so12" \
 	names=12_3 handle=1 create $'ptx=8.0\none' complete get lib="$so13" names=plain handle=0 create $'ptx=8.0\none' \
 	complete get destroy
 check "Each had a result of its own." test "$(entries)" = 4
 host=("${lookup12[@]}" "$arch" create $'ptx=8.0\none' complete destroy options= "lib=$so13" names=plain)
-session "So with 13.2 behind 12.9." "2 0, 2 0, 0 0" "${ptx[@]}"
+session "PTX is compiled once with 13.2 after 12.9." "2 0, 2 0, 0 0" "${ptx[@]}"
 host=("${lookup[@]}")
 session "nvJitLink and NVRTC are cached in one process, side by side." "2 0, 2 0, 0 0" "${ptx[@]:0:3}" \
 	"nvrtc=$FAKE/13/libnvrtc.so.13" "${ptx[@]:3}"
@@ -185,18 +185,18 @@ session "Logs are read between steps, and pile up." "2 0, 2 0, 0 0" "$arch" crea
 	$'ptx=8.0\ntwo\n@warn second' logs complete logs get destroy
 fresh_cache
 check "A step is compiled." test "$(works "$arch" create $'ptx=8.0\none\n@warn first' destroy)" = "1 0"
-as_bare "A step that is not there makes up for one that was, and is right." "2 0" "${ptx[@]}"
-as_bare "All of it is there then." "0 0" "${ptx[@]}"
-as_bare "A completion that is not there makes up for steps that were." "3 0" "${ptx[@]:0:4}" $'ptx=8.0\nthree' complete get
-as_bare "It is there then." "0 0" "${ptx[@]:0:4}" $'ptx=8.0\nthree' complete get
+as_bare "A step that is a miss performs the deferred step before it, and its result is right." "2 0" "${ptx[@]}"
+as_bare "Then all of it hits." "0 0" "${ptx[@]}"
+as_bare "A completion that is a miss performs the deferred steps." "3 0" "${ptx[@]:0:4}" $'ptx=8.0\nthree' complete get
+as_bare "Then it is a hit." "0 0" "${ptx[@]:0:4}" $'ptx=8.0\nthree' complete get
 as_bare "Steps alone are there." "0 0" "${ptx[@]:0:4}" logs destroy
 as_bare "Steps that were compiled already are not completed for what is only read." "0 0" "${ptx[@]:0:3}" logs get destroy
-session "LTO-IR behind PTX is a step." "1 1, 1 1, 0 0" "$arch" option=-lto create $'ptx=8.0\none\n@warn first' \
+session "LTO-IR after PTX is a step." "1 1, 1 1, 0 0" "$arch" option=-lto create $'ptx=8.0\none\n@warn first' \
 	$'lto=two\n@warn second' logs complete get destroy
 fresh_cache
 check "PTX with -lto is compiled." test "$(works "$arch" option=-lto create $'ptx=8.0\none' $'lto=two\n' destroy)" = "1 0"
-as_bare "A link behind steps that were there." "1 1" "$arch" option=-lto create $'ptx=8.0\none' $'lto=two\n' complete get
-as_bare "A cubin behind a step that was there." "1 0" "$arch" option=-lto create $'ptx=8.0\none' cubin=two logs destroy
+as_bare "A link after steps that were hits." "1 1" "$arch" option=-lto create $'ptx=8.0\none' $'lto=two\n' complete get
+as_bare "A cubin after a step that was a hit." "1 0" "$arch" option=-lto create $'ptx=8.0\none' cubin=two logs destroy
 for code in 3 4 12; do
 	session "A step that fails with $code, then others." "2 0, 2 0, $([ $code = 4 ] && echo 0 0 || echo 2 0)" "$arch" create \
 		$'ptx=8.0\none\n@fail '$code$' error: broken' logs get $'ptx=8.0\ntwo' logs complete get destroy
@@ -206,7 +206,7 @@ session "A step that fails without saying why is not cached." "1 0, 1 0, 1 0" "$
 session "Nor is one for which there was no memory." "1 0, 1 0, 1 0" "$arch" create \
 	$'ptx=8.0\none\n@fail 4 error: out of memory' complete get
 for code in 4 5 6; do
-	session "A link that fails with $code is kept." "0 1, 0 1, 0 0" "$arch" option=-lto create \
+	session "A link that fails with $code is cached." "0 1, 0 1, 0 0" "$arch" option=-lto create \
 		$'lto=one\n@end '$code$' error: it failed' complete get destroy
 	session "So is one of PTX that has no name." "1 0, 1 0, 0 0" noname "$arch" create \
 		$'ptx=8.0\none\n@end '$code$' error: it failed' complete get
@@ -243,17 +243,17 @@ session "That of LTO-IR is copied." "0 1, 0 1, 0 0" "$arch" option=-lto create n
 	refill=other complete logs
 session "Where the log does not name an input, a link is a hit." "2 0, 2 0, 0 0" "$arch" create name=first \
 	$'ptx=8.0\none\n@warn of' refill=other name=second $'ptx=8.0\ntwo' refill=second complete get
-session "So is an input that ptxas refuses behind another." "2 0, 2 0, 0 0" "$arch" create name=first $'ptx=8.0\none' \
+session "So is an input that ptxas rejects after another one." "2 0, 2 0, 0 0" "$arch" create name=first $'ptx=8.0\none' \
 	name=second $'ptx=8.0\n@fail 4 error: no' logs
 
 # ---- What nobody knows ----
 
-session "A function that nobody knows sees all that was added." "2 0, 2 0, 2 0" "${ptx[@]:0:4}" complete inspect get destroy
+session "An unknown function sees all added inputs." "2 0, 2 0, 2 0" "${ptx[@]:0:4}" complete inspect get destroy
 check "It found an output." grep -qx 'inspect 0, 1' "$tmp/warm"
-session "And what is added behind it is added." "2 0, 2 0, 2 0" "${ptx[@]:0:3}" inspect "${ptx[@]:3}"
+session "Inputs that are added after it are added to the real handle." "2 0, 2 0, 2 0" "${ptx[@]:0:3}" inspect "${ptx[@]:3}"
 session "A program that asks for __nvJitLinkAPI is bypassed." "1 1, 1 1, 1 1" "$arch" option=-lto create $'api=one\n' \
 	$'ptx=8.0\none' complete get destroy
-check "Nothing of it is kept." test "$(entries)" = 0
+check "Nothing of it is cached." test "$(entries)" = 0
 session "So from there on." "2 1, 2 1, 1 1" "$arch" create $'ptx=8.0\none' complete destroy option=-lto create \
 	$'api=one\n' $'ptx=8.0\none' complete get destroy
 
@@ -262,14 +262,14 @@ session "So from there on." "2 1, 2 1, 1 1" "$arch" create $'ptx=8.0\none' compl
 session "Links that are timed are not cached." "0 1, 0 1, 0 1" "$arch" option=-lto option=-time create $'lto=one\n' complete get
 session "Nor is anything in them." "1 0, 1 0, 1 0" "$arch" option=-time create $'ptx=8.0\none' complete get
 for option in -Xnvvm=-inline-info -Xnvvm=-Xopt -future=1 -Xptxas=-odd -lto=1; do
-	session "With $option nothing is kept, and nothing behind it." "0 2, 0 2, 0 2" "$arch" option=-lto option=$option create \
+	session "With $option nothing is cached, and nothing after it." "0 2, 0 2, 0 2" "$arch" option=-lto option=$option create \
 		$'lto=one\n' complete get destroy options= "$arch" option=-lto create $'lto=two\n' complete get destroy
 done
 fresh_cache
-check "A link without it is kept." test "$(works "${lto[@]}")" = "0 1"
+check "A link without it is cached." test "$(works "${lto[@]}")" = "0 1"
 run warm preloaded "${host[@]}" "$arch" option=-lto option=-Xnvvm=-inline-info create $'lto=odd\n' complete destroy options= \
 	"${lto[@]}"
-check "What was kept of a process without it is what a hit gives." sh -c \
+check "A hit gives the result of a process without the option." sh -c \
 	"grep -q '^cubin 0' '$tmp/warm' && ! grep -q remark '$tmp/warm'"
 
 # ---- Where texts end ----
@@ -279,13 +279,13 @@ for end in inside behind page; do
 	[ $end = page ] && words+=(end=inside)
 	session "PTX with a NUL $end." "1 0, 1 0, 0 0" "$arch" create "${words[@]}" $'ptx=8.0\none' complete get
 done
-session "PTX that does not end is refused, and nothing of the handle is kept." "1 0, 1 0, 1 0" "$arch" create end=open \
+session "PTX without a terminating NUL is rejected, and nothing of the handle is cached." "1 0, 1 0, 1 0" "$arch" create end=open \
 	$'ptx=8.0\nodd' logs end=behind $'ptx=8.0\none' complete get
-session "Nor is what any type stands for, where it does not end." "1 0, 1 0, 1 0" "$arch" create end=open \
+session "So is an input of any type that is PTX without a NUL." "1 0, 1 0, 1 0" "$arch" create end=open \
 	$'any=.version 8.0\nodd' logs end=behind $'ptx=8.0\none' complete get
-session "No byte behind other inputs is read." "2 1, 2 1, 0 0" "$arch" option=-lto create end=page $'lto=one\n' cubin=two \
+session "No byte after other inputs is read." "2 1, 2 1, 0 0" "$arch" option=-lto create end=page $'lto=one\n' cubin=two \
 	$'fatbin=.version 8.0\nthree' $'any=\xed\x43\x4e\x7ffour' $'anyfat=.version 8.0\nfive' complete get
-session "Nor behind what nobody knows." "0 1, 0 1, 0 1" "$arch" option=-lto create end=page any=BCstrange $'lto=one\n' complete
+session "No byte after an input of an unknown form is read." "0 1, 0 1, 0 1" "$arch" option=-lto create end=page any=BCstrange $'lto=one\n' complete
 session "PTX before what cannot be read kills as without us." ", , " "$arch" create end=page $'ptx=8.0\none' complete get
 check "It is killed." grep -qx 'exit 139' "$tmp/warm"
 
@@ -302,7 +302,7 @@ other() { # SENTENCE WORKS WORD...
 	local sentence=$1 wanted=$2
 	shift 2
 	check "$sentence" test "$(works "$@")" = "$wanted"
-	as_bare "$sentence (kept)" "0 0" "$@"
+	as_bare "$sentence (cached)" "0 0" "$@"
 }
 other "Another PTX is another result." "1 1" "$arch" option=-O2 option=-lto create $'ptx=8.0\nonE' $'lto=two\n' complete get
 other "Other LTO-IR is another link." "1 1" "$arch" option=-O2 option=-lto create $'ptx=8.0\none' $'lto=twO\n' complete get
@@ -315,7 +315,7 @@ other "Another order of options is another result." "1 1" option=-O2 "$arch" opt
 other "Another name of an input is another result." "1 1" name=other "${one[@]}"
 other "No name is another result." "1 1" noname "${one[@]}"
 other "An empty name is another result." "1 1" name= "${one[@]}"
-other "A NUL inside PTX is another result than one behind it." "1 1" end=inside "${one[@]:0:4}" $'ptx=8.0\none' end=behind \
+other "A NUL inside PTX gives another result than a NUL after it." "1 1" end=inside "${one[@]:0:4}" $'ptx=8.0\none' end=behind \
 	$'lto=two\n' complete get
 other "An input more is another result." "2 1" "${one[@]:0:6}" $'ptx=8.0\nthree' complete get
 other "An input of another type is another result." "1 1" "$arch" option=-O2 option=-lto create $'any=.version 8.0\none' \
@@ -347,13 +347,13 @@ moment() { # SENTENCE WORD...: the link, and then with the words that came first
 	local sentence=$1
 	shift
 	fresh_cache
-	check "$sentence: the one." test "$(works "$@")" = "1 1"
-	as_bare "$sentence: kept." "0 0" "$@"
+	check "$sentence: a miss." test "$(works "$@")" = "1 1"
+	as_bare "$sentence: cached." "0 0" "$@"
 }
 bare_moment() { # SENTENCE WORD...: not what moment() kept
 	local sentence=$1
 	shift
-	as_bare "$sentence: not without." "1 1" "$@"
+	as_bare "$sentence: no hit without it." "1 1" "$@"
 }
 set_it=setenv=NV_NVVM_VERSION=set
 moment "The environment when a handle is made" "$set_it" "${one[@]:0:4}" "unsetenv=NV_NVVM_VERSION" "${one[@]:4}"
@@ -379,7 +379,7 @@ bare_moment "The rounding mode at the end" "${thirds[@]}"
 half=("${thirds[@]:0:3}" round=up "${thirds[@]:3:1}" round=near)
 fresh_cache
 check "A step in another rounding mode is made." test "$(works "${half[@]}" destroy)" = "1 0"
-as_bare "It is made up for in that mode." "1 1" "${half[@]}" "${thirds[@]:4}"
+as_bare "It is performed in that mode." "1 1" "${half[@]}" "${thirds[@]:4}"
 as_bare "The result is not cached, because the present mode is another." "1 1" "${half[@]}" "${thirds[@]:4}"
 fresh_cache
 check "A step is made." test "$(works "${one[@]:0:5}" destroy)" = "1 0"
@@ -390,8 +390,8 @@ fresh_cache
 check "Steps are made." test "$(works "${ptx[@]:0:4}" destroy) $(entries)" = "2 0 2"
 run warm preloaded "${host[@]}" "${ptx[@]:0:4}" whim=refuse complete
 check "The result of steps without a record of the process-wide state is not cached." test "$(entries)" = 2
-check "A link of a copy that was refused is made." test "$(works "${lto[@]:0:3}" whim=refuse $'lto=zero\n' whim= "${lto[@]:3}")" = "0 1"
-as_bare "What the library says of a copy is part of the key." "0 1" "${lto[@]:0:3}" $'lto=zero\n' "${lto[@]:3}"
+check "A link with a rejected copied input is linked." test "$(works "${lto[@]:0:3}" whim=refuse $'lto=zero\n' whim= "${lto[@]:3}")" = "0 1"
+as_bare "The return code for a copied input is part of the key." "0 1" "${lto[@]:0:3}" $'lto=zero\n' "${lto[@]:3}"
 
 # ---- Files ----
 
@@ -409,14 +409,14 @@ touch -d 2001-01-01 "$tmp/a.ptx"
 as_bare "A file that was edited is another input." "1 1" "${file[@]}"
 printf '\355CN\177filE\n' >"$tmp/a.lto"
 as_bare "So is one of LTO-IR." "1 1" "${file[@]}"
-as_bare "That is kept." "0 0" "${file[@]}"
+as_bare "It is cached." "0 0" "${file[@]}"
 edited=("$arch" create "write=$tmp/c.ptx=.version 8.0 first" "file=2=$tmp/c.ptx" "write=$tmp/c.ptx=.version 8.0 other")
-session "A file that is edited behind its adding counts as it was." "1 0, 1 0, 0 0" "${edited[@]}" complete get
-check "It is as it was." grep -q 'version 8.0 first' "$tmp/warm"
+session "A file edited after it was added counts with its content at that time." "1 0, 1 0, 0 0" "${edited[@]}" complete get
+check "The output has the earlier content." grep -q 'version 8.0 first' "$tmp/warm"
 fresh_cache
 check "A step of a file is made." test "$(works "${edited[@]}" destroy)" = "1 0"
-as_bare "It is made up for as it was." "1 0" "${edited[@]}" complete get
-session "A file that goes likewise." "1 0, 1 0, 0 0" "$arch" create "write=$tmp/c.ptx=.version 8.0 first" "chdir=$tmp" \
+as_bare "The deferred step uses the earlier content." "1 0" "${edited[@]}" complete get
+session "So does a file that is removed." "1 0, 1 0, 0 0" "$arch" create "write=$tmp/c.ptx=.version 8.0 first" "chdir=$tmp" \
 	file=2=c.ptx chdir=/ complete get
 for path in "$tmp/missing" "$tmp" "$tmp/empty" ''; do
 	: >"$tmp/empty"
@@ -453,18 +453,18 @@ thin=("$arch" option=-lto "chdir=$tmp/here" create $'thin=a.o\n' $'lto=two\n' co
 session "And before a link, which hits." "1 1, 1 1, 1 0" "${thin[@]}"
 member "$tmp/here/a.o" edited
 as_bare "A member that was edited is another input, to all that follows." "1 1" "${thin[@]}"
-as_bare "Its link is kept." "1 0" "${thin[@]}"
+as_bare "Its link is cached." "1 0" "${thin[@]}"
 member "$tmp/there/a.o" there
 as_bare "Elsewhere it is another file." "1 1" "${thin[@]/$tmp\/here/$tmp/there}"
 rm "$tmp/there/a.o"
-as_bare "One that is missing is told of each time." "0 1" "${thin[@]/$tmp\/here/$tmp/there}"
-as_bare "The other directory is as it was." "1 0" "${thin[@]}"
+as_bare "A missing member is reported each time." "0 1" "${thin[@]/$tmp\/here/$tmp/there}"
+as_bare "Results of the other directory still hit." "1 0" "${thin[@]}"
 edited=("$arch" "chdir=$tmp/here" create $'thin=a.o\n' "write=a.o=.version 8.0 late" complete get)
 member "$tmp/here/a.o" early
-check "A link is made behind which a member changes." test "$(works "${edited[@]}")" = "1 0"
+check "A member of an archive changes after its link." test "$(works "${edited[@]}")" = "1 0"
 member "$tmp/here/a.o" early
-check "Early as it was, its link is there." test "$(works "${edited[@]}")" = "1 0"
-check "It counts as it was when it was read." grep -q '8.0early' "$tmp/run"
+check "With the earlier member again, its link is a hit." test "$(works "${edited[@]}")" = "1 0"
+check "The member counts with the content that was read." grep -q '8.0early' "$tmp/run"
 as_bare "What was read stays read where the directory is another before the next input." "2 0" "$arch" \
 	"chdir=$tmp/here" create $'thin=a.o\n' chdir=/ $'ptx=8.0\nbehind another directory' complete get destroy
 
@@ -491,8 +491,8 @@ check "A process is killed in the middle." grep -q 'exit 137' "$tmp/cold"
 as_bare "The next one is right." "2 0" "${ptx[@]}"
 as_bare "And the next." "0 0" "${ptx[@]}"
 find "$NVRTCCACHE_DIR" -type f -path '*/v1/??/*' -exec truncate -s -9 {} +
-as_bare "Results that were damaged are made anew." "2 0" "${ptx[@]}"
-as_bare "And are there again." "0 0" "${ptx[@]}"
+as_bare "Damaged results are compiled and stored again." "2 0" "${ptx[@]}"
+as_bare "Then they hit." "0 0" "${ptx[@]}"
 export NVRTCCACHE_DISABLE=1
 session "NVRTCCACHE_DISABLE=1 does all the work each time." "2 0, 2 0, 2 0" "${ptx[@]}"
 unset NVRTCCACHE_DISABLE
@@ -504,7 +504,7 @@ timed() { NVRTCCACHE_TRACE=$tmp/timed works "$arch" option=-time create $'ptx=8.
 check "A link that is bypassed works." test "$(timed)" = "1 0"
 check "It is on the time line, with the reason." grep -q '"cat":"bypassed".*"reason":"logs"' "$tmp/timed"
 export NVRTCCACHE_VERIFY=1
-check "A library that gives something else is worked with." \
+check "With a library whose results differ, the library does the work." \
 	test "$(NVRTCCACHE_LOG=$tmp/log NVRTCCACHE_LOG_LEVEL=1 works whim=odd "${lto[@]}")" = "0 1"
 check "The difference is found." test "$(stat_of verified) $(stat_of errors.mismatch)" = "1 1"
 check "The log names the artifact and the compiler." grep -q 'mismatch: the cached LinkedCubin differs from that of nvJitLink' "$tmp/log"

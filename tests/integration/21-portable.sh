@@ -87,7 +87,7 @@ used() {
 	"$unpacked/bin/nvrtccache" run -- "$fixtures/linked" >"$tmp/first" && "$unpacked/bin/nvrtccache" run -- "$fixtures/linked" >"$tmp/second" &&
 		grep -qx 'compiles [1-9]' "$tmp/first" && grep -qx 'compiles 0' "$tmp/second"
 }
-check "The command of what was unpacked finds the library beside it." used
+check "The command of the unpacked archive finds the library next to it." used
 again() {
 	mkdir "$tmp/another" && cp -r Makefile LICENSE CHANGELOG.md cache keygen interpose cli completions docs packaging "$tmp/another" || return
 	find "$tmp/another" -type f -exec touch -d 2001-02-03 {} + &&
@@ -123,7 +123,7 @@ else
 			LD_PRELOAD=$LIBRARY "${under[@]}" "$fixtures/linked" >"$tmp/out" &&
 				"${under[@]}" "$COMMAND" ls >"$tmp/ls" && "${under[@]}" "$COMMAND" verify && grep -c . "$tmp/ls"
 		}
-		check "With glibc $version: the command lists what was kept, and finds it sound." commands
+		check "With glibc $version: the command lists the cached results and verifies them." commands
 	done <"$tmp/libcs"
 fi
 plan

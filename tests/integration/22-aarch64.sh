@@ -86,7 +86,7 @@ relay "$units" env "CUDA_HOME=$tmp/cuda" "TMPDIR=$tmp/units" timeout 1200 qemu-a
 if [ "${AARCH64:-}" = all ]; then
 	here=$top/build/emulated/aarch64
 	check "All that scripts need is built." flock build/portable/aarch64 make -s ARCH=aarch64 fixtures
-	check "Programs of this machine stand for those." flock build/portable/aarch64 tests/emulated/stand-ins "$made" "$root" "$here"
+	check "Programs of this machine are used for those." flock build/portable/aarch64 tests/emulated/stand-ins "$made" "$root" "$here"
 	for script in 10-loader 15-traps 18-nvvm 19-nvjitlink; do
 		relay "$script" env EMULATED=LAUNCH_PRELOAD bash "tests/integration/$script.sh" "$here"
 	done

@@ -38,7 +38,7 @@ key=$("$COMMAND" ls --json | sed -n 's/.*"key": "\([0-9a-f]*\)".*/\1/p' | head -
 if ! PROCESSORS=2 LD_PRELOAD=$machine "$COMMAND" show "$key" >"$tmp/shown" 2>&1 || ! grep -q 'number of processors' "$tmp/shown"; then
 	skip "What the compiler asked for is shown, compared and explained." "this NVRTC asks for no number of processors"
 else
-	check "It is shown, as it was and as unchanged where it is." grep -q 'unchanged .*the number of processors was 2' "$tmp/shown"
+	check "show prints the number, and whether it is unchanged." grep -q 'unchanged .*the number of processors was 2' "$tmp/shown"
 	PROCESSORS=3 LD_PRELOAD=$machine "$COMMAND" show "$key" >"$tmp/shown" 2>&1
 	check "It is shown as changed on another machine." grep -q 'changed .*the number of processors was 2' "$tmp/shown"
 	PROCESSORS=3 LD_PRELOAD=$machine "$COMMAND" show --json "$key" >"$tmp/shown" 2>&1

@@ -107,11 +107,11 @@ fi
 fresh_cache
 last_cached "$tmp/first" "$base -Xcudafe --display_error_number" "$base" "$base -Xcudafe --display_error_number -DSAME" \
 	"$base -Xcudafe --no_warnings"
-check "What NVRTC makes after an option that no search has cleared is kept only where it has the same." test \
+check "After an uncleared option only compiles with the same option are cached." test \
 	"$(reason_of uncleared_options) $(stat_of stores)" = "2 2"
 fresh_cache
 last_cached "$tmp/first" "$base --bogus -Xcudafe --display_error_number" "$base" "$base -DMORE"
-check "Options that NVRTC refuses leave nothing behind: what is compiled after them is kept." test \
+check "Options that NVRTC rejects have no lasting effect: later compiles are cached." test \
 	"$(reason_of uncleared_options) $(reason_of return_code) $(stat_of stores)" = "0 1 2"
 
 for option in -restrict -opt-info=inline; do
@@ -119,9 +119,9 @@ for option in -restrict -opt-info=inline; do
 	last_cached "$tmp/first" "$base $option" "$base $option -DANOTHER"
 	last_cached "$tmp/second" "$base $option" "$base $option -DANOTHER"
 	if [ "$(stat_of misses)" = 2 ] && cmp -s "$tmp/first" "$tmp/second"; then
-		ok "Compiles that all ask for $option are kept."
+		ok "If all compiles have $option, they are cached."
 	else
-		not_ok "Compiles that all ask for $option are kept." "$tmp/second"
+		not_ok "If all compiles have $option, they are cached." "$tmp/second"
 	fi
 done
 
@@ -129,9 +129,9 @@ fresh_cache
 last_cached "$tmp/first" "$base -restrict"
 last_cached "$tmp/second" "$base -restrict" "$base"
 if cmp -s "$tmp/alone" "$tmp/second" && [ "$(stat_of stores)" = 2 ]; then
-	ok "A hit does not linger: what is compiled after it is kept."
+	ok "A hit has no lasting effect: later compiles are cached."
 else
-	not_ok "A hit does not linger: what is compiled after it is kept." "$tmp/second"
+	not_ok "A hit has no lasting effect: later compiles are cached." "$tmp/second"
 fi
 
 fresh_cache

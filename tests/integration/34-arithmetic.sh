@@ -41,7 +41,7 @@ check "A host with another mathematics library gets what NVRTC makes with it." c
 stores=$(stat_of stores) hits=$(stat_of hits_disk)
 play other-warm "$other $LIBRARY" LD_BIND_NOW=1
 play warm "$LIBRARY"
-check "Both are kept side by side, and each host hits its own." test \
+check "Both results are cached, and each host hits its own." test \
 	"$(stat_of stores) $(stat_of hits_disk)" = "$stores $((hits + 4))"
 check "The hit with the other library is what NVRTC makes with it." cmp "$tmp/plain-other" "$tmp/other-warm"
 check "The hit with the first library is what NVRTC makes with that." cmp "$tmp/plain" "$tmp/warm"

@@ -115,7 +115,7 @@ hold() { # mode waiters
 }
 
 killed() { hold plain 5 && kill -KILL "$holder" && until_event inside 2 && now open-b && ended 2 1; }
-tested "When the one that compiles is killed, one of those who wait takes over." killed
+tested "If the process that compiles is killed, one of the waiting processes takes over." killed
 
 stopped() {
 	hold plain 2 && kill -STOP "$holder" && until_event inside 3 && now open-b && now open-a &&
@@ -135,7 +135,7 @@ forked() {
 	hold fork 2 && until_event child 1 && now open-a && until_event_out waiter-0 && until_event_out waiter-1 &&
 		[ ! -e "$place/child-may-go" ] && now child-may-go && ended 1 1
 }
-tested "A child that was forked in the middle of a compile holds nobody up." forked
+tested "A child that is forked during a compile delays no other process." forked
 
 forked_and_killed() {
 	hold "$1" 2 && until_event child 1 && kill -KILL "$holder" && until_event inside 2 && now open-b &&
@@ -147,7 +147,7 @@ tested "Nor does one that was made past the handlers of fork." forked_and_killed
 closed() {
 	start holder a close same && until_event inside 1 && start waiter-0 b plain same && until_event inside 2 && now open-a && now open-b && ended 2 2 && grep -q '^others stayed' "$place/holder.out"
 }
-tested "A host that closes every descriptor meanwhile keeps those that it opened then." closed
+tested "A host that closes every descriptor meanwhile keeps those that it opens afterwards." closed
 
 exec_elsewhere() {
 	hold exec 1 && now exec-now && until_event idle 1 && until_event inside 2 && now open-b && until_event_out waiter-0 &&
@@ -165,13 +165,13 @@ side_by_side() { # two of them are inside at once
 	start 1 a plain same && start 2 a plain same && until_event inside 2 && now open-a && ended 2 2
 }
 unwaiting() { NVRTCCACHE_WAIT=0 side_by_side; }
-tested "NVRTCCACHE_WAIT=0: nobody waits." unwaiting
+tested "NVRTCCACHE_WAIT=0: no process waits." unwaiting
 
 bounded() {
 	local NVRTCCACHE_WAIT=1
 	hold plain 1 && until_event inside 2 && now open-b && until_event_out waiter-0 && now open-a && ended 2 2
 }
-tested "NVRTCCACHE_WAIT=1: one who waited for that long compiles." bounded
+tested "NVRTCCACHE_WAIT=1: a process that has waited one second compiles." bounded
 
 read_only() {
 	mkdir -m 700 "$NVRTCCACHE_DIR"

@@ -22,9 +22,9 @@ play() { # name, preload, options of the compile; says how often the driver's li
 verbose='-arch=sm_90 -Xptxas -v'
 [ "$(play plain '' "$verbose")" != 0 ] || skip_all "this NVRTC has no cache of its own, or none that it looks for here"
 fresh_cache
-check "A compile whose log has what ptxas says goes past NVRTC's own cache." test "$(play cold "$LIBRARY" "$verbose")" = 0
+check "A compile with the output of ptxas in its log bypasses NVRTC's own cache." test "$(play cold "$LIBRARY" "$verbose")" = 0
 check "Its code is as without us." cmp "$tmp/plain" "$tmp/cold"
-check "It is kept." test "$(stat_of stores)" = 1
+check "It is cached." test "$(stat_of stores)" = 1
 play warm "$LIBRARY" "$verbose" >/dev/null
 check "The hit's code is as without us." cmp "$tmp/plain" "$tmp/warm"
 check "Other compiles take what NVRTC's own cache has." test "$(play silent "$LIBRARY" '-arch=sm_90 -DSILENT')" != 0

@@ -30,7 +30,7 @@ if [ -x "$HOSTS/storm-asan-gcc" ] && ASAN_OPTIONS=detect_leaks=1 "$HOSTS/storm-a
 	export ASAN_OPTIONS=detect_leaks=1 # it may trace itself here
 fi
 for host in asan-gcc asan-clang ubsan-gcc ubsan-clang; do
-	sentence="A host built with $host is served, and finds nothing to complain of."
+	sentence="A host built with $host gets hits, and its sanitizer reports nothing."
 	[ "$host" != asan-gcc ] || preload=$(cc -print-file-name=libasan.so)
 	if [ -x "$HOSTS/storm-$host" ]; then
 		hosted "$sentence" "$HOSTS/storm-$host" "$SO13" "${work[@]}"
@@ -51,7 +51,7 @@ unset LD_LIBRARY_PATH ASAN_OPTIONS UBSAN_OPTIONS
 ours_in() {
 	awk -v RS='\n==[0-9]+== \n' '/\/(cache|keygen|interpose)\/[a-z_]+\.[ch]:|libnvrtccache/ && !/\(decompose_rpath|dl-load\.c/' "$@"
 }
-sentence="A host under valgrind is served."
+sentence="A host under valgrind gets hits."
 if ! command -v valgrind >/dev/null || ! valgrind -q /bin/true 2>/dev/null; then
 	skip "$sentence" "no valgrind"
 	skip "Valgrind finds no error and no leak of ours." "no valgrind"
@@ -82,7 +82,7 @@ debugged() { # how
 	done
 	[ "$(stat_of misses)" -eq 0 ] && [ "$(stat_of hits_disk)" -gt 0 ]
 }
-wrapper="A host under gdb (exec-wrapper) stops where it is told to, and is served."
+wrapper="A host under gdb (exec-wrapper) stops at its breakpoint and gets hits."
 environment="So does one where the shell that starts it has the library too (set environment)."
 if ! command -v gdb >/dev/null; then
 	skip "$wrapper" "no gdb"
@@ -106,15 +106,15 @@ served() { # memory disk misses of the warm run
 	[ "$warm" = "$1" ] || { echo "warm: $warm, not $1" && return 1; }
 }
 compiling() { reopened compile 300 "$SO13" && served "299 1 0"; }
-check "NVRTC can be closed and opened 300 times: each compile is served, and nothing grows." compiling
+check "NVRTC can be closed and opened 300 times: each compile is a hit, and memory does not grow." compiling
 creating() { reopened create 300 "$SO13"; }
-check "It comes and goes 300 times where nothing is compiled, and nothing grows." creating
+check "It can be opened and closed 300 times without a compile, and memory does not grow." creating
 keeping() { reopened keep 300 "$SO13" && served "299 1 0"; }
 check "A program of before the library was closed can be asked through the library as it is opened again." keeping
 turning() { reopened turns 60 "$SO13" "$FAKE/13b/libnvrtc.so.13" && served "58 2 0"; }
 check "Two builds of one soname that take turns get their own results." turning
 moving() { reopened moved 12 "$SO13" && served "1 1 0"; }
-check "A library that comes back at twelve addresses is served at the last." moving
+check "A library loaded at twelve addresses in turn gets a hit at the last one." moving
 unaffected "At forty addresses its results are those that it gives without us." "$HOSTS/reopen" moved 40 "$SO13"
 
 # Two in one process
@@ -149,15 +149,15 @@ else
 	check "$sentence" apart "$real" "$second"
 fi
 if [ -z "$real" ]; then
-	skip "A real NVRTC can be closed and opened again: each compile is served, and nothing grows." "no NVRTC here"
+	skip "A real NVRTC can be closed and opened again: each compile is a hit, and memory does not grow." "no NVRTC here"
 else
 	really() { reopened compile 12 "$real" && served "11 1 0"; }
-	check "A real NVRTC can be closed and opened again: each compile is served, and nothing grows." really
+	check "A real NVRTC can be closed and opened again: each compile is a hit, and memory does not grow." really
 fi
 
 # Leaving a flow callback another way than by return
 jumping() { three_runs "$HOSTS/jumper" "$1" "$2" || { cat "$tmp/difference" && return 1; }; }
-check "A host that leaves its flow callback by longjmp goes on as without us." jumping "$SO13" jump
+check "A host that leaves its flow callback by longjmp continues as without the cache." jumping "$SO13" jump
 check "So does one whose thread ends there." jumping "$SO13" end
 
 # Getters of NVRTC take no lock, and may be interrupted anywhere
@@ -186,11 +186,11 @@ told() { # NAME=VALUE...: with descriptor 2 a pipe that nobody reads, and files 
 }
 head -c 4096 /dev/zero >"$tmp/full"
 if env --default-signal=PIPE true 2>/dev/null; then
-	check "A log that nobody reads does not end a host." told NVRTCCACHE_LOG=stderr NVRTCCACHE_LOG_LEVEL=debug
+	check "A log without a reader does not end a host." told NVRTCCACHE_LOG=stderr NVRTCCACHE_LOG_LEVEL=debug
 	check "Nor does a line of counts." told NVRTCCACHE_STATS=1
 	check "Nor does a log that may not grow." told NVRTCCACHE_LOG="$tmp/full" NVRTCCACHE_LOG_LEVEL=debug
 	check "Nor does a time line that may not grow." told NVRTCCACHE_TRACE="$tmp/full"
 else
-	skip "A log that nobody reads does not end a host, nor one that may not grow." "env cannot set signals here"
+	skip "A log without a reader does not end a host, nor one that may not grow." "env cannot set signals here"
 fi
 plan

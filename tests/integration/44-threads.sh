@@ -66,7 +66,7 @@ NVRTCCACHE_MEM_SIZE=20K sanitized "Nor with a memory front that is always full."
 NVRTCCACHE_MAX_SIZE=40K sanitized "Nor with a directory that is always full." quiet "$SO13" 8 200 16
 NVRTCCACHE_VERIFY=1 sanitized "Nor when every hit is compiled too." quiet "$SO13" 4 100 16
 NVRTCCACHE_LOG=$tmp/log NVRTCCACHE_LOG_LEVEL=debug NVRTCCACHE_TRACE=$tmp/events NVRTCCACHE_STATS=1 \
-	sanitized "Nor when all that can be told is told." quiet "$SO13" 4 100 16
+	sanitized "Nor with log, trace and counters enabled." quiet "$SO13" 4 100 16
 if [ -n "$real" ]; then
 	export LD_LIBRARY_PATH=$NVRTC_LIB
 	sanitized "Nor with a real NVRTC." quiet "$real" 4 6 4

@@ -118,7 +118,7 @@ for how in "other error=629" "small error=639"; do
 		"A failure of this process's precompiled headers is not another's ($how)."
 	check "$(cmp -s plain.alone alone.first && cmp -s plain.with with.then; echo $?)" \
 		"Nor is a success, where they make an error ($how)."
-	check "$(! cmp -s <(tail -n 1 plain.with) plain.alone; echo $?)" "They do hang on it ($how)."
+	check "$(! cmp -s <(tail -n 1 plain.with) plain.alone; echo $?)" "They do depend on it ($how)."
 done
 echo "1..$number"
 exit "$bad"

@@ -64,7 +64,7 @@ for where in compile write rename; do
 		# whose writer is gone, and which is older than a minute
 		find "$NVRTCCACHE_DIR" -name 'tmp.*' -exec touch -d '2 minutes ago' {} +
 		"$COMMAND" prune >/dev/null 2>&1
-		check "What that left behind does not stay." test "$(temporaries)" -eq 0
+		check "Leftovers of that are removed." test "$(temporaries)" -eq 0
 	fi
 done
 

@@ -89,7 +89,7 @@ NVRTCCACHE_WAIT=1 LD_PRELOAD="$BUILD/tests/fixtures/libstill_clock.so $LIBRARY" 
 ended=$?
 kill -KILL "$holder"
 wait "$holder" 2>/dev/null
-check "A host whose clock stands still does not wait for ever for a compile that does." test "$ended" = 0
+check "A host with a stopped clock does not wait for ever for a compile that hangs." test "$ended" = 0
 
 # Workers that live shortly: what they did is counted however they end.
 workers() { # how they end
@@ -110,7 +110,7 @@ for end in _exit=0 term kill exit=0; do
 	if workers "$end"; then ok "$sentence"; else not_ok "$sentence" "$tmp/counted"; fi
 done
 
-sentence="What was read from a user's directory is not served to the process once it acts as another user."
+sentence="Results from a user's directory are not served to the process once it acts as another user."
 if [ "$(id -u)" = 0 ]; then
 	fresh_cache
 	install -d -o 65534 -g 65534 -m 700 "$NVRTCCACHE_DIR"

@@ -323,7 +323,7 @@ default_directory() {
 	gives 0 config && out_has "^default +NVRTCCACHE_DIR +$HOME/.cache/nvrtccache\$" &&
 		XDG_CACHE_HOME=/x gives 0 config && out_has '^default +NVRTCCACHE_DIR +/x/nvrtccache$'
 }
-check "The directory comes from XDG_CACHE_HOME or HOME when nothing else is said." default_directory
+check "The directory defaults to one in XDG_CACHE_HOME or HOME." default_directory
 fresh_cache
 
 [ -e "$LIBRARY" ] || skip_run=1

@@ -35,7 +35,7 @@ check "Its key is the name of its file." key_is_the_file
 check "The options are there in order." is 'told[0]["options"]' "['-arch=sm_90', '-DN=4']"
 check "So are compiler and architecture." is '[told[0][name] for name in ("compiler", "arch", "step")]' "['nvrtc', 'sm_90', None]"
 check "And the program that had it compiled." is 'told[0]["made_by"]' life
-check "Artifacts have the sizes that the getters told." is 'all(size > 0 for size in told[0]["artifacts"].values()) and "PTX" in told[0]["artifacts"]' True
+check "Artifacts have the sizes that the getters returned." is 'all(size > 0 for size in told[0]["artifacts"].values()) and "PTX" in told[0]["artifacts"]' True
 check "Nothing binds it to a directory." is 'told[0]["bound"]' '[]'
 check "It holds no text of the source." test -z "$(grep -c 'extern' "$tmp/out" | grep -v '^0$')"
 

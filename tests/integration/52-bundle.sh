@@ -99,7 +99,7 @@ merges() {
 	[ "$(stat_of stores)" -eq 2 ] && [ "$(stat_of hits_disk)" -eq 5 ] || { "$COMMAND" stats && return 1; } # its own, made before
 	gives 0 import "$tmp/three.nvb" && out_has '^Imported 0 entr[a-z]+ \(0 bytes\) .*; 3 were there already$' # whatever a hit has noted
 }
-check "Several results of one request are all carried, beside those that are there." merges
+check "Several results of one request are all imported, in addition to existing ones." merges
 fresh_cache
 
 bounded() {
@@ -144,7 +144,7 @@ used_since() {
 }
 check "A bundle of what was used lately has that and nothing else." used_since
 
-check "A smaller cache keeps of a bundle what was used last, and keeps its cap." keeps_last
+check "A smaller cache imports the last used entries of a bundle and stays below its cap." keeps_last
 
 too_large() {
 	fresh_cache
@@ -241,9 +241,9 @@ another_users() {
 	[ ! -e "$tmp/none.nvb" ] && [ -z "$(ls -A "$NVRTCCACHE_DIR")" ]
 }
 if [ "$(id -u)" -eq 0 ] && (: >"$tmp/chown" && chown 65534 "$tmp/chown") 2>/dev/null; then
-	check "Another user's cache is left alone, by root too, and it is said whose it is." another_users
+	check "Another user's cache is not changed, even by root, and its owner is reported." another_users
 else
-	skip "Another user's cache is left alone, by root too, and it is said whose it is." "only root can give files away"
+	skip "Another user's cache is not changed, even by root, and its owner is reported." "only root can give files away"
 fi
 
 other_formats() {
@@ -305,7 +305,7 @@ spoilt() {
 	compile -DSMALL && compile -DSMALL=2 && [ "$(entries)" -eq 2 ] && gives 0 export "$tmp/small.nvb" &&
 		python3 "$tmp/spoil.py" "$COMMAND" "$tmp/small.nvb" "$NVRTCCACHE_DIR" "$tmp/spoil"
 }
-check "With any byte wrong, or cut short, a bundle brings no wrong result and is said to be damaged." spoilt
+check "A bundle with a wrong byte, or a truncated one, gives no wrong result and is reported as damaged." spoilt
 
 # On a terminal: progress on stderr, wiped at the end; and no bundle on stdout.
 cat >"$tmp/terminal.py" <<'PY'

@@ -63,7 +63,7 @@ hit_is_silent() {
 }
 check "Hits are not noted." hit_is_silent
 option() { compile '{"options": ["-DN=8"]}' && last_says 'closest cached entry: ' ' earlier. Same source, NVRTC.' '  option  -DN=8   was -DN=4'; }
-check "An option that changed is told as a person would say it." option
+check "A changed option is reported in readable form." option
 check "An option that is new." differs '{}' '{"options": ["-DN=4", "-w"]}' option "'-w'" None
 check "An option that is gone." differs '{"options": ["-DN=4", "-w"]}' '{}' option None "'-w'"
 check "An option of two strings." differs '{"options": ["-DN=4", "-arch", "sm_90"]}' '{"options": ["-DN=4", "-arch", "sm_80"]}' option "'-arch sm_80'" "'-arch sm_90'"
@@ -77,7 +77,7 @@ many() {
 	local more
 	more=$(printf ', "-DA%d"' {1..30}) && fresh_cache && compile '{}' "{\"options\": [\"-DN=4\"$more]}" && last_says 'and 10 more differences; --json has them all' && [ "$(grep -c ' is new$' "$tmp/out")" = 20 ] && last_is 'len(told["differences"])' 30
 }
-check "A great many are not told one by one." many
+check "Very many differences are not all listed." many
 check "Another program name." differs '{}' '{"name": "b.cu"}' 'program name' "'b.cu'" "'a.cu'"
 check "An empty one is one." differs '{}' '{"name": ""}' 'program name' "''" "'a.cu'"
 check "Its directory, where one has none." differs '{}' '{"name": "/tmp/w/a.cu"}' 'program name' "'/tmp/w/a.cu'" "'a.cu'"
@@ -87,7 +87,7 @@ check "A name expression that was added twice, once." differs '{"names": ["t<1>"
 check "Another name expression." differs '{"names": ["t<1>", "t<2>"]}' '{"names": ["t<2>", "t<1>"]}' 'order of names' "'t<2>'" "'t<1>'"
 check "Another source." differs '{}' '{"source": "__global__ void k() {}"}' source None None
 source_words() { last_says 'source text is not stored, so the lines are not known'; }
-check "Which lines of it, nobody can say, and that is said." source_words
+check "It says that the changed lines are not known." source_words
 check "A header in memory with another text." differs '{"headers": {"v.h": "int a;"}}' '{"headers": {"v.h": "int b;"}}' 'header v.h' None None
 check "One more." differs '{"headers": {"v.h": "int a;"}}' '{"headers": {"v.h": "int a;", "w.h": ""}}' 'header w.h' None None
 check "The rounding mode of the thread." differs '{}' '{"round": 1024}' 'arithmetic mode' None None
@@ -166,17 +166,17 @@ edited_again() { # of several results of the request, the one of which the least
 		old branch/a.h '#define A 2' 2001-01-02 && compile "$request" && last_says 'header changed: branch/a.h' && # another,
 		old branch/a.h '#define A 1' && old branch/b.h '#define B 2' 2001-01-02 && compile "$request" && last_says 'header changed: branch/b.h' # and work on the first
 }
-check "Of several results the nearest is told." edited_again
+check "Of several results the closest is reported." edited_again
 moved_roots() { # no header was edited, and the key is the same
 	local source='"source": "#include <h.h>\n__global__ void k(int *p) { *p = M; }"' swapped
 	swapped="[('option', '-I$tmp/ia', '-I$tmp/ib'), ('option', '-I$tmp/ib', '-I$tmp/ia')]"
 	fresh_cache && mkdir -p ia ib && old ia/h.h '#define M 1' && old ib/h.h '#define M 2' && compile "{$source, \"options\": [\"-I$tmp/ib\", \"-I$tmp/ia\"]}" "{$source, \"options\": [\"-I$tmp/ia\", \"-I$tmp/ib\"]}" &&
 		last_says "header changed: $tmp/ia/h.h" "  option  -I$tmp/ia   was -I$tmp/ib" && last_is '[(d["what"], d["now"], d["was"]) for d in told["differences"][1:]]' "$swapped"
 }
-check "Where it was found through another -I, that is told too." moved_roots
+check "If it was found through another -I, that is reported too." moved_roots
 
 gone() { fresh_cache && compile '{}' && "$COMMAND" clear >/dev/null && compile '{}' && last_says 'cached at ' ', and gone since (evicted, cleared, damaged, or no longer trusted)' && last_is 'told["reason"]' gone; }
-check "A result that was kept once and is gone." gone
+check "A result that was cached once and is gone." gone
 damaged() {
 	printf X | dd of="$(find "$NVRTCCACHE_DIR" -path '*/v1/??/??*' -type f ! -path '*/stats/*' | head -n 1)" bs=1 seek=60 conv=notrunc 2>/dev/null && compile '{}' &&
 		last_is 'told["reason"]' gone
@@ -188,12 +188,12 @@ changed_history() { # what a record says must not change with what is kept
 		"$COMMAND" clear >/dev/null && last_is '[told["cause"], told["nearest"], told["differences"]]' "$told" && is 'told["nearest_is"]' gone &&
 		last_says 'closest cached entry: ' ' earlier, and gone since. Same source, NVRTC.' 'option  -DN=8   was -DN=4'
 }
-check "What was the nearest is so after it is gone, and that is said." changed_history
+check "The closest entry is still reported after it is gone, as gone." changed_history
 below() {
 	fresh_cache && compile '{}' && local NVRTCCACHE_LOWER=$NVRTCCACHE_DIR && export NVRTCCACHE_LOWER && fresh_cache && compile '{"options": ["-DN=8"]}' &&
 		last_says 'in a directory of NVRTCCACHE_LOWER. Same source' '-DN=8   was -DN=4' && last_is 'told["nearest_is"]' kept_below
 }
-check "The nearest may lie in a read-only cache below." below
+check "The closest entry may be in a read-only lower cache." below
 sloppy='{"source": "__device__ const char t[] = __TIME__;"}'
 unfit() {
 	fresh_cache && NVRTCCACHE_SLOPPINESS=time_macros compile "$sloppy" && compile "$sloppy" && last_says 'NOT CACHED: time macros' 'the entry is served only with NVRTCCACHE_SLOPPINESS=time_macros' &&
@@ -218,14 +218,14 @@ stale_unkept() {
 	fresh_cache && old inc/h.h '#define M 1' && compile "$H" && old inc/h.h '#define M 2' '+1 day' && compile "$H" && last_says 'NOT CACHED: too new' 'the file ' 'inc/h.h.' 'the same request was cached before' 'header changed: inc/h.h' &&
 		last_is "told['cause'], told['reason'], told['detail'], $REFUSAL" "('stale', 'too_new', 'header changed: inc/h.h', 'the file inc/h.h')"
 }
-check "Why it was a miss, and why it was not cached, stand side by side." stale_unkept
+check "The reason for the miss and the reason for not caching are both reported." stale_unkept
 imported() {
 	fresh_cache && compile '{}' && "$COMMAND" export "$tmp/bundle" >/dev/null && fresh_cache && compile '{}' && "$COMMAND" clear >/dev/null && "$COMMAND" import "$tmp/bundle" >/dev/null &&
 		last_says 'the same request has an older entry now' && last_is 'told["cause"]' brought
 }
 check "One that was brought there since." imported
 recache() { NVRTCCACHE_RECACHE=1 compile '{}' && last_says 'NVRTCCACHE_RECACHE is set'; }
-check "A look-up that nobody made." recache
+check "A look-up that was not made." recache
 
 not_kept() { # REQUEST REASON TEXT
 	fresh_cache && compile "$1" && last_says "NOT CACHED: ${2//_/ }" "$3" && last_is 'told["outcome"], told["reason"]' "('not_kept', '$2')"
@@ -238,7 +238,7 @@ failing() {
 		echo good >bad.ptx && gives 1 extract "$key" --ptx && err_has 'the compilation failed \(return code 6\): the entry has no ptx; it has --log' && [ "$(cat bad.ptx)" = good ] &&
 		gives 0 extract "$key" --log && grep -q error bad.log && gives 0 extract "$key" --all made && [ "$(ls made)" = bad.log ]
 }
-check "A failure that was kept is called one, and nothing is extracted that was never made." failing
+check "A cached failure is reported as one, and missing artifacts are not extracted." failing
 check "A side effect." not_kept "{\"options\": [\"-DN=4\", \"--time=$tmp/times\"]}" side_effects "the file $tmp/times"
 check "Options that the compiler refuses." not_kept '{"options": ["--no-such-option"]}' return_code 'options that it rejects'
 link_refused() { # LTO-IR is asked for and none is there: it fails before it has asked the environment for anything
@@ -261,9 +261,9 @@ else
 fi
 sticky() { fresh_cache && compile '{"options": ["-DN=4", "-restrict"]}' '{"options": ["-DN=5"]}' && last_says 'NOT CACHED: sticky options' 'An option of an earlier compilation'; }
 if [ "${NVRTC_SONAME##*.}" = 13 ]; then
-	check "An option that goes on working." sticky
+	check "An option with process-wide effect." sticky
 else
-	skip "An option that goes on working." "releases before 13 differ in which do"
+	skip "An option with process-wide effect." "releases before 13 differ in which do"
 fi
 too_new() { fresh_cache && old inc/h.h '#define M 1' '+1 day' && compile "$H" && last_says 'NOT CACHED: too new' 'the file ' 'inc/h.h.' 'The next compilation is cached, once that time is past' && last_is "$REFUSAL" 'the file inc/h.h'; }
 check "A header that is too new, by its name." too_new
@@ -285,7 +285,7 @@ check "What was bypassed, and why." bypassed
 several() { explained --last 5 --json && holds 'len(told) == 5 and told[0]["time"] >= told[4]["time"]'; }
 check "The last five are an array, the newest first." several
 joined() { explained --last=5 --json && holds 'len(told) == 5' && explained -jl2 && holds 'len(told) == 2' && gives 2 explain --last=0 && err_has "bad number '0'" && gives 2 explain --last=2 3; }
-check "How many can stand in the option's own word." joined
+check "The number can be joined to the option." joined
 too_long() { # more options than a record has room for
 	local options
 	options=$(printf ', "-DA_LONG_NAME_%04d=1"' {1..1200})
@@ -299,7 +299,7 @@ too_long_not_kept() {
 	compile "{\"options\": [\"-DN=sizeof(__TIME__)\"$options]}" && last_is 'told["cut"], [(d["now"], d["was"]) for d in told["differences"]]' "(True, [('-DN=sizeof(__TIME__)', '-DN=4')])" &&
 		last_says 'The record does not hold the whole request' && ! grep -q ' is gone' "$tmp/out"
 }
-check "Where there is none, nothing is said to be gone that was not noted." too_long_not_kept
+check "If there is no result, options missing from the record are not reported as gone." too_long_not_kept
 too_long_gone() { "$COMMAND" clear >/dev/null && explained --last 2 --json && is '[one["cut"] for one in told]' "[True, True]"; }
 check "A request that is too long to be noted in full says so." too_long_gone
 by_key() {
@@ -333,7 +333,7 @@ done
 check "Two keys are refused." refused 2 'explain: bb: unexpected argument' aa bb
 check "What is no key is refused." refused 2 'xyz: not a key' xyz
 check "So is an empty one." refused 2 'KEY is empty' ''
-check "A key that nothing has is said so." refused 1 '0123456789abcdef: no entry in ' 0123456789abcdef
+check "An unknown key is reported." refused 1 '0123456789abcdef: no entry in ' 0123456789abcdef
 fresh_cache
 check "Where there is no directory yet, nothing is noted, and what helps is named." refused 1 "is recorded; 'nvrtccache doctor" --last
 untrusted() { mkdir -p "$NVRTCCACHE_DIR/v1" && chmod 777 "$NVRTCCACHE_DIR" && refused 1 'because others can write to it' --last; }
@@ -341,7 +341,7 @@ check "A directory that others can write is not read." untrusted
 unreadable() {
 	fresh_cache && compile '{}' && printf 'garbage' >>"$NVRTCCACHE_DIR/v1/journal" && compile '{"options": ["-DN=5"]}' && explained --last 9 --json && is 'len(told)' 2
 }
-check "What is damaged in the journal is passed over." unreadable
+check "Damaged records of the journal are skipped." unreadable
 if [ -c /dev/full ]; then
 	full() { "$COMMAND" explain --last >/dev/full 2>"$tmp/err"; [ $? = 1 ] && grep -q 'standard output' "$tmp/err"; }
 	check "Output that cannot be written is an error." full
@@ -358,7 +358,7 @@ check "A cache that is only read has nothing noted." read_only
 off() { fresh_cache && NVRTCCACHE_DISABLE=1 compile '{}' && [ ! -e "$NVRTCCACHE_DIR/v1/journal" ]; }
 check "Nor has one that is off." off
 in_the_way() { fresh_cache && mkdir -p "$NVRTCCACHE_DIR/v1/journal" && chmod -R go-rwx "$NVRTCCACHE_DIR" && compile '{}' && [ "$(cat compiled) $(stat_of stores)" = '0 1' ]; }
-check "What stands in the journal's place costs nobody a result." in_the_way
+check "A directory in the journal's place does not prevent caching." in_the_way
 forked() {
 	fresh_cache
 	cat >fork.py <<-'END'

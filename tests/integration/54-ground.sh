@@ -29,9 +29,9 @@ another_root() {
 	host "$tmp/jail" && [ "$(entries)" -eq 1 ] && [ -z "$(ls -A "$tmp/jail")" ]
 }
 if python3 -c 'import os, sys; os.chroot(sys.argv[1])' "$tmp" 2>/dev/null; then
-	check "A host that goes to another root (chroot) finds nothing of ours in it afterwards." another_root
+	check "After a chroot, a host finds no file of ours in its new root." another_root
 else
-	skip "A host that goes to another root (chroot) finds nothing of ours in it afterwards." "needs root"
+	skip "After a chroot, a host finds no file of ours in its new root." "needs root"
 fi
 
 unset NVRTCCACHE_DIR XDG_CACHE_HOME
@@ -49,9 +49,9 @@ anothers_home() {
 }
 mkdir "$tmp/theirs"
 if chown 12345 "$tmp/theirs" 2>/dev/null; then
-	check "Nor is it made in a HOME of somebody else." anothers_home
+	check "Nor is it created in a HOME of another user." anothers_home
 else
-	skip "Nor is it made in a HOME of somebody else." "needs root"
+	skip "Nor is it created in a HOME of another user." "needs root"
 fi
 import_says() {
 	! HOME=$tmp/none "$COMMAND" import "$tmp/bundle" 2>"$tmp/says" && cat "$tmp/says" && grep -q 'HOME is missing' "$tmp/says" && [ ! -e "$tmp/none" ]

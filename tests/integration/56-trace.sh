@@ -46,7 +46,7 @@ host 1 >/dev/null
 unset NVRTCCACHE_LOG
 key=$("$COMMAND" ls --json | sed -n 's/.*"key": "\([0-9a-f]*\)".*/\1/p')
 facts="$key nvrtc 13.0 sm_90 -arch=sm_90 0"
-check "In front of them stands the name of the process." \
+check "The name of the process comes before them." \
 	python3 -c 'import json, sys
 e = json.loads(open(sys.argv[1]).read().rstrip(",\n") + "]")
 assert [x["ph"] for x in e] == ["M", "X", "X"] and e[0]["name"] == "process_name", e
@@ -94,7 +94,7 @@ for round in {1..20}; do
 	wait $pids 2>/dev/null
 	host 0 >/dev/null
 done
-check "A next process goes on where killed ones have stopped." test "$(events "$NVRTCCACHE_TRACE")" -gt 20
+check "A later process continues after killed ones." test "$(events "$NVRTCCACHE_TRACE")" -gt 20
 
 event='{"name":"k","ph":"X","ts":1}'
 for begun in '' $'[\n' $'[\n{"na' $'[\n'"$event" $'[\n'"$event"$',\n' $'[\n'"$event"$',\n{"name":"k","args":{"program":"a},b]"}'; do

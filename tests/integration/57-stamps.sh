@@ -118,7 +118,7 @@ other_clock() {
 	before=$CLOCK preloaded "$LIFE" "$NVRTC" trivial 0 "--fake-open=$tmp/mnt/h" >/dev/null
 	[ "$(stat_of hits_disk)" -eq 0 ]
 }
-sentence="With the host's clock shifted, an edit that leaves every time as it was is a miss."
+sentence="With the host's clock shifted, an edit that changes no time is a miss."
 if seconds 2>"$tmp/why"; then
 	check "$sentence" other_clock
 else

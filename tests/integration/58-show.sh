@@ -84,7 +84,7 @@ if cached one nvrtc "$NVRTC" add.cu add.cu -e 'add<float>' -e 'add<double>' -Iin
 	}
 	check "All of them go into a directory at once." all
 	missing() { gives 1 extract "$key" --tileir -o none && err_has 'has no tileir; it has --ptx, --cubin' && [ ! -e none ]; }
-	check "What it does not have is said, with what it has." missing
+	check "A missing artifact is reported together with the existing ones." missing
 	places() {
 		gives 1 extract "$key" --ptx -o missing/x && err_has '^nvrtccache: missing/x: No such file or directory$' &&
 			gives 1 extract "$key" --ptx -o inc && err_has '^nvrtccache: inc: Is a directory$' &&
@@ -97,7 +97,7 @@ if cached one nvrtc "$NVRTC" add.cu add.cu -e 'add<float>' -e 'add<double>' -Iin
 		echo old >there && chmod 640 there && ln -sf there link && gives 0 extract "$key" --cubin -o link &&
 			[ -L link ] && cmp there one/CUBIN && [ "$(stat -c %a there)" = 640 ] && ! compgen -G 'tmp.*'
 	}
-	check "A file that is there is replaced whole, through a link too, and keeps its mode." overwrites
+	check "An existing file is replaced whole, also through a link, and keeps its mode." overwrites
 	on_terminal() {
 		python3 - "$COMMAND" "$key" <<'PY'
 import os, pty, sys
@@ -139,7 +139,7 @@ PY
 	from() { gives 0 show --from elsewhere "$key" && out_has '^ +gone +inc/vec\.h' && out_has "relative to $work/elsewhere, as --from says\$"; }
 	check "Another directory can be looked from." from
 	bad_from() { gives 1 show --from none "$key" && err_has '^nvrtccache: none: No such file or directory$' && [ ! -s "$tmp/out" ]; }
-	check "One that is not there is said." bad_from
+	check "A missing directory is reported." bad_from
 	second() {
 		preloaded python3 "$DUMP" nvrtc "$NVRTC" again add.cu add.cu -e 'add<float>' -e 'add<double>' -Iinc -DN=4 -arch=sm_80 >/dev/null || return
 		shown_is 'len(told)' 2 && gives 0 show "$key" && out_has '^entry 1 of 2 under this key, the newest$' && out_has '^entry 2 of 2 under this key$' || return
@@ -189,7 +189,7 @@ failure() {
 	key=$("$COMMAND" ls --json | python3 -c 'import json, sys; print(json.load(sys.stdin)[0]["key"])')
 	gives 0 show "$key" && out_has '^returned  6, a cached failure$' && gives 0 extract "$key" --log -o - && out_has 'error: expected an expression'
 }
-check "A failure that is kept says so, and has its log." failure
+check "A cached failure is reported as one, and has its log." failure
 
 if [ -n "${NVJITLINK_LIB:-}" ] && [ -s "$lto" ]; then
 	links() { cached linked nvjitlink "$NVJITLINK_LIB" 3 "$lto" -arch=sm_80 -lto && extracts linked LinkedCubin --cubin; }

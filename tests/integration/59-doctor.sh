@@ -69,9 +69,9 @@ foreign_journal() {
 	(umask 077 && mkdir -p "$NVRTCCACHE_DIR/v1" && echo 'somebody wrote this' >"$NVRTCCACHE_DIR/v1/journal") && gives 0 doctor && out_has "^warn  $NVRTCCACHE_DIR/v1/journal is not a journal" &&
 		rm "$NVRTCCACHE_DIR/v1/journal" && gives 0 doctor && says_not 'is not a journal'
 }
-check "A journal that is none of ours is told of." foreign_journal
+check "A foreign file in the journal's place is reported." foreign_journal
 bad_library() { NVRTCCACHE_LIBRARY=/nowhere.so gives 1 doctor && out_has "^FAIL  library: NVRTCCACHE_LIBRARY: '/nowhere.so' is not a readable file"; }
-check "A library that the settings name and that is not there is told of by its name." bad_library
+check "A missing library that the settings name is reported by name." bad_library
 bad_directories() {
 	local NVRTCCACHE_DIR=$tmp/directory
 	export NVRTCCACHE_DIR
@@ -164,9 +164,9 @@ if [ -x "$LOADER/linked" ]; then
 		gives 0 doctor "$LOADER/linked" && out_has '^ok    nvrtc: [1-9][0-9]* stored' && gives 0 doctor -- "$LOADER/linked" && out_has '^ok    nvrtc: [1-9][0-9]* hit on disk' &&
 			out_has "^ok    nvrtc 13\.0, $FAKE/13/libnvrtc.so.13, linked\$" && [ "$(entries)" -gt 0 ] && says_not '^FAIL' && ! ls "${TMPDIR:-/tmp}"/nvrtccache-doctor.* 2>/dev/null
 	}
-	check "A program is run under the cache; which compiler it called, and what became of each call, is told." runs
+	check "A program is run under the cache; the compiler that it called and the outcome of each call are reported." runs
 	looked_up() { gives 0 doctor "$LOADER/lookup" handle "$FAKE/13/libnvrtc.so.13" && out_has "^ok    nvrtc 13\.0, $FAKE/13/libnvrtc.so.13, through dlopen and dlsym\$"; }
-	check "A program that looks the functions up is told from one that is linked." looked_up
+	check "A program that looks functions up and a linked one are distinguished." looked_up
 	of_children() { gives 0 doctor sh -c "'$LOADER/linked' && '$LOADER/linked'" && out_has "^ok    nvrtc 13\.0, $FAKE/13/libnvrtc.so.13, linked\$"; }
 	check "What the program starts counts too." of_children
 	unwatchable() {
@@ -177,7 +177,7 @@ if [ -x "$LOADER/linked" ]; then
 		gives 1 doctor "$LOADER/passing_by12" && out_has '^FAIL  nvrtc: [1-9][0-9]* bypassed \(exports [1-9]' &&
 			out_has '^warn  linked: .*/passing_by12 imports functions of NVRTC, some of which bypass the cache' && gives 0 doctor "$LOADER/linked" && says_not ' imports '
 	}
-	check "Calls that go past the library are a FAIL, and who is linked with such is named." linked_past_us
+	check "Calls that cannot be intercepted are a FAIL, and the module linked with such names is reported." linked_past_us
 
 	static_programs() {
 		gives 1 doctor "$LOADER/static" && fails 1 && out_has '^FAIL  .*/static is linked statically: LD_PRELOAD does nothing' && gives 1 doctor "$LOADER/private_linked" &&
@@ -208,9 +208,9 @@ linked_elsewhere() {
 	gives 0 doctor "$BUILD/tests/nvvm/linked" && out_has '^warn  linked: .*/nvvm/linked imports functions of libNVVM, and no call reached the cache'
 }
 if [ -x "$BUILD/tests/nvvm/linked" ]; then
-	check "A program that is linked with libNVVM is told of." linked_elsewhere
+	check "A program that is linked with libNVVM is reported." linked_elsewhere
 else
-	skip "A program that is linked with libNVVM is told of." "no fixture"
+	skip "A program that is linked with libNVVM is reported." "no fixture"
 fi
 
 scripts() {
@@ -225,7 +225,7 @@ run_ends() {
 	gives 0 doctor sh -c 'echo said; exit 7' && out_has '^said$' && out_has '^warn  the program ended with status 7' &&
 		gives 0 doctor --json sh -c 'echo said' && grep -qx said "$tmp/err" && says_not '^said$' && python3 -m json.tool "$tmp/out" >/dev/null
 }
-check "How it ended is told, and its output is not mixed into JSON." run_ends
+check "Its exit is reported, and its output is not mixed into JSON." run_ends
 not_run() {
 	printf '#!/bin/sh\ntouch %s/was-run\n' "$tmp" >"$tmp/marker" && chmod 755 "$tmp/marker" && NVRTCCACHE_LIBRARY=$tmp/text.so gives 1 doctor "$tmp/marker" && [ ! -e "$tmp/was-run" ]
 }

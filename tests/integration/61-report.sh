@@ -45,7 +45,7 @@ holds() { # EXPRESSION VALUE
 none() { refused 2 "NVRTCCACHE_TRACE=trace.json" -o page.html; }
 check "Without a trace it says how to get one." none
 check "An unknown option is refused." refused 2 "see 'nvrtccache help report'" --colour
-check "A name that is missing behind -o is refused." refused 2 "report: --output: FILE is empty" x.json -o ''
+check "A missing name after -o is rejected." refused 2 "report: --output: FILE is empty" x.json -o ''
 check "A trace that is not there is named." refused 1 "gone.json: No such file or directory" gone.json -o page.html
 check "A directory is no trace." refused 1 "/: Is a directory" / -o page.html
 help() { report --help && grep -q 'report.*TRACE' "$tmp/out" && grep -qe '-o, --output FILE  *[a-z]' "$tmp/out"; }
@@ -78,7 +78,7 @@ check "Trace and page can be pipes." piped
 from_environment() { NVRTCCACHE_TRACE=small.json report -o page.html && cmp page.html first.html; }
 check "Without a name the trace is NVRTCCACHE_TRACE's." from_environment
 two() { written "14 events of 2 traces" small.json small.json && holds '[event["file"] for event in events].count(1)' 7; }
-check "Events of two traces are told apart." two
+check "Events of two traces are distinguished." two
 rm -f page.html
 
 nothing_from_elsewhere() {
@@ -104,7 +104,7 @@ for at in range(0, len(text), 37):
 PYTHON
 check "A trace that was cut anywhere gives its whole events." python3 cut.py "$COMMAND"
 said() { head -c $((size - 100)) small.json >cut.json && report cut.json -o page.html && grep -q "cut.json: cut within the event at byte [0-9]*, which is left out" "$tmp/err" && grep -q '"cut": true' page.html; }
-check "And it is said that it was." said
+check "The truncation is reported." said
 rm -f page.html
 sed -e 1d -e '$d' -e 's/}$/},/' small.json >pipe.json
 check "What a pipe got, events with commas and no brackets, is a trace." written "7 events" pipe.json
@@ -131,7 +131,7 @@ hostile() {
 	written "2 traces" hostile.json '<script><img>.json' && [ "$(grep -o '<script' page.html | wc -l)" = 2 ] && [ "$(grep -o '</script' page.html | wc -l)" = 2 ] &&
 		! grep -qE '<img|<i>|<b>|<!--<' page.html && holds 'events[0]["name"] == json.load(open("hostile.json"))[0]["name"], data["files"][1]["name"]' "(True, '<script><img>.json')"
 }
-check "No name leaves the element that it stands in." hostile
+check "No name breaks out of its HTML element." hostile
 name_of_file() { printf x >"$(printf 'a\033[31m.json')" && refused 1 "not a trace" "$(printf 'a\033[31m.json')" -o none.html && ! grep -q "$(printf '\033')" "$tmp/err"; }
 rm -f page.html
 check "Nor does a file's name command the terminal." name_of_file
@@ -141,7 +141,7 @@ no_space() {
 	report small.json -o /dev/full
 	[ $? -eq 1 ] && grep -q "/dev/full: No space left on device" "$tmp/err" && ! "$COMMAND" report small.json >/dev/full 2>"$tmp/err"
 }
-check "A full disk is told." no_space
+check "A full disk is reported." no_space
 over_itself() { cp small.json same.json && refused 1 "would replace the trace" same.json -o ./same.json && cmp same.json small.json; }
 check "The page does not take its trace's place." over_itself
 no_place() { refused 1 "gone/page.html: No such file or directory" small.json -o gone/page.html; }

@@ -88,7 +88,7 @@ both() { # of two compilers, one without the cache's help: what its line and its
 check "The line at the end and the table count alike: hits of hits and misses." both
 check "The time compiling is what the misses took: the compile that verifies a hit is none." verified_time
 check "The hit rate is of hits and misses alone." table_has '^Hits +1 \(33\.3 %\)$'
-check "Not cached and bypassed are told apart, with reasons." \
+check "Uncached compilations and bypasses are distinguished, with reasons." \
 	sh -c '"$1" stats >"$2" && [ "$(grep -A1 "^Not cached  *1$" "$2" | wc -l)" = 2 ] && grep -A1 "^Bypassed  *1$" "$2" | grep -q "^  disabled  *1$"' - "$COMMAND" "$tmp/table"
 
 since() { counts 're.fullmatch("[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z", told["since"])
@@ -127,7 +127,7 @@ sys.exit(process.returncode != 0 or not all(re.fullmatch(line, one) for one in l
 PY
 }
 joined_watch() { [ "$(timeout 60 "$COMMAND" stats --watch=0.1 | sed -n '3{p;q}' | grep -c ' hits\? (+0), ')" = 1 ] && timeout 60 "$COMMAND" stats --watch=x >"$tmp/out" 2>"$tmp/err"; [ $? -eq 2 ] && err_has "bad interval 'x'"; }
-check "How often can stand in the option's own word." joined_watch
+check "The interval can be joined to the option." joined_watch
 check "Watched elsewhere there is a line each time, until ^C, which is no error." watched_elsewhere
 watched_here() {
 	"${ON[@]}" watched "$COMMAND" stats --watch 0.1 >"$tmp/out" && grep -q '^ended by 0$' "$tmp/out" &&

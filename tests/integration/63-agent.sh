@@ -85,7 +85,7 @@ words_for_mistakes() {
 	! grep -rq 'secret' "$tmp/out" "$tmp/a" 2>/dev/null || bad=1
 	[ "$bad" = 0 ]
 }
-check "What is wrong on the command line is said in words." words_for_mistakes
+check "Errors on the command line are reported." words_for_mistakes
 helps() { "$AGENT" --help | grep -q '^Usage: nvrtccache-agent --engine URL' && [ "$("$AGENT" -V)" = "nvrtccache-agent $("$COMMAND" version | sed 's/.* //')" ]; }
 check "It has a help, and the version of the command." helps
 
@@ -168,7 +168,7 @@ merged() {
 	node fourth && node fifth '(2 * (x))' || return
 	trained fourth && trained fifth && [ "$(count_of fourth misses)" -eq 0 ] && [ "$(count_of fifth misses)" -eq 0 ]
 }
-check "Two nodes' results of one key, which hang on different headers, both stay in the engine." merged
+check "Two nodes' results of one key, which depend on different headers, both stay in the engine." merged
 
 odd_code() { # a result of which the one that has the key says so
 	local engine=dir://$tmp/odd
@@ -177,7 +177,7 @@ odd_code() { # a result of which the one that has the key says so
 }
 for odd in "code 99" "code -1" "drop 1"; do
 	# shellcheck disable=SC2086 # two words
-	check "A result with a return code that is never kept is compiled even if it is signed: $odd." odd_code $odd
+	check "A signed result with a return code that is never cached is not used: $odd." odd_code $odd
 done
 
 # ---- as a service
@@ -238,7 +238,7 @@ serves() {
 		[ "$(status absent)" = 1 ] && [ "$(status absent_known)" = 1 ] && [ "$(status found)" = 1 ] && [ "$(status fetched_bytes)" -gt 100 ] || return
 	served=$tmp/first answers "STARTED ELSEWHERE" fetch "$key" && [ "$(status elsewhere)" = 1 ]
 }
-check "Who asks is answered at once, and what is found lies in the directory." serves
+check "A question is answered at once, and the result that is found is in the directory." serves
 
 tells() {
 	"$AGENT" --status --dir "$served" >"$tmp/words" && grep -q "^engine  *directory $tmp/engine, prefix nvrtccache$" "$tmp/words" && grep -q '^up  *true$' "$tmp/words" &&
@@ -274,8 +274,8 @@ bad_peers() {
 	peer hostile >"$tmp/said" && [ "$(grep -c ': CLOSED$' "$tmp/said")" -eq 9 ] && [ "$(wc -l <"$tmp/said")" -eq 9 ] || { cat "$tmp/said" && return 1; }
 	[ $(($(status messages_refused) - before)) -eq 9 ] && answers "STARTED FOUND" fetch "$key"
 }
-check "A message that is none ends the connection, is counted, and harms nobody." bad_peers
-check "Hundreds that connect and say nothing keep nobody out." answers "STARTED FOUND" crowd 600 "$key"
+check "A malformed message ends the connection, is counted, and affects no other client." bad_peers
+check "Hundreds of silent connections do not keep other clients out." answers "STARTED FOUND" crowd 600 "$key"
 printf '#!/bin/sh\nulimit -n 24\nexec "%s" "$@"\n' "$AGENT" >"$tmp/few-files" && chmod 755 "$tmp/few-files"
 few_files() {
 	local AGENT=$tmp/few-files
@@ -316,7 +316,7 @@ removed() { # with all that is in it, while the agent lives; whoever stores next
 		NVRTCCACHE_DIR=$served train gone -DMADE=1 && becomes up true && [ -S "$socket" ] && answers "STARTED FOUND" fetch "$key" &&
 		rm "$socket" && becomes up true && answers "STARTED FOUND" fetch "$key" && grep -q "the socket was removed; created $socket again" "$tmp/agent.err"
 }
-check "An agent whose directory was removed serves the one that is made in its place." removed
+check "An agent whose directory was removed serves the new one in its place." removed
 comes_back() { # its socket, after a time in which it could not be renewed
 	local turn away=$served/v1/away
 	mv "$socket" "$away" && chmod 777 "$served" || return
@@ -326,7 +326,7 @@ comes_back() { # its socket, after a time in which it could not be renewed
 	done
 	grep -q 'not running any more' "$tmp/err" && mv "$away" "$socket" && chmod 700 "$served" && becomes up true && answers "STARTED FOUND" fetch "$key"
 }
-check "An agent whose socket could not be made anew makes it when it can be." comes_back
+check "An agent that could not create its socket again creates it once it can." comes_back
 of_another() { # an agent that ends leaves what is another's by then
 	local first=$agent
 	rm -f "$socket" "$socket.lock" && start gone --key-file "$tmp/keys" && kill "$first" && wait "$first" && becomes up true && [ -S "$socket" ] && answers "STARTED FOUND" fetch "$key"
@@ -347,9 +347,9 @@ if [ "$(id -u)" = 0 ]; then
 			timeout 60 "$AGENT" --engine "$engine" --dir "$tmp/swap/cache" --key-file "$tmp/keys" -- sh -c 'readlink "$SWAPPED_SOCKET"' >"$tmp/said" 2>&1
 		[ "$(tail -1 "$tmp/said")" = "$tmp/victim" ] && [ "$(stat -c %a "$tmp/victim")" = 600 ] || { cat "$tmp/said" && stat "$tmp/victim" && return 1; }
 	}
-	check "A link that somebody of the group puts into the socket's place is not followed." swapped
+	check "A link that a member of the group puts in the socket's place is not followed." swapped
 else
-	skip "A link that somebody of the group puts into the socket's place is not followed." "takes root"
+	skip "A link that a member of the group puts in the socket's place is not followed." "takes root"
 fi
 start served --key-file "$tmp/keys"
 
@@ -360,7 +360,7 @@ reads_only() {
 	after=$(values | sort | xargs sha256sum)
 	[ "$before" = "$after" ] || { echo "the engine has changed" && return 1; }
 }
-check "An agent that was not told to write does not." reads_only
+check "An agent without --write does not upload." reads_only
 
 # ---- uploads
 
@@ -379,7 +379,7 @@ merged_unasked() { # whose program had no agent to ask
 	start eighth "${options[@]}" && becomes exists_skipped 1 && peer stored "$new" && becomes uploads 1 && stop && node ninth '(3 * (x))' && node tenth || return
 	trained ninth && trained tenth && [ "$(count_of ninth misses)" -eq 0 ] && [ "$(count_of tenth misses)" -eq 0 ]
 }
-check "Results of one key both stay too where who puts the second has never seen the first." merged_unasked
+check "Both results of one key stay even if the second uploader has never seen the first." merged_unasked
 
 drained() {
 	rm -r "$tmp/engine/nvrtccache" && start served "${options[@]}" && becomes uploads 2 || return
@@ -403,7 +403,7 @@ clocked() {
 	node clocked && NVRTCCACHE_SLOPPINESS=time_macros NVRTCCACHE_DIR=$tmp/clocked/cache train clocked '-DCLOCK=__TIME__' && NVRTCCACHE_SLOPPINESS=time_macros NVRTCCACHE_DIR=$tmp/clocked/cache train clocked '-DCLOCK=__TIME__' || return
 	[ "$(count_of clocked hits_disk)" -eq 1 ] && start clocked "${options[@]}" && becomes left_out 1 && [ "$(status uploads)" = 0 ] && stop && [ "$(values | wc -l)" -eq 0 ]
 }
-check "What was kept though it tells the time stays here." clocked
+check "A result cached by NVRTCCACHE_SLOPPINESS is not uploaded." clocked
 
 # ---- values that nobody should believe
 
@@ -435,13 +435,13 @@ healed() {
 	put_byte 130 && start served "${options[@]}" && becomes exists_skipped 3 && peer stored "$key" && becomes uploads 1 && [ "$(status mac_refused)" = 1 ] && stop && rm -rf "$tmp/hostile/cache" &&
 		start hostile --key-file "$tmp/keys" && answers "STARTED FOUND" fetch "$key" && stop
 }
-check "A damaged value is replaced by who has the result." healed
+check "A damaged value is replaced by a node that has the result." healed
 unsigned() {
 	cp -r "$tmp/served" "$tmp/unsigned" && rm -r "$tmp/engine/nvrtccache" && start unsigned --write --trust-engine && becomes uploads 3 && stop && hostile_value mac_refused || return
 	rm -r "$tmp/engine/nvrtccache" && start unsigned --write --key-file "$tmp/other-keys" && becomes uploads 3 && stop && hostile_value mac_refused || return
 	cat "$tmp/keys" "$tmp/other-keys" >"$tmp/both-keys" && chmod 600 "$tmp/both-keys" && start hostile --key-file "$tmp/both-keys" && answers "STARTED FOUND" fetch "$(key_of "$second")" && stop
 }
-check "A value that nobody has signed, or with another key, is refused; with two keys both are believed." unsigned
+check "An unsigned value, or one signed with another key, is rejected; with two keys both are accepted." unsigned
 unwilling() { # a file where it would make a directory
 	mv "$tmp/engine/nvrtccache" "$tmp/engine.values" && : >"$tmp/engine/nvrtccache" && start served "${options[@]}" && becomes unsuited 1 && peer stored "$key" &&
 		becomes dropped 1 && becomes uploads_waiting 0 && [ "$(status up)" = true ] && stop && rm "$tmp/engine/nvrtccache" && mv "$tmp/engine.values" "$tmp/engine/nvrtccache"
@@ -541,7 +541,7 @@ ended_fetching() { # SIGNAL: while two wait for one fetch
 	[ "$1" = KILL ] || [ "$status" -eq 0 ] || { echo "the agent ended with $status" && return 1; }
 	[ "$(cat "$tmp/said")" = "STARTED CLOSED" ] && [ "$(cat "$tmp/said-too")" = "STARTED CLOSED" ] && NVRTCCACHE_DIR=$tmp/hostile/cache "$COMMAND" verify >/dev/null && start hostile --key-file "$tmp/keys" && answers "STARTED ABSENT" fetch "$none" && stop
 }
-check "Two who ask for the same wait for one fetch, and an agent that is killed at it leaves a sound directory behind." ended_fetching KILL
+check "Two clients that ask for one key wait for one fetch; an agent killed meanwhile leaves a sound directory." ended_fetching KILL
 check "An agent ends on a signal although a process waits." ended_fetching TERM
 
 plan

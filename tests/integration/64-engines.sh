@@ -288,29 +288,29 @@ from_recipe() {
 }
 if command -v redis-server >/dev/null && command -v redis-cli >/dev/null; then
 	check "Redis starts." start_redis
-	check "Redis: what is put is there, and comes back as it was." all_values "$REDIS"
+	check "Redis: a stored value exists and is returned unchanged." all_values "$REDIS"
 	check "Redis: another prefix is another name." prefixes "$REDIS"
-	check "Redis: another database has other values, and one that is not there is told." databases
+	check "Redis: another database has other values, and a missing database is reported." databases
 	check "Redis: what expires is renewed by reading." expires
 	check "Redis: what is put without a time stays." no_expiry
 	check "Redis: a connection that it closed is made again, once." closed_when_idle
-	check "Redis: where it is stopped, every call ends within its limit, and late answers are nobody's." stopped
-	check "Redis: where it is full, that is said, and reading goes on." full
-	check "Redis: what is no value of ours is told." wrong_type
-	check "Redis: what is too long for it is told, and reading goes on." too_long_there
+	check "Redis: if it is stopped, every call ends within its limit, and late answers are discarded." stopped
+	check "Redis: if it is full, that is reported, and reading goes on." full
+	check "Redis: a foreign value is reported." wrong_type
+	check "Redis: a too large value is reported, and reading goes on." too_long_there
 	check "Redis: killed between two calls, and started anew, and killed for good." killed_between
-	check "Redis: nobody there is told." nobody_there "$REDIS"
+	check "Redis: a missing server is reported." nobody_there "$REDIS"
 	stop_redis
 	check "Redis: it starts with a password." start_redis --requirepass 'a secret of Redis'
-	check "Redis: without a password, with a wrong one, with one of nobody: refused." login
+	check "Redis: no password, a wrong one, or one of an unknown user is refused." login
 	stop_redis
 	check "Redis: it starts without one." start_redis
 	check "Redis: it takes the users of recipes/redis.conf." from_recipe
 	check_two_nodes Redis --user nvrtccache-writer --password-file redis-secret --prefix nvrtccache:nodes --engine "$REDIS"
 	check_bundles Redis nvrtccache-writer nvrtccache-reader --password-file redis-secret --engine "$REDIS"
-	[ ! -e nodes/one ] || check "Redis: a reader puts no bundle, and is told so." only_writers_put 'NOPERM\|permission' --user nvrtccache-reader --password-file redis-secret --engine "$REDIS"
-	check "Redis: with these users a reader cannot write, and nobody leaves the prefix." readers_and_writers
-	check "Redis: who may not renew what expires reads it all the same, and asks for that once a connection." reads_without_renewing
+	[ ! -e nodes/one ] || check "Redis: a read-only user cannot upload a bundle, and that is reported." only_writers_put 'NOPERM\|permission' --user nvrtccache-reader --password-file redis-secret --engine "$REDIS"
+	check "Redis: with these users a reader cannot write, and no user can access keys outside the prefix." readers_and_writers
+	check "Redis: a user that may not renew expiry still reads, and tries to renew once per connection." reads_without_renewing
 	stop_redis
 else
 	skip "Redis" "no redis-server"
@@ -360,12 +360,12 @@ old_tls() {
 }
 if command -v redis-server >/dev/null; then
 	check "Redis: it starts with ports." redis_with_ports
-	check "Redis over TCP: what is put is there, and comes back as it was." all_values "redis://127.0.0.1:${port:-1}"
+	check "Redis over TCP: a stored value exists and is returned unchanged." all_values "redis://127.0.0.1:${port:-1}"
 	if [ -n "$tls" ] && redis-server --version >/dev/null && grep -q 'Ready' redis.log; then
-		check "Redis over TLS: what is put is there, and comes back as it was." all_values --prefix tls --ca-file ca.pem --certificate client.pem \
+		check "Redis over TLS: a stored value exists and is returned unchanged." all_values --prefix tls --ca-file ca.pem --certificate client.pem \
 			--certificate-key client.key "rediss://127.0.0.1:$tls_port"
 		check "Redis over TLS: an unknown authority is refused." refused_without --certificate client.pem --certificate-key client.key "rediss://127.0.0.1:$tls_port"
-		check "Redis over TLS: without a client's certificate it lets nobody in." refused_without --ca-file ca.pem "rediss://127.0.0.1:$tls_port"
+		check "Redis over TLS: without a client certificate the connection is refused." refused_without --ca-file ca.pem "rediss://127.0.0.1:$tls_port"
 		stop_redis
 		check "Redis over an old TLS: it starts." redis_with_old_tls
 		if OPENSSL_CONF=$tmp/old.conf openssl s_client -connect "127.0.0.1:$tls_port" -cert client.pem -key client.key -CAfile ca.pem </dev/null 2>&1 | grep 'Cipher is [A-Z]' >/dev/null; then
@@ -516,10 +516,10 @@ statuses() {
 bazel_remote() { asked --layout bazel "$STORE/" <<<'put 1 v1' && answers 'put UNSUITED*--disable_http_ac_validation*'; }
 bearer() { asked --token-file http-secret "$STORE/" <<<'get 77 got' && answers 'get ABSENT' && grep -q ' Bearer 404' store.log; }
 check "A store over HTTP starts." start_store "$tmp/store.sock" --ac-validation
-check "HTTP: what is put is there, and comes back as it was." all_values "$STORE/"
+check "HTTP: a stored value exists and is returned unchanged." all_values "$STORE/"
 check "HTTP: what statuses come to." statuses
-check "HTTP: what bazel-remote needs is said." bazel_remote
-check "HTTP: a token goes as Bearer." bearer
+check "HTTP: the settings that bazel-remote needs are reported." bazel_remote
+check "HTTP: a token is sent as Bearer." bearer
 stop_store
 
 echo 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY' >s3-secret
@@ -534,11 +534,11 @@ s3_refused() {
 }
 if asked "${S3[@]}" --password-file s3-secret s3://bucket </dev/null >/dev/null; then
 	check "S3: a server that checks signatures starts." start_store "$tmp/s3.sock" --s3 AKIDEXAMPLE "$(cat s3-secret)" eu-central-1
-	check "S3: what is put is there, and comes back as it was." all_values "${S3[@]}" --password-file s3-secret s3://bucket/path
+	check "S3: a stored value exists and is returned unchanged." all_values "${S3[@]}" --password-file s3-secret s3://bucket/path
 	check "S3: another prefix is another name." prefixes "${S3[@]}" --password-file s3-secret s3://bucket/path
 	check_two_nodes S3 "${S3[@]}" --password-file s3-secret --engine s3://bucket/path
 	check_bundles S3 "" "" "${S3[@]}" --password-file s3-secret --engine s3://bucket/path
-	check "S3: names stand in the bucket, behind the path." grep -q '^PUT /bucket/path/nvrtccache/2-1/01/0101' store.log
+	check "S3: names are in the bucket, after the path." grep -q '^PUT /bucket/path/nvrtccache/2-1/01/0101' store.log
 	check "S3: a wrong secret and a wrong region are refused, in S3's words." s3_refused
 	stop_store
 else
@@ -548,9 +548,9 @@ fi
 if [ -n "$tls" ]; then
 	check "HTTPS: a server starts that asks for a certificate." start_store "$tmp/port" --port --tls server.pem server.key --client-ca ca.pem
 	HTTPS=https://127.0.0.1:$(cat port)/path
-	check "HTTPS: what is put is there, and comes back as it was." all_values --ca-file ca.pem --certificate client.pem --certificate-key client.key "$HTTPS"
+	check "HTTPS: a stored value exists and is returned unchanged." all_values --ca-file ca.pem --certificate client.pem --certificate-key client.key "$HTTPS"
 	check "HTTPS: an unknown authority is refused." refused_without --certificate client.pem --certificate-key client.key "$HTTPS"
-	check "HTTPS: without a client's certificate nobody comes in." refused_without --ca-file ca.pem "$HTTPS"
+	check "HTTPS: without a client certificate the connection is refused." refused_without --ca-file ca.pem "$HTTPS"
 	check "HTTPS: a certificate of another name is refused." refused_without --ca-file ca.pem --certificate client.pem \
 		--certificate-key client.key "${HTTPS/127.0.0.1/localhost}"
 	stop_store
@@ -590,10 +590,10 @@ check "Redis: a length without end." lies "redis+unix://$LIAR" "$G" 'get BROKEN:
 check "Redis: a length of zeros without end." lies "redis+unix://$LIAR" "$G" 'get BROKEN:*Redis*' -- 'r,s:$,f:0'
 check "Redis: two answers to one question end the connection, and neither is taken." lies "redis+unix://$LIAR" "$G"$'\n'"$G" \
 	'get BROKEN:*more than*' 'get DONE 3' -- 'r,s:$1\r\na\r\n$1\r\nb\r\n,w' 'r,s:$3\r\nabc\r\n,w'
-check "Redis: an answer to nobody is not taken for the next one." lies "redis+unix://$LIAR" "$G"$'\nsh : >heard; sh await said\n'"$G" \
+check "Redis: an unexpected answer is not used for the next question." lies "redis+unix://$LIAR" "$G"$'\nsh : >heard; sh await said\n'"$G" \
 	'get DONE 1' 'get DONE 3' -- 'r,s:$1\r\na\r\n,a:heard,s:$1\r\nb\r\n,m:said,w' 'r,s:$3\r\nabc\r\n,w'
-check "Redis: a value that drips is given up in time." lies "redis+unix://$LIAR" $'limit 300\n'"$G" 'get SLOW*' -- 'r,s:$1000\r\n,z:1,w'
-check "Redis: a cluster's node is told from a broken server." lies "redis+unix://$LIAR" "$G" 'get UNSUITED:*cluster*' -- 'r,s:-MOVED 1 127.0.0.1:1\r\n,w'
+check "Redis: a value that arrives too slowly is a timeout." lies "redis+unix://$LIAR" $'limit 300\n'"$G" 'get SLOW*' -- 'r,s:$1000\r\n,z:1,w'
+check "Redis: a cluster node and a broken server are distinguished." lies "redis+unix://$LIAR" "$G" 'get UNSUITED:*cluster*' -- 'r,s:-MOVED 1 127.0.0.1:1\r\n,w'
 check "Redis: one that has become a replica is looked for anew." lies "redis+unix://$LIAR" $'put 1 v1\nput 1 v1' 'put REFUSED*master*' 'put DONE 1' -- \
 	'r,s:-READONLY You can'"\\'"'t write against a read only replica.\r\n,w' 'r,s:+OK\r\n,w'
 check "Redis: of a replica, too, what expires is read." lies --expire 100 "redis+unix://$LIAR" "$G"$'\n'"$G" 'get DONE 1' 'get DONE 2' -- \
@@ -610,7 +610,7 @@ says_it_again() {
 	pids+=($!)
 	exists "$LIAR" && echoed
 }
-check "Redis: a secret that comes back at login is not told." says_it_again 'r,s:-ERR unknown command AUTH with a secret of Redis\r\n,w'
+check "Redis: a secret that the server repeats at login is not printed." says_it_again 'r,s:-ERR unknown command AUTH with a secret of Redis\r\n,w'
 long_secret() {
 	local secret
 	secret=$(printf 'hunter4%04000d' 0) && echo "$secret" >long-secret && chmod 600 long-secret && rm -f liar.sock || return
@@ -618,7 +618,7 @@ long_secret() {
 	pids+=($!)
 	exists "$LIAR" && asked --password-file long-secret "redis+unix://$LIAR" <<<"$G" && answers 'get BROKEN: *message not shown*'
 }
-check "Redis: nor one that is longer than what is told." long_secret
+check "Redis: nor a secret that is longer than the printed text." long_secret
 check "Redis: nor one that comes back later." says_it_again 'r,s:+OK\r\n,r,s:-ERR a secret of Redis\r\n,w'
 
 check "HTTP: half a value is none." lies "http+unix://$LIAR" "$G" 'get BROKEN:*' -- 'r,s:HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n,z:500'
@@ -629,15 +629,15 @@ check "HTTP: nor one that never ends." lies "http+unix://$LIAR" "$G" 'get TOO_LA
 check "HTTP: words of another protocol." lies "http+unix://$LIAR" "$G" 'get BROKEN:*' -- 'r,s:-ERR unknown command\r\n,w'
 check "HTTP: an answer cut in its head." lies "http+unix://$LIAR" "$G" 'get BROKEN:*' -- 'r,s:HTTP/1.1 200 O'
 check "HTTP: a connection closed without a word." lies "http+unix://$LIAR" "$G" 'get BROKEN:*' -- 'r'
-check "HTTP: a connection that was kept and is closed is made again." lies "http+unix://$LIAR" "$G"$'\nsh sleep 0.5\n'"$G" 'get DONE 1' 'get DONE 2' -- \
+check "HTTP: a kept-alive connection that was closed is opened again." lies "http+unix://$LIAR" "$G"$'\nsh sleep 0.5\n'"$G" 'get DONE 1' 'get DONE 2' -- \
 	'r,s:HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na' 'r,s:HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nab,w'
 check "HTTP: also where it is closed when the question comes." lies "http+unix://$LIAR" "$G"$'\nput 1 v52k' 'get DONE 1' 'put DONE 52000' -- \
 	'r,s:HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na,r' 'r,s:HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n,w'
-check "HTTP: a value that drips is given up in time." lies "http+unix://$LIAR" $'limit 300\n'"$G" 'get SLOW*' -- 'r,s:HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\na,w'
+check "HTTP: a value that arrives too slowly is a timeout." lies "http+unix://$LIAR" $'limit 300\n'"$G" 'get SLOW*' -- 'r,s:HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\na,w'
 check "HTTP: a part is not the whole." lies "http+unix://$LIAR" "$G" 'get UNSUITED:*206*' -- 'r,s:HTTP/1.1 206 Partial Content\r\nContent-Length: 1\r\n\r\na,w'
 
 check "HTTP: a head without end is not cached." lies "http+unix://$LIAR" "$G" 'get BROKEN:*head*' -- 'r,s:HTTP/1.1 200 OK\r\n,f:X-Line: some words of no use\r\n'
-check "HTTP: nor what comes behind a body." lies "http+unix://$LIAR" "$G" 'get BROKEN:*head*' -- \
+check "HTTP: nor bytes after a body." lies "http+unix://$LIAR" "$G" 'get BROKEN:*head*' -- \
 	'r,s:HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n,f:X-Line: some words of no use\r\n'
 check "HTTP: a page that says in a terabyte that nothing is there is not read." lies "http+unix://$LIAR" "$G"$'\n'"$G" 'get ABSENT' 'get DONE 1' -- \
 	'r,s:HTTP/1.1 404 Not Found\r\nContent-Length: 1000000000000\r\n\r\n,f:words' 'r,s:HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na,w'
@@ -655,7 +655,7 @@ check "A password's file that others can read is not taken." not_opened 'chmod 6
 check "A password in an address is not taken." not_opened 'must not contain a user or password' redis://user:password@host
 check "Nor is it repeated." not_opened 'must not contain a user or password' "https://user:hunter2@host/"
 check "It is not in the words of that, either." sh -c '! grep -q hunter2 out'
-check "A missing file is told by its name." not_opened 'missing-file' --token-file missing-file https://host
+check "A missing file is reported by name." not_opened 'missing-file' --token-file missing-file https://host
 proxies() {
 	local proxy
 	for proxy in 'http://user:hunter3@:x' ftp://user:hunter3@host:1 'user:hunter3@a host'; do
@@ -669,8 +669,8 @@ dead_proxy() {
 		http_proxy=http://127.0.0.1:9 asked "http+unix://$tmp/nothing:/" <<<'get 1 got' && answers 'get UNREACHABLE: *' && ! grep proxy out &&
 		http_proxy=http://127.0.0.1:9 asked https://127.0.0.1:9 <<<'get 1 got' && answers 'get UNREACHABLE: *' && ! grep proxy out
 }
-check "Of a proxy that is not there its variable is told." dead_proxy
+check "For a missing proxy, the variable that names it is reported." dead_proxy
 check "S3 without a key is not opened." not_opened 'access key' s3://bucket
-check "No secret stands in any word that an engine has said." \
+check "No output of an engine contains a secret." \
 	sh -c '! grep -e "secret of [RH]" -e "wrong secret" -e bPxRfiCYEXAMPLEKEY all-words'
 plan

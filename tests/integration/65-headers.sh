@@ -28,7 +28,7 @@ check() { # condition number sentence
 	if [ "$1" = 0 ]; then echo "ok $2 - $3"; else echo "not ok $2 - $3"; bad=1; fi
 }
 check "$([ "$(opened "$work/cold")" -gt 300 ]; echo $?)" 1 "A compile of a CUB kernel opens hundreds of headers."
-check "$([ "$(count stores)" = 1 ] && [ "$(count hits_disk)" = 1 ]; echo $?)" 2 "It is kept, and the next process hits."
+check "$([ "$(count stores)" = 1 ] && [ "$(count hits_disk)" = 1 ]; echo $?)" 2 "It is cached, and the next process hits."
 check "$([ "$(read_from "$work/cold")" -gt 300 ] && [ "$(read_from "$work/warm")" = 0 ]; echo $?)" 3 "A hit of a CUB kernel reads no header."
 check "$([ $((5 * $(opened "$work/warm"))) -lt "$(opened "$work/cold")" ]; echo $?)" 4 "It opens one header of each directory, as they were spelled: fewer than one in five."
 echo "1..4"

@@ -90,7 +90,7 @@ agent_prolog() {
 	wait_for [ -s "$tmp/agent/started" ]
 	grep -qx -- "--engine redis://cache:6379 --dir /node/kernels --key-file $tmp/agent/home/.config/nvrtccache.keys" "$tmp/agent/started"
 }
-check "Slurm's task prolog starts an agent for who has a key, and for nobody else." agent_prolog
+check "Slurm's task prolog starts an agent only for users with a key." agent_prolog
 agent_unit() {
 	sed -n 's/^ExecStart=//p' "$recipes/nvrtccache-agent.service" | grep -q '^/usr/local/bin/nvrtccache-agent --engine [^ ]* --dir [^ ]* --key-file [^ ]*$' || return
 	sed "s#^ExecStart=[^ ]*#ExecStart=/bin/true#" "$recipes/nvrtccache-agent.service" >"$tmp/nvrtccache-agent.service" && HOME=$tmp XDG_RUNTIME_DIR=$tmp systemd-analyze verify --user --man=no "$tmp/nvrtccache-agent.service"
@@ -153,9 +153,9 @@ another_user() {
 		"${other[@]}" nvrtccache stats --json >"$tmp/counts" && grep -E '"(hits_disk|misses)":' "$tmp/counts" && grep -qE '"hits_disk": *1\b' "$tmp/counts"
 }
 if [ "$(id -u)" = 0 ] && setpriv --reuid=65534 --regid=65534 --clear-groups "$COMMAND" version >/dev/null 2>&1; then
-	check "Also by another user, beside a volume that anybody can write." another_user
+	check "Also by another user, with a volume that all users can write." another_user
 else
-	skip "Also by another user, beside a volume that anybody can write." "cannot become another user"
+	skip "Also by another user, with a volume that all users can write." "cannot become another user"
 fi
 
 # ---- the blocks of RECIPES.md, in a world of their own: ~/work with a program, an environment and what an earlier run has left

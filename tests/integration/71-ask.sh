@@ -81,9 +81,9 @@ fetched() {
 	is agent_asked "$KERNELS" agent_found "$KERNELS" hits_disk "$KERNELS" misses 0 agent_skipped 0 && ! grep '^bad' "$told" &&
 		[ "$(grep -c '^fetch' "$told")" -eq "$KERNELS" ] && ! grep -q '^stored' "$told"
 }
-check "What the agent brings is a hit; nothing is compiled, and nothing told." fetched
+check "A result that the agent fetches is a hit; nothing is compiled or reported to the agent." fetched
 again() { forget_counts && host "${plan[@]}" && is agent_asked 0 hits_disk "$KERNELS"; }
-check "The next process finds it in the directory, and does not ask." again
+check "The next process finds it in the directory and does not ask." again
 
 reads_only() {
 	new_cache && patient && agent found --from "$elsewhere" --to "$NVRTCCACHE_DIR" &&
@@ -101,7 +101,7 @@ stored() {
 		[ -e "$NVRTCCACHE_DIR/v1/${key:0:2}/${key:2}" ] || return
 	done
 }
-check "What was compiled because it had none is told of." stored
+check "A result compiled because the agent had none is reported to it." stored
 
 explained() {
 	"$COMMAND" explain --last >"$tmp/out" && grep -q "The node's agent has no entry\.$" "$tmp/out" &&
@@ -117,14 +117,14 @@ not_asked() { # setting
 	unset "${1%%=*}"
 	[ "$result" -eq 0 ] && is agent_asked 0 agent_skipped 0 && ! grep '^fetch' "$told"
 }
-check "With NVRTCCACHE_RECACHE nobody is asked." not_asked NVRTCCACHE_RECACHE=1
+check "With NVRTCCACHE_RECACHE the agent is not asked." not_asked NVRTCCACHE_RECACHE=1
 check "With NVRTCCACHE_VERIFY neither." not_asked NVRTCCACHE_VERIFY=1
 check "With no time to wait neither." not_asked NVRTCCACHE_AGENT_WAIT=0ms
 
 told_anew() {
 	new_cache && patient && agent absent && NVRTCCACHE_AGENT_WAIT=0ms host "${plan[@]}" && [ "$(grep -c '^stored' "$told")" -eq "$KERNELS" ]
 }
-check "But it is told of what was stored." told_anew
+check "But stored results are reported to it." told_anew
 
 eight() {
 	local i processes=()
@@ -148,7 +148,7 @@ check "So do sixteen threads." threads
 each_for_itself() {
 	new_cache && patient && agent absent && NVRTCCACHE_WAIT=0 host "${plan[@]}" && is agent_absent "$KERNELS"
 }
-check "Where nobody waits for others everybody asks." each_for_itself
+check "With NVRTCCACHE_WAIT=0 every process asks." each_for_itself
 
 long_path() {
 	local far=$place
@@ -209,7 +209,7 @@ check "So is one of another version." failing agent_down version
 check "So is one whose answers are too short." failing agent_down short
 check "So is one whose answers are too long." failing agent_down long
 check "So is one that answers what is no answer." failing agent_down kind
-check "So is one that serves another directory." failing agent_down elsewhere
+check "So is an agent of another directory." failing agent_down elsewhere
 
 answering() { # counter behaviour
 	new_cache && patient && agent "$2" && host "${plan[@]}" && is "$1" "$KERNELS" agent_asked "$KERNELS" agent_skipped 0 misses "$KERNELS" hits_disk 0
@@ -264,7 +264,7 @@ overheard() { # one is held up, and whoever waited for its result asks no more
 	wait "$first"
 	is agent_asked 1 agent_timeouts 1 agent_skipped $((KERNELS - 1)) misses "$KERNELS" hits_disk 1
 }
-check "One that holds up a process is not asked by those who waited for that." overheard
+check "Processes that waited for another one's slow agent do not ask it." overheard
 
 stopped() { new_cache && export NVRTCCACHE_AGENT_WAIT=30ms && agent absent && kill -STOP "$agent" && host "${plan[@]}" && asked_once agent_timeouts; }
 check "One that is stopped is asked once." stopped
@@ -278,7 +278,7 @@ full() {
 	forget_counts
 	host "${plan[@]:4}" && [ "$(stat_of agent_asked)" -ge 1 ] && [ "$(stat_of agent_asked)" -le 4 ]
 }
-check "So is one behind a queue that is full." full
+check "So is one with a full backlog." full
 
 no_socket() { new_cache && patient && export NVRTCCACHE_AGENT=$1 && host "${plan[@]}" && asked_once agent_down; }
 mkfifo "$place/fifo" && : >"$place/file" && ln -s "$place/loop" "$place/loop"
@@ -303,12 +303,12 @@ if [ "$(id -u)" -eq 0 ]; then
 	# root reaches what another user has bound
 	reachable=$(pwd -P)
 	if setpriv --reuid 1003 --regid 1003 --clear-groups test -r "$reachable/tests/hosts/agent.py" 2>/dev/null; then
-		check "Another user's is not told what is wanted." strangers
+		check "An agent of another user is not asked." strangers
 	else
-		skip "Another user's is not told what is wanted." "others cannot read $reachable"
+		skip "An agent of another user is not asked." "others cannot read $reachable"
 	fi
 else
-	skip "Another user's is not told what is wanted." "needs root"
+	skip "An agent of another user is not asked." "needs root"
 fi
 
 # ---- hosts under conditions ----
@@ -322,7 +322,7 @@ check "A host without standard streams asks." under agent_absent close=0 close=2
 check "A host that a timer interrupts each millisecond asks." under agent_absent timer=1000
 check "A host that closes what it does not know asks." under agent_absent beyond
 check "A host that ignores SIGPIPE asks." under agent_absent ignore=13
-check "A host whose child goes on asks." under agent_absent compile=200 fork
+check "A host whose child continues asks." under agent_absent compile=200 fork
 names=(socket connect getsockopt sendmsg recvmsg ppoll)
 for i in "${!names[@]}"; do
 	check "A sandbox that refuses ${names[$i]}() is no reason to fail." under agent_down "deny=$i"
@@ -342,8 +342,8 @@ mixed() { # behaviour command...
 	new_cache && export NVRTCCACHE_AGENT_WAIT=300ms && agent "$1" && shift && timeout 600 "$@" >"$tmp/bare" 2>&1 &&
 		run_hosted with "$@" && diff <(lines_of "$tmp/bare") <(lines_of "$tmp/with" | grep -v '^exit 0$')
 }
-check "Threads and forks beside one that answers get what they get without us." mixed absent "$HOSTS/storm" "$SO13" 8 100 16
-check "So they do beside one that is mute." mixed mute "$HOSTS/storm" "$SO13" 8 100 16
+check "With an agent that answers, threads and forks get the same results as without the cache." mixed absent "$HOSTS/storm" "$SO13" 8 100 16
+check "So they do with an agent that never answers." mixed mute "$HOSTS/storm" "$SO13" 8 100 16
 
 # ---- not one system call ----
 

@@ -70,7 +70,7 @@ piped() {
 	agent --get-bundle team/train:1 | NVRTCCACHE_DIR=$tmp/piped "$COMMAND" import - >/dev/null && [ "$(results "$tmp/piped")" -eq 3 ] && NVRTCCACHE_DIR=$tmp/job "$COMMAND" export "$tmp/bundle" >/dev/null &&
 		agent --get-bundle team/train:1 | cmp - "$tmp/bundle"
 }
-check "A bundle comes out as it was put, for those who import it themselves." piped
+check "A bundle is fetched as it was uploaded, for an import by the user." piped
 
 start() { # OPTION...: an agent for $tmp/node, which is empty
 	rm -rf "$tmp/node"
@@ -98,7 +98,7 @@ served() {
 	start --key-file "$tmp/keys" --bundle team/train:1 && becomes bundle_state fetched && [ "$(results "$tmp/node")" -eq 3 ] &&
 		"$AGENT" --status --dir "$tmp/node" | grep -q '^bundle_results  *3$' && stop
 }
-check "An agent that serves a node fetches it at its start, and says so." served
+check "An agent that serves a node fetches it at its start, and reports that." served
 
 prolog() { # recipes/slurm-agent-prolog, with a bundle
 	local turn pid
@@ -152,7 +152,7 @@ unsigned() {
 	timeout 60 "$AGENT" --engine "$engine" --trust-engine --put-bundle team/train:1 <"$tmp/bundle" >/dev/null && bad_value 'not signed; --trust-engine accepts unsigned values' mac_refused || return
 	timeout 60 "$AGENT" --engine "$engine" --trust-engine --put-bundle team/train:1 <"$tmp/bundle" >/dev/null && timeout 60 "$AGENT" --engine "$engine" --trust-engine --get-bundle team/train:1 | cmp - "$tmp/bundle" && cp "$tmp/value" "$(value)"
 }
-check "A bundle that nobody has signed is refused, but where the engine is trusted." unsigned
+check "An unsigned bundle is rejected unless the engine is trusted." unsigned
 results_of_a_key() { # what holds them, and is signed
 	(export NVRTCCACHE_DIR=$tmp/writer && agent --write -- env LD_PRELOAD="$LIBRARY" "$LIFE" "$NVRTC" trivial 0 -arch=sm_90 -DK=9) >/dev/null 2>&1
 	[ "$(value | wc -l)" -eq 2 ] && mv "$(file_of other)" "$(file_of this)" && bad_value 'written under another name' damaged
@@ -178,7 +178,7 @@ not_put() {
 	refused 1 'not found in the engine' --key-file "$tmp/keys" --get-bundle a || bad=1
 	[ "$bad" = 0 ]
 }
-check "What is no whole bundle is not put, and what is not there is said to be absent." not_put
+check "A truncated bundle is not uploaded, and a missing one is reported as absent." not_put
 mistakes() {
 	local bad=0 options=(--key-file "$tmp/keys")
 	refused 2 'a name of letters' "${options[@]}" --put-bundle 'a b' || bad=1
@@ -190,7 +190,7 @@ mistakes() {
 	refused 2 '--key-file is missing' --put-bundle a || bad=1
 	[ "$bad" = 0 ]
 }
-check "What is wrong on the command line is said in words." mistakes
+check "Errors on the command line are reported." mistakes
 
 # ---- the directory's own rules
 
@@ -213,7 +213,7 @@ gone() {
 	[ $? -eq 7 ] && words 'will be tried again' || return
 	start --key-file "$tmp/keys" --bundle many && becomes bundle_state awaited && mv "$tmp/engine.away" "$tmp/engine" && becomes bundle_state fetched && [ "$(status bundle_results)" -eq 20 ] && stop
 }
-check "Where the engine is not there a program runs, and an agent that serves fetches the bundle later." gone
+check "Without the engine a program runs, and an agent that serves a node fetches the bundle later." gone
 
 HUNG=$BUILD/tests/fixtures/libhung_share.so
 hangs() { with=("HUNG_WHEN=$tmp" "HUNG_SHARE=$tmp/engine" "LD_PRELOAD=$HUNG"); }
@@ -231,8 +231,8 @@ late() { hangs && NVRTCCACHE_DIR=$tmp/node timeout 100 env "${with[@]}" "$AGENT"
 if [ -e "$HUNG" ] && ! nm -D "$AGENT" 2>/dev/null | grep -q __asan; then
 	check "A signal reaches a program that is held for a bundle, and ends it." held
 	check "A program is held for no longer than ten seconds." late
-	check "A share that hangs does not keep an agent from ending." hung
+	check "A hanging network share does not keep an agent from ending." hung
 else
-	skip "A share that hangs keeps neither a program from beginning nor an agent from ending." "no fixture, or a sanitizer that is not to be preloaded before"
+	skip "A hanging network share keeps neither a program from starting nor an agent from ending." "no fixture, or a sanitizer that is not to be preloaded before"
 fi
 plan

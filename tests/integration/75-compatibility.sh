@@ -70,7 +70,7 @@ for fixture in "$fixtures"/*.tar.gz; do
 	version=$(basename "$fixture" .tar.gz)
 	check "$version: its results are listed, shown and sound, and are left as they are." reads "$version"
 	check "$version: what a result is of, and what it holds." shows "$version"
-	check "$version: its journal goes on, and its counts go on or begin anew." notes "$version"
+	check "$version: its journal is continued, and its counts are continued or start at zero." notes "$version"
 	check "$version: its bundle is imported." imports "$version"
 	if grep -q 'REQUEST_FORMAT 2$' "$top/keygen/surroundings.h"; then
 		verb=hit found=5
@@ -112,7 +112,7 @@ later_home() {
 	gives 0 ls && [ "$(wc -l <"$tmp/out")" = 11 ] && NVRTCCACHE_MAX_SIZE=1K gives 0 import "$place/bundle.nvb" && gives 0 verify --remove && gives 0 prune --max-size 1 && gives 0 prune --older-than 1s && gives 0 clear &&
 		[ "$(entries)" = 0 ] && (cd "$NVRTCCACHE_DIR" && find v2 -printf '%p %m %T@ %i %s\n' | sort) | diff "$tmp/before" -
 }
-check "What lies there in a later layout is never touched." later_home
+check "Files of a later layout are never changed." later_home
 
 # One file of v1, of a format that is not known, among results that are.
 later_entry() {
@@ -121,7 +121,7 @@ later_entry() {
 		gives 0 verify && out_has '^Verified 9 sound entries' && out_has '^ *1  in the format of another version: left alone' && gives 0 verify --remove && results | diff "$tmp/before" - &&
 		gives 0 export "$tmp/nine.nvb" && out_has '^Exported 9 entries' && results | diff "$tmp/before" -
 }
-check "A result of a later format is told from a damaged one, and left alone." later_entry
+check "A result of a later format is not reported as damaged, and is not changed." later_entry
 later_entry_missed() {
 	local file
 	unpack 0.1.0 && fresh_cache && compile "$place/fake/libnvrtc.so.13" && gives 0 ls && key=$(sed -n 's/^\([0-9a-f]*\) *plain.cu .* us .*/\1/p' "$tmp/out") && file=$(cd "$NVRTCCACHE_DIR/v1" && ls -d "${key:0:2}/${key:2}"*) && with_number "$NVRTCCACHE_DIR/v1/$file" 8 2 &&
@@ -138,5 +138,5 @@ later_notes() {
 	unpack 0.1.0 && for file in "$NVRTCCACHE_DIR"/v1/stats/*; do with_number "$file" 8 9 || return; done && with_number "$NVRTCCACHE_DIR/v1/journal" 8 9 && gives 0 explain --last 20 &&
 		[ "$(grep -c 'MISS, compiled' "$tmp/out")" = 9 ] && [ "$(stat_of misses)" = 0 ] && with_number "$NVRTCCACHE_DIR/v1/usage-index" 8 9 && gives 0 prune && [ "$(entries)" = 10 ]
 }
-check "Counts of a later format count nothing, its journal's records are passed over, and what is there is counted anew." later_notes
+check "Counts and journal records of a later format are skipped, and entries are counted again." later_notes
 plan

@@ -98,7 +98,7 @@ passes_on() {
 	venv/bin/python -m nvrtccache run -- sh -c 'exit 42' || status=$?
 	[ "$status" = 42 ] && [ "$(venv/bin/python -m nvrtccache -V)" = "$("$COMMAND" -V)" ] && venv/bin/nvrtccache run -- printf '%s|' 'a b' '' "c'" | grep -qxF "a b||c'|"
 }
-of_wheel "Arguments and exit status are passed on." passes_on
+of_wheel "Arguments and exit status are forwarded." passes_on
 manual() { diff venv/share/man/man1/nvrtccache.1 "$top/docs/nvrtccache.1" && [ -s venv/share/bash-completion/completions/nvrtccache ] && grep -q Collet venv/lib/python3*/site-packages/nvrtccache-*.dist-info/licenses/copyright; }
 of_wheel "It brings manual, completion, and the licences of what is in it." manual
 real() {
@@ -187,7 +187,7 @@ agent_runs() {
 		agent/usr/bin/nvrtccache-agent --engine "dir://$tmp/engine" --trust-engine --dir "$NVRTCCACHE_DIR" -- sh -c '[ -n "$NVRTCCACHE_AGENT" ] && exit 42'
 	[ $? = 42 ]
 }
-of_agent "What is in it serves a program." agent_runs
+of_agent "A program gets hits with the library in it." agent_runs
 if [ -z "${no_agent:-}" ] && command -v systemd-analyze >/dev/null; then
 	unit_runs() {
 		sed 's#^ExecStart=/usr/bin/nvrtccache-agent#ExecStart=/bin/true#' agent/usr/lib/systemd/user/nvrtccache-agent.service >nvrtccache-agent.service &&

@@ -100,7 +100,7 @@ changes() {
 }
 check "A changelog without the version, what is in it, or its day, is refused." changes
 fixture() { git rm -q --cached tests/fixtures/compatibility/1.2.3.tar.gz && committed refused 'compatibility/make' release 1.2.3 --tests "$good"; }
-check "So is a version of which nothing is kept for later ones." fixture
+check "So is a version without stored entries for later compatibility tests." fixture
 failing() {
 	refused "must end with" release 1.2.3 --tests "echo '7 passed, 1 failed, 1 skipped'" && refused "must end with" release 1.2.3 --tests "$good; exit 1" &&
 		refused "must end with" release 1.2.3 --tests "echo '0 passed, 0 failed, 9 skipped'" && refused "must end with" release 1.2.3 --tests true && refused "tree has changed" release 1.2.3 --tests "touch new; $good" && rm new
@@ -109,7 +109,7 @@ check "Tests that fail, or say nothing at their end, are refused." failing
 differing() { sed -i 's/\$(VARIES)/$(CURDIR)/' Makefile && committed refused 'two builds of one commit differ' release 1.2.3 --tests "$good"; }
 check "Packages that know where they were built are refused." differing
 unbuilt() { sed -i 's/mkdir -p/false/' Makefile && committed refused 'cannot be built' release 1.2.3 --tests "$good"; }
-check "Packages that cannot be built are told." unbuilt
+check "Packages that cannot be built are reported." unbuilt
 
 sums() { (cd build/release/1.2.3 && sha256sum --quiet -c SHA256SUMS && [ "$(cut -c67- SHA256SUMS | xargs)" = "one.tar.gz two.whl" ] && [ "$(ls)" = $'SHA256SUMS\none.tar.gz\ntwo.whl' ]); }
 prints() { grep -q '^release: 7 passed, 0 failed, 1 skipped$' "$tmp/out" && grep -qE "^ +$(stat -c %s CHANGELOG.md)  $(sha256sum <CHANGELOG.md | cut -c1-64)  one.tar.gz\$" "$tmp/out" || { cat "$tmp/out" && return 1; }; }

@@ -121,16 +121,16 @@ as_plain() { # SCENE [ARGUMENT]
 	timeout 100 python3 "$tmp/scenes.py" "$1" "$tmp/say-agent" "${@:2}" --prefix "${with[@]}" >"$tmp/agent" 2>&1
 	[ -s "$tmp/plain" ] && ! grep -q Traceback "$tmp/plain" && cmp -s "$tmp/plain" "$tmp/agent" || { cat "$tmp/plain" && echo "and with an agent:" && cat "$tmp/agent" && return 1; }
 }
-check "Who reads from the program sees the end of what it has closed." as_plain closed_pipe
-check "Who writes to the program is told that it no longer reads." as_plain unread_pipe
-check "A lock that the program lets go is nobody's." as_plain released_lock
+check "A reader of the program's output sees its end once the program closes it." as_plain closed_pipe
+check "A writer to the program's input notices that the program closed it." as_plain unread_pipe
+check "A lock that the program releases is free." as_plain released_lock
 check "The program has the descriptors that the agent was given." as_plain inherited
 check "A timer that was set before the agent began ends the program." as_plain alarm
-check "Where its terminal goes, the program is told." as_plain hung_up
+check "If its terminal is closed, the program gets SIGHUP." as_plain hung_up
 for signal in SIGXCPU SIGABRT SIGWINCH SIGURG SIGXFSZ; do
-	check "$signal to the agent is the program's." as_plain signalled "$signal"
+	check "$signal to the agent is forwarded to the program." as_plain signalled "$signal"
 done
-check "A signal that was queued has its value." as_plain queued
+check "A queued signal is forwarded with its value." as_plain queued
 
 # With RLIMIT_FSIZE a write raises a signal that ends who does not expect it.
 limited() {
@@ -138,12 +138,12 @@ limited() {
 	(ulimit -f 0 && timeout 60 "${with[@]}" sh -c 'until "$0" --status --json --dir "$1" | grep "\"too_large\": 1" >/dev/null; do sleep 0.05; done; exit 7' "$AGENT" "$tmp/cache")
 	[ $? -eq 7 ] && [ -z "$(find "$tmp/engine" -type f)" ]
 }
-check "An upload past the limit of a file's size ends nobody." limited
+check "An upload past the file size limit kills no process." limited
 unwritten() { # a bundle's, likewise
 	NVRTCCACHE_DIR=$tmp/cache "$COMMAND" export - >"$tmp/bundle" 2>/dev/null || return 1
 	(ulimit -f 0 && timeout 60 "$AGENT" --engine "dir://$tmp/engine" --trust-engine --put-bundle train <"$tmp/bundle" 2>/dev/null)
 	[ $? -eq 1 ]
 }
-check "Nor does a bundle's." unwritten
+check "Nor does the upload of a bundle." unwritten
 
 plan

@@ -25,7 +25,7 @@ in_and_out() {
 	paths | grep -vF -e "$1$2/" -e "$1$3/" | diff "$tmp/before" - || return
 	make -s -o all -C "$tmp/tree" BUILD="$built" "${settings[@]}" uninstall && paths | diff "$tmp/before" -
 }
-check "What is installed lies where it is told, and uninstall takes it away." in_and_out "$tmp/to/root" /opt /opt/lib/here
+check "Files are installed where the settings say, and uninstall removes them." in_and_out "$tmp/to/root" /opt /opt/lib/here
 check "So it does where PREFIX has a blank in it." in_and_out "" "$tmp/to/my tools" "$tmp/to/my tools/lib"
 check "So it does where all have blanks in them." in_and_out "$tmp/to/a root" "/opt/my tools" "/opt/my tools/lib here"
 check "So it does where they have quotes in them." in_and_out "$tmp/to/a \"root\"" "/opt/o'my tools" "/opt/o'my tools/lib;here"
@@ -37,7 +37,7 @@ is_replaced() {
 		make -s -o all -C "$tmp/tree" BUILD="$built" "${settings[@]}" install && cmp "$built/libnvrtccache.so" "$library" &&
 		[ "$(cat <&"$opened")" = older ]
 }
-check "What is mapped into programs that run stays as it was." is_replaced
+check "Files mapped into running programs stay unchanged." is_replaced
 no_room() { # which is a limit of 16 KiB here
 	local settings=("DESTDIR=$tmp/to/full" PREFIX=/opt LIBDIR=/opt/lib) file
 	for file in lib/libnvrtccache.so bin/nvrtccache; do
@@ -69,7 +69,7 @@ not_anew() {
 		make -s -q -C "$top" BUILD="$tmp/own" PREFIX=/usr LIBDIR="/usr/$directory" "$tmp/own/cli/libdir.h" || return
 	done
 }
-check "With another PREFIX nothing is made anew, as the command looks beside itself." not_anew
+check "With another PREFIX nothing is rebuilt, because the command looks next to itself." not_anew
 
 # What a distribution or its user builds with; the objects are those of the tests, but for the ones that it is about.
 linked_with() { # FLAGS OBJECT...: where the library is then

@@ -76,7 +76,7 @@ check "read fails: ESTALE, EIO, EREMOTEIO." trouble read ESTALE EIO EREMOTEIO
 check "write fails: ESTALE, EIO, EDQUOT." trouble write ESTALE EIO EDQUOT
 check "close reports what a write could not do: EDQUOT, EIO." trouble close EDQUOT EIO
 check "rename fails: ESTALE, EBUSY." trouble rename ESTALE EBUSY
-check "Locks are not to be had: ENOLCK, EOPNOTSUPP, EIO, EINVAL." trouble lock ENOLCK EOPNOTSUPP EIO EINVAL
+check "Locks are not available: ENOLCK, EOPNOTSUPP, EIO, EINVAL." trouble lock ENOLCK EOPNOTSUPP EIO EINVAL
 
 # These are called where something has to go.
 while_evicting() { # OPERATION=ERROR...
@@ -100,7 +100,7 @@ unnoted_use() {
 			warm || return
 	done
 }
-check "A hit whose use cannot be noted is a hit: ESTALE, EOPNOTSUPP, EACCES." unnoted_use
+check "A hit whose atime cannot be updated is a hit: ESTALE, EOPNOTSUPP, EACCES." unnoted_use
 
 # Few calls of these are made, and not every run makes one.
 mkdir_fails() {
@@ -130,7 +130,7 @@ replaced() { # [FILE]
 		LAYER_DIRECTORY="$NVRTCCACHE_DIR" && host && warm
 }
 removed_by_another() { replaced ''; }
-check "An entry that another node removes between open and read is served or missed." removed_by_another
+check "An entry that another node removes between open and read is a hit or a miss." removed_by_another
 replaced_by_another() {
 	fresh_cache
 	host && cp "$(find "$NVRTCCACHE_DIR"/v1/??/ -type f | head -n 1)" "$tmp/foreign" && replaced "$tmp/foreign"
@@ -181,7 +181,7 @@ one_at_a_time() {
 	return "$result"
 }
 if [ -x "$GATED" ]; then
-	check "Nobody waits for others on NFS, SMB, CIFS, SMB2 and FUSE." side_by_side 0x6969 0x517b 0xff534d42 0xfe534d42 0x65735546
+	check "No process waits for others on NFS, SMB, CIFS, SMB2 and FUSE." side_by_side 0x6969 0x517b 0xff534d42 0xfe534d42 0x65735546
 	check "Nor on Lustre, GPFS, AFS, kAFS, Coda and NCP." side_by_side 0x0bd00bd0 0x47504653 0x5346414f 0x6b414653 0x73757245 0x564c
 	check "Nor on 9P, Ceph, OCFS2, GFS2, BeeGFS, PanFS and VirtualBox." side_by_side 0x01021997 0x00c36400 0x7461636f 0x01161970 \
 		0x19830326 0xaad7aaea 0x786f4256
@@ -197,7 +197,7 @@ if [ -x "$GATED" ]; then
 		wait
 		return "$result"
 	}
-	check "Nobody waits where the kind of file system cannot be known." cannot_tell
+	check "No process waits if the kind of file system is not known." cannot_tell
 fi
 
 # Times as another node's wrong clock sets them.
@@ -249,7 +249,7 @@ lower_comes_and_goes() {
 	wait "$mover" 2>/dev/null
 	return "$result"
 }
-check "A lower cache that comes and goes while programs run: no wrong answer." lower_comes_and_goes
+check "A lower cache that appears and vanishes while programs run: no wrong answer." lower_comes_and_goes
 
 two_namespaces() {
 	mkdir -p "$tmp/real/tree" "$tmp/elsewhere/cache" "$tmp/elsewhere/tree" && mkdir -m 700 "$tmp/real/cache" &&
@@ -338,7 +338,7 @@ leftovers() {
 	unmount_all
 	return "$result"
 }
-fuse_check "What the server keeps of a removed file (.nfs*) is no entry, and is left to the server." leftovers
+fuse_check "The server's copy of a removed file (.nfs*) is no entry, and is not removed." leftovers
 
 absent_then_there() { # node B has seen that there is nothing; node A stores; B finds it in time, and is right before
 	local i

@@ -62,7 +62,7 @@ directory_instead() { rm "$1" && mkdir "$1"; }
 link_instead() { mv "$1" "$tmp/away" && ln -s "$tmp/away" "$1"; }
 zeros() { head -c 4096 /dev/zero >"$1"; }
 with_more() { head -c 300 /dev/urandom >>"$1"; }
-check "A bit of a result that is not as it was is found." bad 'wrong checksum' damaged flip 300
+check "A changed bit of a result is found." bad 'wrong checksum' damaged flip 300
 check "So is one of its header." bad 'wrong header checksum' damaged flip 40
 check "So is a file that is cut short." bad 'truncated' damaged cut 400
 check "So is one that is cut in its header." bad 'truncated' damaged cut 100
@@ -70,23 +70,23 @@ check "So is one that a crash left empty of anything." bad 'incompletely written
 check "So is a result of another key." bad 'the key does not match the file name' damaged of_another_key
 check "So is a directory in its place." bad 'not a regular file' damaged directory_instead
 check "So is a symbolic link." bad 'not a regular file' damaged link_instead
-check "What others can write is not trusted." bad 'other users can write to it' 'not trusted' chmod 666
+check "A file writable by others is not trusted." bad 'other users can write to it' 'not trusted' chmod 666
 if [ "$(id -u)" -eq 0 ]; then
-	check "Nor is what is another user's." bad 'other users can write to it' 'not trusted' chown 12345
+	check "Nor is a file of another user." bad 'other users can write to it' 'not trusted' chown 12345
 else
-	skip "Nor is what is another user's." "not root"
+	skip "Nor is a file of another user." "not root"
 fi
 
 behind() {
 	three && with_more "$(file 1)" && gives 1 verify && out_has '^Verified 3 sound' && err_has 'damaged: wrong data after the first entries$'
 }
-check "What stands behind a sound result is found, and the result counted." behind
+check "Bytes after a sound result are found, and the result is counted." behind
 foreign() {
 	three && echo mine >"$(dirname "$(file 1)")/README" && head -c 500 /dev/zero | tr '\0' x >"$(dirname "$(file 1)")/$(printf 'a%.0s' {1..62})" &&
 		gives 0 verify --remove && out_has '^Verified 3 sound' && out_has '^ +2  not made by this cache: left alone$' && silent_err &&
 		[ "$(cat "$(dirname "$(file 1)")/README")" = mine ] && [ "$(entries)" -eq 4 ]
 }
-check "What somebody else has put there stays." foreign
+check "Foreign files are not removed." foreign
 other_format() {
 	three && python3 - "$(file 1)" <<'PY' && gives 0 verify --remove && out_has '^Verified 2 sound' && out_has '^ +1  in the format of another version: left alone$' && [ "$(entries)" -eq 3 ]
 import sys
@@ -95,7 +95,7 @@ with open(sys.argv[1], "r+b") as file:
     file.write(bytes([7, 0, 0, 0]))
 PY
 }
-check "Results of another format are told from damaged ones, and stay." other_format
+check "Results of another format are not reported as damaged, and are not removed." other_format
 temporary() {
 	three && : >"$(dirname "$(file 1)")/tmp.1.0123456789abcdef" && gives 0 verify && out_has "^ +1  temporary: 'nvrtccache prune' removes stale ones\$"
 }
@@ -112,7 +112,7 @@ others_can_write() {
 }
 check "A directory that others can write to is not read." others_can_write
 full() { three && "$COMMAND" verify >/dev/full 2>"$tmp/err"; [ $? -eq 1 ] && err_has '^nvrtccache: standard output: No space left on device$'; }
-check "A full disk is said." full
+check "A full disk is reported." full
 
 # Nobody reads what it says of a thousand files, so that it is still at work when the signal comes.
 interrupted() {
@@ -150,7 +150,7 @@ keys() {
 			gives 2 $verb "$(printf '0%.0s' {1..65})" && gives 1 $verb "$(printf '0%.0s' {1..64})" && err_has ': no entry in .* has a key that begins with it; ' || return
 	done
 }
-check "What is no key is said, and a key that names no result." keys
+check "A malformed key is reported, and a key without a result." keys
 ambiguous() {
 	fresh_cache
 	local n digit

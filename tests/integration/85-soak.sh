@@ -72,12 +72,12 @@ one_serves_the_other() {
 		chmod 2770 "$place/cache" && [ "$(counted hits_disk)" -eq 16 ] && [ "$(counted misses)" -eq 16 ]
 }
 if [ "$(id -u)" -ne 0 ] || ! setpriv --reuid 65501 --regid 54321 --clear-groups test -r "$LIBRARY" -a -x "$WORKER" -a -r "$NVRTC"; then
-	skip "Two users of a group share a cache: what one stores the other finds, and nobody else does." \
+	skip "Two users of a group share a cache: each finds the other's entries, and no other user does." \
 		"needs root, and a build that other users can read"
 	skip "So do four processes of theirs for 4 seconds: no wrong answer, the cap and the usage index hold." \
 		"needs root, and a build that other users can read"
 else
-	check "Two users of a group share a cache: what one stores the other finds, and nobody else does." one_serves_the_other
+	check "Two users of a group share a cache: each finds the other's entries, and no other user does." one_serves_the_other
 	check "So do four processes of theirs for 4 seconds: no wrong answer, the cap and the usage index hold." shared_by_a_group
 fi
 fresh_cache
@@ -102,7 +102,7 @@ compared() { # [NEW-TEXT]
 		[ "$(stat_of errors.mismatch)" -eq 0 ]
 }
 if [ -x "$GATED" ]; then
-	check "A header that is edited between a hit and its comparison is nobody's mistake." compared
+	check "A header edited between a hit and its comparison is not a mismatch." compared
 fi
 
 plan

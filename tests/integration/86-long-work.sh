@@ -152,6 +152,6 @@ beside_stores() {
 	for i in "${pids[@]}"; do wait "$i" || return; done
 	gives 0 export "$memory/rest.nvb" && silent_err
 }
-check "Several that prune at once, beside one that stores, remove nothing by halves." beside_stores
+check "Concurrent prunes during stores remove only whole entries." beside_stores
 
 plan

@@ -25,11 +25,11 @@ agreeing() {
 	fresh_cache
 	host none -arch=sm_90 && host none -arch=sm_90 -arch=compute_90 && [ "$(stat_of hits_disk) $(stat_of stores)" = '1 2' ]
 }
-check "A miss behind a hit is kept where NVRTC does again what was served." agreeing
+check "A miss after a hit is cached if the replay gives the served result." agreeing
 differing() {
 	fresh_cache
 	host none -arch=sm_90 && host CUBIN -arch=sm_90 -arch=compute_90 &&
 		[ "$(stat_of hits_disk) $(stat_of stores) $(reason_of history)" = '1 1 1' ] || { "$COMMAND" stats && false; }
 }
-check "It is not where NVRTC leaves something else on the handle than what was served." differing
+check "It is not cached if the replay leaves another result on the handle." differing
 plan

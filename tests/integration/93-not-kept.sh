@@ -27,19 +27,19 @@ header() { # NAME TEXT: an old one
 	printf '%s\n' "$2" >"$1" && touch -d 2001-01-01 "$1" && sleep 0.1
 }
 
-check "A compile that did nothing of this is kept." kept -arch=sm_90
+check "A compile without any of these reasons is cached." kept -arch=sm_90
 header "$tmp/plain.h" 'int plain;'
-check "One that read an old header is kept." kept "--fake-open=$tmp/plain.h"
+check "A compile that read an old header is cached." kept "--fake-open=$tmp/plain.h"
 
-check "One that looked for a path that is too long for anybody is kept." kept "--fake-open=$(printf '/%0.s12345678901' {1..400})" "--fake-open=$tmp/plain.h"
+check "A compile that looked up a path longer than PATH_MAX is cached." kept "--fake-open=$(printf '/%0.s12345678901' {1..400})" "--fake-open=$tmp/plain.h"
 
-check "A compile in which nothing was seen was not watched." not_kept not_watched --fake-silent
-check "One during which somebody took our place was not watched." not_kept not_watched --fake-rehook
-check "One that wrote a file has a side effect." not_kept side_effects "--fake-write=$tmp/written"
-check "One that removed a file has a side effect." not_kept side_effects "--fake-unlink=$tmp/written"
-check "One that ran a process has a side effect." not_kept side_effects --fake-fork
-check "One that listed a directory cannot be told from another." not_kept files "--fake-list=$tmp"
-check "One that reads in a thread of its own cannot be watched." not_kept threads "--fake-thread-open=$tmp/plain.h"
+check "A compile in which the watch saw no call counts as not watched." not_kept not_watched --fake-silent
+check "A compile whose import slots were overwritten counts as not watched." not_kept not_watched --fake-rehook
+check "A compile that wrote a file has a side effect." not_kept side_effects "--fake-write=$tmp/written"
+check "A compile that removed a file has a side effect." not_kept side_effects "--fake-unlink=$tmp/written"
+check "A compile that ran a process has a side effect." not_kept side_effects --fake-fork
+check "A compile that listed a directory is not cached." not_kept files "--fake-list=$tmp"
+check "A compile that reads in another thread is not cached." not_kept threads "--fake-thread-open=$tmp/plain.h"
 
 future_header() { printf 'int later;\n' >"$tmp/later.h" && touch -d '+1 day' "$tmp/later.h" && sleep 0.1 && not_kept too_new "--fake-open=$tmp/later.h"; }
 check "A header from the future is too new." future_header
@@ -61,7 +61,7 @@ sloppy_header() {
 		unset NVRTCCACHE_SLOPPINESS && compile "--fake-open=$tmp/time.h" && [ "$(stat_of hits_disk)" = 1 ]
 }
 header "$tmp/time.h" "const char *t = __TIME__;"
-check "What the sloppy kept of a header with the time in it is served to nobody else." sloppy_header
+check "A result cached with time_macros for a header with the time is no hit without the setting." sloppy_header
 unset NVRTCCACHE_SLOPPINESS
 trap_not_kept() { # MODE TEXT: a source, or a name expression
 	fresh_cache
@@ -73,10 +73,10 @@ for word in __TIME__ __DATE__; do
 	check "$word in a name expression is not cached." trap_not_kept named "k<sizeof($word)>"
 done
 variable() { HOST_SAYS=1 not_kept environment --fake-env=HOST_SAYS; }
-check "What a variable says that no key holds is not cached." variable
+check "A compile that read a set unlisted variable is not cached." variable
 unset_variable() { kept --fake-env=HOST_SAYS && HOST_SAYS=1 compile --fake-env=HOST_SAYS && [ "$(stat_of hits_disk)" = 0 ] &&
 	compile --fake-env=HOST_SAYS && [ "$(stat_of hits_disk)" = 1 ]; }
-check "What was made without a variable is served to those alone who have not set it." unset_variable
+check "A result compiled without a variable is a hit only while it is not set." unset_variable
 other_builtins() {
 	local note
 	mkdir -p "$tmp/other" && cp "$FAKE/13/libnvrtc-builtins.so.13.0" "$tmp/other/" || return
@@ -85,6 +85,6 @@ other_builtins() {
 	before=$BUILD/tests/fixtures/libother_builtins.so OTHER_BUILTINS=$1 not_kept builtins -arch=sm_90
 }
 if [ -e "$BUILD/tests/fixtures/libother_builtins.so" ]; then
-	check "What other builtins made than the loader's rules foretell is not cached." other_builtins "$tmp/other/libnvrtc-builtins.so.13.0"
+	check "A compile with another builtins library than the key says is not cached." other_builtins "$tmp/other/libnvrtc-builtins.so.13.0"
 fi
 plan

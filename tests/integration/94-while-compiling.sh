@@ -35,11 +35,11 @@ late() { # NAME, misses stores bypassed.environment
 	[ "$(stat_of misses) $(stat_of stores) $(reason_of environment)" = "$2" ] || { "$COMMAND" stats && false; }
 }
 if python3 -c 'import ctypes' 2>/dev/null; then
-	check "A host that set nothing late has its result kept." late '' '1 1 0'
-	check "A variable that NVRTC read while it was loaded, and that was set since, is passed by." late NV_NVVM_VERSION '0 0 1'
+	check "A host that set no variable late has its result cached." late '' '1 1 0'
+	check "If a variable that NVRTC read at load time was changed since, the compile is bypassed." late NV_NVVM_VERSION '0 0 1'
 else
-	skip "A variable that NVRTC read while it was loaded, and that was set since, is passed by." "no python3 with ctypes"
+	skip "If a variable that NVRTC read at load time was changed since, the compile is bypassed." "no python3 with ctypes"
 fi
-check "A time zone that another thread set meanwhile leaves no result behind." not_kept TZ=Asia/Tokyo
-check "A variable that is in no key and that nobody asks for does no harm." kept
+check "If another thread sets the time zone meanwhile, no result is cached." not_kept TZ=Asia/Tokyo
+check "An unlisted variable that the compiler does not read does no harm." kept
 plan
