@@ -20,16 +20,16 @@ refused() { # what is said
 	! "$tmp/house/scripts/layers" --quiet >"$tmp/said" 2>&1 && cat "$tmp/said" && grep -qF "$1" "$tmp/said"
 }
 
-check "No folder uses one that it must not, and no nouns use one another in a circle." "$REPO/scripts/layers" --quiet
+check "No folder includes headers of a folder that it must not use, and no modules include one another in a circle." "$REPO/scripts/layers" --quiet
 house cache/store.h
-check "A folder that uses another one against the arrows is refused." refused 'keygen must not use cache'
+check "An include against the layers is rejected." refused 'keygen must not use cache'
 house keygen/scan.h
-check "A circle of two nouns is refused." refused 'a circle, or on top of one: keygen/digest, keygen/scan'
+check "A circle of two modules is rejected." refused 'a circle, or on top of one: keygen/digest, keygen/scan'
 house keygen/scan_text.h
-check "A part of a noun counts as the noun." refused 'a circle'
+check "A part of a module counts as the module." refused 'a circle'
 house keygen/gone.h
-check "A header that is not there is refused." refused 'which is not there'
+check "A missing header is rejected." refused 'which is not there'
 house stdint.h
 sed -i 's/"stdint.h"/<stdint.h>/' "$tmp/house/keygen/digest.h"
-check "A house in order is accepted." "$tmp/house/scripts/layers" --quiet
+check "A tree without these faults is accepted." "$tmp/house/scripts/layers" --quiet
 plan

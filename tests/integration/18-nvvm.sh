@@ -177,7 +177,7 @@ needs "An empty name is another result." "0 1" create add==one compile get destr
 needs "No name is another result." "0 1" create nameless=one compile get destroy
 needs "The rounding mode is another result." "0 1" round=up create add=a=round compile get destroy
 cp "$tmp/run" "$tmp/up"
-needs "To nearest is another result." "0 1" create add=a=round compile get destroy
+needs "Rounding to nearest is another result." "0 1" create add=a=round compile get destroy
 check "They differ." sh -c "! cmp -s '$tmp/up' '$tmp/run'"
 needs "A big module is a result." "0 1" create big=a=one compile get destroy
 needs "Another big module is another result." "0 1" create big=a=onE compile get destroy

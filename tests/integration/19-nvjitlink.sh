@@ -446,7 +446,7 @@ member "$tmp/here/a.o" here
 printf '!<thin>\na.o\n' >"$tmp/here/lib.a"
 cp "$tmp/here/lib.a" "$tmp/there"
 thin=("$arch" "chdir=$tmp/here" create $'thin=a.o\n' complete get destroy)
-session "Members of a thin archive are read, each time: they may be gone when it would have to be made up for." "1 0, 1 0, 1 0" "${thin[@]}"
+session "Members of a thin archive are read each time, because they may be gone when a deferred step is performed." "1 0, 1 0, 1 0" "${thin[@]}"
 check "What they say is in the output." grep -q '8.0here' "$tmp/warm"
 session "Of an archive that is a file as well." "1 0, 1 0, 1 0" "$arch" "chdir=$tmp/here" create file=6=lib.a complete get
 thin=("$arch" option=-lto "chdir=$tmp/here" create $'thin=a.o\n' $'lto=two\n' complete get destroy)

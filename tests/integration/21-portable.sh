@@ -102,7 +102,7 @@ installs() {
 		[ -e "$tmp/root/opt/lib/here/libnvrtccache.so" ] && make -s FLOOR=$oldest uninstall DESTDIR="$tmp/root" PREFIX=/opt LIBDIR=/opt/lib/here &&
 		find "$tmp/root" ! -type d >"$tmp/left" && cat "$tmp/left" && [ ! -s "$tmp/left" ]
 }
-check "make install puts it where it is told, and make uninstall takes all of it away." installs
+check "make install installs it where the settings say, and make uninstall removes all of it." installs
 callers_own() { # on the command line, where they would replace what the Makefile says
 	make -s FLOOR=$oldest BUILD="$tmp/own" CPPFLAGS=-DOF_THE_CALLER CFLAGS=-O1 "$tmp/own/cache/digits.o" "$tmp/own/cli/console/library.o"
 }

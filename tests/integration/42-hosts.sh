@@ -39,7 +39,7 @@ for host in asan-gcc asan-clang ubsan-gcc ubsan-clang; do
 	fi
 	preload=
 done
-sentence="A host built with asan-gcc needs no order of preloads when it is told so."
+sentence="A host built with asan-gcc runs with any order of preloads if verify_asan_link_order=0."
 if [ -x "$HOSTS/storm-asan-gcc" ]; then
 	ASAN_OPTIONS=$ASAN_OPTIONS:verify_asan_link_order=0 hosted "$sentence" "$HOSTS/storm-asan-gcc" "$SO13" "${work[@]}"
 else

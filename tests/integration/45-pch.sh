@@ -103,7 +103,7 @@ host 1 loop >plain
 for run in cold warm; do
 	cached 1 loop >"$run"
 	check "$(cmp -s "$run" plain && [ "$(tail -n 1 plain | cut -d ' ' -f 4)" = 0 ]; echo $?)" \
-		"Who gives precompiled headers the heap that was missing comes to an end ($run)."
+		"A host that raises the heap for precompiled headers after a failure terminates ($run)."
 done
 # What warnings there are of precompiled headers hangs on the process; 629: other options before, 639: the heap.
 for how in "other error=629" "small error=639"; do

@@ -52,7 +52,7 @@ cd "$tmp" || exit 1
 for verb in "${verbs[@]}"; do
 	check "$verb --help is whole: usage, options, exit status, example." help_is_whole "$verb"
 	check "$verb: what help shows is what it takes." options_agree "$verb"
-	check "$verb refuses an unknown option, and names the nearest." refuses_unknown "$verb"
+	check "$verb rejects an unknown option and suggests the closest." refuses_unknown "$verb"
 	case $verb in
 	run | doctor | report) ;; # a program and its arguments; any number of files
 	*) check "$verb refuses arguments that it does not take." refuses_arguments "$verb" ;;

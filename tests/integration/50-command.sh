@@ -83,7 +83,7 @@ nearest_words() {
 		gives 2 stats --json -xj && err_has 'stats: -x: unknown option$' && gives 2 prune -s && err_has "'-s' requires" &&
 		gives 0 stats --js && gives 2 $'e\033[31m\302\233v\377il' && ! grep -q $'[\033\377]' "$tmp/err"
 }
-check "What was mistyped is answered with the nearest word, and never reaches a terminal as it is." nearest_words
+check "A mistyped word is answered with the closest one, and is escaped for the terminal." nearest_words
 
 unwritten_output() {
 	local words
@@ -279,7 +279,7 @@ unknown_variables() {
 	NVRTCCACHE_XYZZY=1 gives 0 config && err_has '^nvrtccache: NVRTCCACHE_XYZZY: unknown variable$' &&
 		NVRTCCACHE_LOGS='' gives 0 config && silent_err
 }
-check "A variable that begins like ours and is none is named with the nearest." unknown_variables
+check "An unknown NVRTCCACHE_ variable is reported with the closest known one." unknown_variables
 
 # What settings name and nobody can use; nothing is made meanwhile.
 places_of_settings() {
@@ -336,12 +336,12 @@ run_check() {
 }
 
 run_preloads() { gives 0 run -- sh -c 'echo "$LD_PRELOAD"' && [ "$(cat "$tmp/out")" = "$LIBRARY" ]; }
-run_check "run preloads the library that lies beside the command." run_preloads
+run_check "run preloads the library next to the command." run_preloads
 
 run_keeps() {
 	LD_PRELOAD=libm.so.6 gives 0 run sh -c 'echo "$LD_PRELOAD"' && [ "$(cat "$tmp/out")" = "$LIBRARY:libm.so.6" ]
 }
-run_check "run keeps what is preloaded already, behind ours." run_keeps
+run_check "run preserves existing preloads, after our library." run_keeps
 
 run_torn() { # each size at which a segment is cut, the program headers too
 	local size last offset bytes
@@ -481,7 +481,7 @@ if [ -z "${skip_run:-}" ] && [ -x "$LOADER/linked" ]; then
 		[ "$(stat_of misses)" -gt 0 ] && gives 0 stats --zero && out_has '^Misses +[1-9]' && [ "$(stat_of misses)" -eq 0 ] &&
 			[ "$(stat_of hits_disk)" -eq 0 ] && [ "$(entries)" -gt 0 ]
 	}
-	check "stats --zero shows the counts, then forgets them, and keeps the entries." zero
+	check "stats --zero prints the counts, then resets them, and does not remove entries." zero
 	zero_read_only() {
 		"$COMMAND" run "$LOADER/linked" >/dev/null 2>&1
 		NVRTCCACHE_READONLY=1 gives 1 stats --zero && err_has 'NVRTCCACHE_READONLY' && [ "$(stat_of hits_disk)" -gt 0 ]
@@ -503,7 +503,7 @@ if [ -z "${skip_run:-}" ] && [ -x "$LOADER/linked" ]; then
 else
 	skip "The library names in its log, once, what is unknown, refused or cannot be used." "no library or no fixture"
 	skip "stats shows the hits, misses and entries of programs that ran." "no library or no fixture"
-	skip "stats --zero shows the counts, then forgets them, and keeps the entries." "no library or no fixture"
+	skip "stats --zero prints the counts, then resets them, and does not remove entries." "no library or no fixture"
 	skip "stats --zero changes nothing where the cache is read-only." "no library or no fixture"
 fi
 

@@ -159,7 +159,7 @@ replaces() {
 		cmp "$tmp/old.nvb" "$bundle" && [ -L "$tmp/link.nvb" ] && [ "$(stat -c %a "$tmp/old.nvb")" = 640 ] &&
 		(cd "$tmp" && umask 027 && gives 0 export new.nvb && [ "$(stat -c %a new.nvb)" = 640 ] && cmp new.nvb "$bundle")
 }
-check "An old file is replaced, through a link too, and keeps its mode; a new one has the umask's." replaces
+check "An existing file is replaced, also through a link, and keeps its mode; a new one has the mode of the umask." replaces
 
 whole_or_nothing() {
 	echo old >"$tmp/kept.nvb"

@@ -464,22 +464,22 @@ nginx_stopped() {
 takes_no_put() { asked "${BASIC[@]}" "http+unix://$tmp/nginx.sock:/elsewhere" <<<'put 1 v1' && answers 'put UNSUITED *dav_methods*'; }
 if command -v nginx >/dev/null && nginx -V 2>&1 | grep -q http_dav_module; then
 	check "nginx starts with recipes/nginx.conf." start_nginx
-	check "nginx: what is put is there, and comes back as it was." all_values "${BASIC[@]}" "$NGINX"
+	check "nginx: a stored value exists and is returned unchanged." all_values "${BASIC[@]}" "$NGINX"
 	check "nginx: another prefix is another name." prefixes "${BASIC[@]}" "$NGINX"
 	check "nginx: Bazel's layout has its values elsewhere." all_values --layout bazel "${BASIC[@]}" "$NGINX"
-	check "nginx: everybody may read, and who has the password write." only_with_password
+	check "nginx: all users may read, and only those with the password may write." only_with_password
 	check_two_nodes nginx "${BASIC[@]}" --engine "$NGINX"
 	check_bundles nginx ci ci --password-file http-secret --engine "$NGINX"
-	[ ! -e nodes/one ] || check "nginx: without the password no bundle is put, and that is told." only_writers_put 401 --engine "$NGINX"
-	check "nginx: what is too large for it is told, and reading goes on." too_large_there
-	check "nginx: where it takes no PUT, that is told." takes_no_put
+	[ ! -e nodes/one ] || check "nginx: without the password no bundle is uploaded, and that is reported." only_writers_put 401 --engine "$NGINX"
+	check "nginx: a too large value is reported, and reading goes on." too_large_there
+	check "nginx: if it accepts no PUT, that is reported." takes_no_put
 	check "nginx: where it is stopped, every call ends within its limit." nginx_stopped
-	check "nginx: killed between two calls, told to begin anew, and killed for good." nginx_anew
+	check "nginx: killed between two calls, reloaded with SIGHUP, and killed for good." nginx_anew
 	wait "$nginx" 2>/dev/null
-	check "nginx: nobody there is told." nobody_there "$NGINX"
+	check "nginx: a missing server is reported." nobody_there "$NGINX"
 	stop_nginx
 	check "nginx: it starts without create_full_put_path." start_nginx create_full_put_path
-	check "nginx: where it makes no directories, that is told." no_directories
+	check "nginx: if it creates no directories, that is reported." no_directories
 	stop_nginx
 else
 	skip "nginx" "no nginx with its DAV module"

@@ -85,7 +85,7 @@ control_c() {
 	gives 0 import "$bundle" && silent_err && [ "$(entries)" -eq $MANY ] &&
 		out_has "^Imported $(grouped $((MANY - some))) entr[a-z]+ .*; $(grouped "$some") w[a-z]+ there already$"
 }
-check "^C ends an import with a clean terminal and whole results, and the next one goes on." control_c
+check "^C ends an import with a clean terminal and whole results, and the next import continues." control_c
 
 elsewhere() {
 	fresh_cache
