@@ -8,19 +8,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/*
- * Returns true if a text contains a macro or a path from which the compiler may compute something that depends on
- * paths.
- */
-static bool is_wholly_bound(const struct trace *trace)
+static bool has_taint(const struct trace *trace, uint32_t taint)
 {
-	return (atomic_load(&trace->tainted) & (TAINT_PATH_MACRO | TAINT_PLACE)) != 0;
+	return (atomic_load(&trace->tainted) & taint) != 0;
 }
 
 /* Returns true if the output cannot be searched and a text may have put a path into it. */
 static bool may_hide_path(const struct request *request, const struct trace *trace)
 {
-	return (request->traits & REQUEST_SEALED) && (atomic_load(&trace->tainted) & TAINT_KNOWN_MACRO);
+	return (request->traits & REQUEST_SEALED) && has_taint(trace, TAINT_KNOWN_MACRO);
 }
 
 static bool lies_in_root(const struct roots *roots, const char *path)
@@ -172,7 +168,8 @@ int binding_decide(const struct request *request, struct observed *observed, con
 	const struct roots *roots = &request->roots;
 	const char *cwd = observed->cwd;
 	struct trace *trace = &observed->trace;
-	bool all = is_wholly_bound(trace), hidden = may_hide_path(request, trace);
+	/* the output may depend on paths without showing them */
+	bool computed = has_taint(trace, TAINT_PATH_MACRO | TAINT_PLACE), hidden = may_hide_path(request, trace);
 	bool cwd_is_literal;
 	struct binding binding = {
 	    .literal = calloc(roots->count + 1, 1),
@@ -191,11 +188,16 @@ int binding_decide(const struct request *request, struct observed *observed, con
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < roots->count; i++) {
-		binding.literal[i] |= all || hidden;
+		binding.literal[i] |= computed || hidden;
 	}
-	/* A directory that texts can spell in several ways cannot be searched for, so it counts as found. */
-	cwd_is_literal = all || !cwd || !compiler->spells_plainly || !compiler->spells_plainly(cwd, strlen(cwd)) ||
-	                 binding.literal[roots->count] || (hidden && reads_outside_roots(trace, roots));
+	/*
+	 * A directory that texts can spell in several ways cannot be searched for, so it counts as found. __FILE__ has
+	 * the working directory in it only for a header that was found there: the program and headers in memory have
+	 * the names that the caller gave them.
+	 */
+	cwd_is_literal = has_taint(trace, TAINT_PLACE) || !cwd || !compiler->spells_plainly ||
+	                 !compiler->spells_plainly(cwd, strlen(cwd)) || binding.literal[roots->count] ||
+	                 ((computed || hidden) && reads_outside_roots(trace, roots));
 	binding.input.root_is_literal = binding.literal;
 	if (!cwd_is_literal) {
 		binding.input.cwd = cwd;

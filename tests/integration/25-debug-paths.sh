@@ -68,6 +68,28 @@ for text in 'p[0] = sizeof(__FILE__);' '((const char **)p)[0] = __FILE__;' '((co
 		check "What a program computes from a path binds, $option $text" stays -I@/inc "$option"
 	done
 done
+in_memory() { # PLACE OPTION...: a program without a directory, and a header in memory that names itself
+	printf '%s\n' '=== One kernel.' 'source <<' '#include "m.h"' "$source" END 'header m.h <<' '__device__ const char *m = __FILE__;' END \
+		'name k.cu' create "chdir $tmp/$1" "compile -arch=sm_90 ${*:2}" all destroy >memory.case
+	mkdir -p memory.work
+	${through:+preloaded} "$BUILD/tests/player" "$NVRTC_LIB/$NVRTC_SONAME" "$tmp/memory.work" "$tmp/memory.case" /dev/null 1 >"$tmp/memory"
+}
+moves_in_memory() { # HITS OPTION...
+	fresh_cache
+	hits 0 loosely in_memory one "${@:2}" && hits "$1" loosely in_memory two "${@:2}" && mv memory warm && through='' in_memory two "${@:2}"
+}
+as_plain() { moves_in_memory "$@" && cmp memory warm; }
+printf 'static __device__ const char *n = __FILE__;\n' >one/n.h
+cp -p one/n.h two
+touch -d 2020-01-01 one/n.h two/n.h
+source='extern "C" __global__ void k(const char **p) { p[0] = m; }'
+check "__FILE__ of a header in memory does not bind to the working directory." as_plain 1
+check "Nor does it with -dlto, whose bytes have that directory." moves_in_memory 1 -dlto
+source='#include "n.h"
+extern "C" __global__ void k(const char **p) { p[0] = m; p[1] = n; }'
+check "__FILE__ of a header in the working directory binds to it." as_plain 0
+check "So it does with -dlto." moves_in_memory 0 -dlto
+
 source='#include "v.h"
 extern "C" __global__ void k(float *p) { p[0] = V; }'
 if [ -e "$CUDA_INCLUDE/cccl/cuda/std/span" ]; then
