@@ -11,9 +11,12 @@ import kernels
 
 
 def jitify():
-    """CuPy gives jitify a new temporary directory in each process; each missing header is a failing compilation. Needs a GPU."""
+    """CuPy gives jitify a new temporary directory in each process; each missing header is a failing compilation. jitify asks
+    for the GPU when it warms up, so that is left out."""
     from cupy.cuda import compiler
+    from cupy.cuda import jitify as cupy_jitify
 
+    cupy_jitify._init_module = lambda: None
     compiler._get_arch_for_options_for_nvrtc = lambda arch=None: ("-DARCHITECTURE_IS_GIVEN", "cubin")
     source = "#include <cuda/std/type_traits>\n" + kernels.SAXPY
     compiler.compile_using_nvrtc(source, options=("-std=c++17", "-arch=sm_90", "-I" + os.environ["CUDA_INCLUDE"] + "/cccl"), arch="90", jitify=True)

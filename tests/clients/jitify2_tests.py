@@ -21,6 +21,7 @@ PREPROCESS = os.path.join(WORK, "jitify2_preprocess")
 DEVICE = os.path.join(WORK, "device", "libcuda.so")
 HEADER = os.path.join(SOURCE, "jitify2.hpp")
 SKIP = {"Jitify2Test.LaunchLatencyBenchmark": "prints times", "Jitify2Test.CancelCompile": "stops a compile by the clock"}
+LINKS_IDS = "Jitify2Test.CubBlockPrimitives"  # a link of what NVRTC makes with module ids
 
 
 def build():
@@ -89,7 +90,8 @@ def one_test(name):
 if sources.BUILDING:
     build()
 else:
-    report.begin("jitify2", sources.digest(HEADER)[:12])
+    names = drawn()
+    report.begin("jitify2", sources.digest(HEADER)[:12], unverified=2 * (LINKS_IDS in names))
     with report.compiling():
         preprocessed = preprocess(os.getcwd())
     report.text("jitify2_preprocess", f"exit {preprocessed.returncode}\n{preprocessed.stdout}{preprocessed.stderr}")
@@ -97,7 +99,7 @@ else:
         with open(made, "rb") as contents:
             report.product(made, contents.read())
     with report.compiling():
-        results = sources.side_by_side(one_test, drawn())
+        results = sources.side_by_side(one_test, names)
     for test, said, images in results:
         report.text(test, said)
         for image in images:
