@@ -61,7 +61,8 @@ static void print_overview(void)
 	puts("\nOptions:\n"
 	     "  -h, --help     show this text\n"
 	     "  -V, --version  show the version\n\n"
-	     "'nvrtccache help COMMAND' shows the options of a command, 'nvrtccache help environment' the variables.");
+	     "See 'nvrtccache help COMMAND' for the options of a command and 'nvrtccache help environment' for the "
+	     "variables.");
 }
 
 static void print_environment(void)

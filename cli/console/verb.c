@@ -84,8 +84,7 @@ void verb_print_help(const struct verb *verb)
 	printf("%s%s%s\nExit status: %s\n\nExample:\n  %s\n", verb->more ? "\n" : "", verb->more ? verb->more : "",
 	       verb->more ? "\n" : "",
 	       verb->exits ? verb->exits
-	                   : "0: done; 1: it could not be done, and stderr says why; 2: unknown\n"
-	                     "option or bad value.",
+	                   : "0: success; 1: failure (reason on stderr); 2: unknown option or invalid value.",
 	       verb->example);
 }
 

@@ -71,7 +71,7 @@ const struct verb verb_doctor = {
     .more =
         "Checks the library, the cache directory, the settings and the agent. If a program is given, runs it with the\n"
         "cache and reports which compilers it called and the outcome of each call.",
-    .exits = "0: no FAIL; 1: a FAIL, or a check could not be made; 2: unknown option.",
+    .exits = "0: no failures; 1: a check failed or could not be made; 2: unknown option.",
     .example = "nvrtccache doctor -- python3 train.py",
     .options = (const struct verb_option[]){{"json", 'j', NULL, "print JSON", &asked.json, NULL},
                                             {NULL, 0, NULL, NULL, NULL, NULL}},

@@ -645,13 +645,13 @@ const struct verb verb_explain = {
     .arguments = "[--json] [--last [N] | KEY]",
     .summary = "explain why a compilation was not served from the cache",
     .more =
-        "KEY is the beginning of a key, as 'nvrtccache ls' shows it. Without arguments: --last. Only the most recent\n"
-        "misses, uncached compilations and bypasses are recorded; hits are not.",
+        "KEY is a key or its beginning, as 'nvrtccache ls' shows it. Without arguments: --last. Only the most recent\n"
+        "misses and bypassed calls are recorded; hits are not.",
     .example = "nvrtccache explain --last",
     .options =
         (const struct verb_option[]){
             {"json", 'j', NULL, "print JSON", &asked.json, NULL},
-            {"last", 'l', "[=N]", "explain the last call, or the last N, newest first (default)", NULL, &asked.last},
+            {"last", 'l', "[=N]", "explain the last call (default), or the last N, newest first", NULL, &asked.last},
             {NULL, 0, NULL, NULL, NULL, NULL}},
     .needs = VERB_DIRECTORY,
     .operand = "KEY",

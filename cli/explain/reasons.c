@@ -26,8 +26,8 @@ static const char *const words[COUNTER_COUNT] = {
         "another edit as quick would not be noticed. The next compilation is cached, once that time is "
         "past.",
     [COUNTER_BYPASSED_time_macros] =
-        "The source or a header names __DATE__, __TIME__ or __TIMESTAMP__, so the result depends on when "
-        "it is made. NVRTCCACHE_SLOPPINESS=time_macros caches such results nevertheless.",
+        "The source or a header uses __DATE__, __TIME__ or __TIMESTAMP__, so the result depends on the "
+        "time of compilation. NVRTCCACHE_SLOPPINESS=time_macros caches such results anyway.",
     [COUNTER_BYPASSED_environment] =
         "The compiler read a variable that is not part of the key, or the directory, environment or "
         "locale changed meanwhile. Unset that variable, or set it before the program starts.",

@@ -145,9 +145,9 @@ const struct verb verb_report = {
     .name = "report",
     .arguments = "[TRACE...] [-o FILE]",
     .summary = "turn traces (NVRTCCACHE_TRACE) into an HTML page",
-    .more = "TRACE is a file that programs wrote because of NVRTCCACHE_TRACE, or '-' for standard input (default: the "
+    .more = "TRACE is a file written by programs run with NVRTCCACHE_TRACE, or '-' for standard input (default: the "
             "file\n"
-            "that the variable names now). The page shows several traces one below the other and needs no other file.",
+            "that the variable names now). The page is self-contained and shows several traces one below the other.",
     .example = "nvrtccache report trace.json -o report.html",
     .options = (const struct verb_option[]){{"output", 'o', "FILE", "write to FILE (default: standard output)", NULL,
                                              &asked.file},

@@ -88,7 +88,8 @@ const struct verb verb_env = {
     .summary = "print shell commands that turn the cache on or off",
     .more =
         "Without --fish and --csh, the commands are for sh, bash, dash, ksh and zsh. They set LD_PRELOAD and keep the\n"
-        "other libraries in it. Nothing is printed if nothing has to change. The library is searched for as by\n"
+        "other libraries in it. Nothing is printed if nothing has to change. The library is found in the same way as "
+        "by\n"
         "'nvrtccache run'.",
     .example = "eval \"$(nvrtccache env)\"",
     .options =

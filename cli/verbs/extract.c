@@ -391,13 +391,13 @@ const struct verb verb_extract = {
     .arguments = "KEY --ptx|--cubin|--log|... [-o FILE]",
     .summary = "write artifacts of an entry to files",
     .more =
-        "KEY is the beginning of a key, as 'nvrtccache ls' shows it. Existing files are overwritten. Text is written\n"
+        "KEY is a key or its beginning, as 'nvrtccache ls' shows it. Existing files are overwritten. Text is written\n"
         "without its terminating NUL.",
     .example = "nvrtccache extract 5addf761 --ptx -o add.ptx",
     .options =
         (const struct verb_option[]){
-            {"output", 'o', "FILE", "write to FILE, or to standard output ('-'); default: named after the program",
-             NULL, &asked.file},
+            {"output", 'o', "FILE", "write to FILE, or to standard output ('-'); default: named after the source", NULL,
+             &asked.file},
             {"all", 0, "DIR", "write all artifacts into DIR, creating it if needed", NULL, &asked.all},
             {"number", 0, "N", "take the N-th entry that 'show' lists under the key (default: 1)", NULL, &asked.number},
 #define FORM_OPTION(name, option, words, suffix, text) {option, 0, NULL, words, &asked.wanted[FORM_##name], NULL},

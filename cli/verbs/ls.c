@@ -337,9 +337,8 @@ const struct verb verb_ls = {
     .name = "ls",
     .arguments = "[--json] [--sort used|saved|size]",
     .summary = "list the entries, most recently used first",
-    .more = "PROGRAM is the name that the program gave its source. Entries with the same name, or without one, are "
-            "told apart\n"
-            "by their first name expression or the first option that differs.",
+    .more = "PROGRAM is the name under which the source was compiled. Entries with the same name, or without one, are\n"
+            "distinguished by their first name expression or the first option that differs.",
     .example = "nvrtccache ls --sort saved",
     .options = (const struct verb_option[]){{"json", 'j', NULL, "print JSON", &asked.json, NULL},
                                             {"sort", 0, "used|saved|size",

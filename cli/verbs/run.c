@@ -101,19 +101,20 @@ const struct verb verb_run = {
     .name = "run",
     .arguments = "[options] [--] program [argument...]",
     .summary = "run a program with the cache",
-    .more =
-        "The library is NVRTCCACHE_LIBRARY, or is searched for beside this command, in ../lib from there, and in the\n"
-        "usual library directories. If a copy is preloaded already, the program gets that copy alone.",
+    .more = "The library is taken from NVRTCCACHE_LIBRARY, or else searched for in the directory of this command, in\n"
+            "../lib relative to it, and in the usual library directories. If a copy is preloaded already, only that "
+            "copy is used.",
     .exits = "that of the program; 127: program not found; 126: program cannot be run; 125: it was not started\n"
-             "because the library is not found or cannot be loaded; 2: unknown option or bad value.",
+             "because the library is not found or cannot be loaded; 2: unknown option or invalid value.",
     .example = "nvrtccache run --stats -- python3 train.py",
     .options =
         (const struct verb_option[]){
             {"dir", 0, "DIR", "cache directory (NVRTCCACHE_DIR)", NULL, &asked.dir},
             {"max-size", 0, "SIZE", "size limit of the cache, such as 500M or 1.5G (NVRTCCACHE_MAX_SIZE)", NULL,
              &asked.max_size},
-            {"verify", 0, NULL, "compile every hit as well and compare (NVRTCCACHE_VERIFY)", &asked.verify, NULL},
-            {"log", 0, "FILE", "write a log to FILE, or stderr (NVRTCCACHE_LOG)", NULL, &asked.log},
+            {"verify", 0, NULL, "also call the compiler on every hit, and compare (NVRTCCACHE_VERIFY)", &asked.verify,
+             NULL},
+            {"log", 0, "FILE", "write a log to FILE ('stderr': standard error) (NVRTCCACHE_LOG)", NULL, &asked.log},
             {"stats", 0, NULL, "print a line of statistics at exit (NVRTCCACHE_STATS)", &asked.stats, NULL},
             {"read-only", 0, NULL, "never write the cache directory (NVRTCCACHE_READONLY)", &asked.read_only, NULL},
             {NULL, 0, NULL, NULL, NULL, NULL}},

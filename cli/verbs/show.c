@@ -618,7 +618,7 @@ const struct verb verb_show = {
     .name = "show",
     .arguments = "[--json] [--from DIR] KEY",
     .summary = "show what an entry contains and depends on",
-    .more = "KEY is the beginning of a key, as 'nvrtccache ls' shows it.",
+    .more = "KEY is a key or its beginning, as 'nvrtccache ls' shows it.",
     .example = "nvrtccache show 5addf761",
     .options =
         (const struct verb_option[]){

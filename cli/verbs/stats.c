@@ -399,7 +399,7 @@ const struct verb verb_stats = {
         (const struct verb_option[]){
             {"json", 'j', NULL, "print JSON", &asked.json, NULL},
             {"zero", 'z', NULL, "show the statistics, then reset them", &asked.zero, NULL},
-            {"count", 'c', NULL, "count the files (default: use the noted number and size)", &asked.count, NULL},
+            {"count", 'c', NULL, "count the files (default: use the index)", &asked.count, NULL},
             {"watch", 'w', "[=SECONDS]", "repeat every SECONDS (default: 2) until interrupted", NULL, &asked.watch},
             {NULL, 0, NULL, NULL, NULL, NULL}},
     .needs = VERB_DIRECTORY,

@@ -259,7 +259,7 @@ const struct verb verb_verify = {
     .name = "verify",
     .arguments = "[--json] [--remove]",
     .summary = "check the integrity of all entries",
-    .exits = "0: all entries are sound, or the others were removed; 1: bad entries remain; 2: unknown option.",
+    .exits = "0: no bad entries, or all were removed; 1: bad entries remain; 2: unknown option.",
     .example = "nvrtccache verify",
     .options = (const struct verb_option[]){{"json", 'j', NULL, "print JSON", &asked.json, NULL},
                                             {"remove", 0, NULL, "remove entries that are damaged or not trusted",
