@@ -27,17 +27,16 @@ static bool stream_reserve(struct stream *stream, size_t more)
 		return true;
 	}
 	/*
-	 * Grows in proportion to the size, so that appending takes linear time, or to the exact size if that is more. A
-	 * large stream holds a large source, to which little is appended: if it were doubled, free() would return twice
-	 * as much memory to the kernel each time.
+	 * Grows in proportion to the size, so that appending takes linear time, or, if that is not enough, to the
+	 * needed size and room for short fields after it. A large stream holds a large source, to which little is
+	 * appended: a realloc() for that would take 0.6 ms for 1 MB, and if the stream were doubled, free() would
+	 * return twice as much memory to the kernel each time.
 	 */
-	if (__builtin_add_overflow(stream->capacity, stream->capacity / (stream->capacity < STREAM_LARGE ? 1 : 16),
+	if (__builtin_add_overflow(need, STREAM_FIRST_CAPACITY, &need) ||
+	    __builtin_add_overflow(stream->capacity, stream->capacity / (stream->capacity < STREAM_LARGE ? 1 : 16),
 	                           &capacity) ||
 	    capacity < need) {
 		capacity = need;
-	}
-	if (capacity < STREAM_FIRST_CAPACITY) {
-		capacity = STREAM_FIRST_CAPACITY;
 	}
 	bytes = realloc(stream->bytes, capacity);
 	if (!bytes) {
