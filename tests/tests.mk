@@ -30,7 +30,7 @@ $(addprefix $(BUILD)/tests/,verdict stored): $(BUILD)/tests/%: tests/cases/%.c $
 	@mkdir -p $(@D)
 	$(call quiet,CC,$@)$(CC) $(CPPFLAGS) $(TEST_CFLAGS) $(if $(SAN),-fsanitize=$(SAN)) -o $@ $^ $(B2) -ldl -lm
 
-$(addprefix $(BUILD)/tests/,life links): $(BUILD)/tests/%: tests/bench/%.c
+$(addprefix $(BUILD)/tests/,life links start): $(BUILD)/tests/%: tests/bench/%.c
 	@mkdir -p $(@D)
 	$(call quiet,CC,$@)$(CC) $(TEST_CFLAGS) -O2 -o $@ $< -ldl
 
@@ -104,9 +104,10 @@ peers: all
 	eval "$$(scripts/nvrtc-env)" && CUDA_INCLUDE=$$CUDA_INCLUDE NVRTC_LIB=$$NVRTC_LIB tests/bench/peers.py $(BUILD)
 .PHONY: peers
 
-# The start of a Python program with 50 kernels: without a cache, with an empty one and a full one.
-start: all
-	eval "$$(scripts/nvrtc-env)" && CUDA_INCLUDE=$$CUDA_INCLUDE NVRTC_LIB=$$NVRTC_LIB tests/bench/start.py $(BUILD)
+# The start of programs with 50 kernels, in C and in Python: without a cache, with an empty one and a full one.
+start: all $(BUILD)/tests/start
+	eval "$$(scripts/nvrtc-env)" && CUDA_INCLUDE=$$CUDA_INCLUDE NVRTC_LIB=$$NVRTC_LIB NVRTC_SONAME=$$NVRTC_SONAME \
+		tests/bench/start.py $(BUILD)
 .PHONY: start
 
 # Many name expressions, by NVRTC alone and as a hit.

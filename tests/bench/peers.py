@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What a hit costs a program that uses cuda.core: with this library, with cuda.core's own caches, and with none; and what
-ccache costs nvcc. Processor time, medians of interleaved runs; of ccache, which works in other processes, elapsed time.
+"""What a hit costs a program that uses cuda.core or CuPy: with this library, with their own caches, and with none; and
+what ccache costs nvcc, and cuTile's cache a tile kernel. Processor time, medians of interleaved runs; of ccache and cuTile,
+which compile in other processes, elapsed time.
 
 usage: peers.py BUILD [ROUNDS]      environment: NVRTC_LIB (the library's directory), CUDA_INCLUDE, CUDA_HOME
 
-cuda.core comes from PyPI, into build/clients. Its caches look at no header: the caller vouches for what is included
-(here by a constant), and gets no lowered names from them.
+The packages come from PyPI, into build/clients. cuda.core's caches look at no header: the caller vouches for what is
+included (here by a constant), and gets no lowered names from them. CuPy's cache looks at no header either; it would load
+the CUBIN into a GPU, which is left out. jitify2, which has a cache, too, is no package.
 """
 import json
 import os
@@ -28,16 +30,45 @@ extern "C" __global__ void k(float *p) {
 }
 """
 SOURCES = {"saxpy": SAXPY, "fp16": FP16, "CUB, 650 headers": CUB, "1 MB of source": "// 0123456789abcdef 0123456789\n" * 35000 + SAXPY}
-CACHES = ["none", "this library", "FileStreamProgramCache", "InMemoryProgramCache"]
+# The first has no cache, the second is ours, the third is on disk, those after it are in memory.
+CACHES = {"cuda.core": ["none", "this library", "FileStreamProgramCache", "InMemoryProgramCache"],
+          "CuPy": ["none", "this library", "its own cache"]}
 
 
-def client(cache, name, directory, repeat):
+def client(maker, cache, name, directory, repeat):
     """In a process of its own: nanoseconds of the first compile, and of each later one."""
+    compile_once = (cupy_compile if maker == "CuPy" else core_compile)(cache, SOURCES[name], directory)
+    times = []
+    for _ in range(repeat + 1):
+        start = time.thread_time_ns()
+        compile_once()
+        times.append(time.thread_time_ns() - start)
+    print(json.dumps(times))
+
+
+def cupy_compile(cache, source, directory):
+    os.environ["CUPY_CACHE_DIR"] = directory
+    from cupy.cuda import compiler
+
+    class Unloaded:
+        def load(self, cubin):
+            self.cubin = cubin
+
+        def _set_mapping(self, mapping):
+            self.mapping = mapping
+
+    compiler.function.Module = Unloaded
+    compiler._get_arch_for_options_for_nvrtc = lambda arch=None: ("-arch=sm_90", "cubin")
+    include = os.environ["CUDA_INCLUDE"]
+    options = ("-std=c++17", f"-I{include}/cccl", f"-I{include}")
+    return lambda: compiler._compile_with_cache_cuda(source, options, "90", cache_in_memory=cache != "its own cache")
+
+
+def core_compile(cache, source, directory):
     from cuda.core import Program, ProgramOptions
     from cuda.core.utils import FileStreamProgramCache, InMemoryProgramCache, make_program_cache_key
 
     include = os.environ["CUDA_INCLUDE"]
-    source = SOURCES[name]
     options = ProgramOptions(arch="sm_90", include_path=[f"{include}/cccl", include])
     Program("// what cuda.core loads for its first program", "c++", options).close()
     kept = {"FileStreamProgramCache": lambda: FileStreamProgramCache(directory),
@@ -53,49 +84,75 @@ def client(cache, name, directory, repeat):
             kept[key] = found = Program(source, "c++", options).compile("cubin")
         return found
 
+    return compile_once
+
+
+def cutile(directory):
+    """In a process of its own: nanoseconds of a compile with an empty cache, and of the same one after it."""
+    os.environ["CUDA_TILE_CACHE_DIR"] = directory
+    import io
+
+    import cuda.tile as ct
+    from cuda.tile import compilation
+
+    @ct.kernel
+    def copy(a, c):
+        i = ct.bid(0)
+        ct.store(c, index=(i,), tile=ct.load(a, index=(i,), shape=(128,)))
+
+    array = compilation.ArrayConstraint(ct.float32, 1, index_dtype=ct.int32, stride_lower_bound_incl=0, alias_groups=(),
+                                        may_alias_internally=False, stride_constant=(1,))
+    signature = compilation.KernelSignature([array] * 2, calling_convention=compilation.CallingConvention.cutile_python_v1())
     times = []
-    for _ in range(repeat + 1):
-        start = time.thread_time_ns()
-        compile_once()
-        times.append(time.thread_time_ns() - start)
+    for _ in range(8):
+        start = time.perf_counter_ns()
+        compilation.export_kernel(copy, [signature], io.BytesIO(), gpu_code="sm_100", output_format="cubin")
+        times.append(time.perf_counter_ns() - start)
     print(json.dumps(times))
 
 
-def python_of_cuda_core():
+def python_of_cuda_core(others=()):
     sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "clients"))
     from catalogue import CLIENTS, Environment
 
     environment = Environment("13")
-    environment.install(next(one for one in CLIENTS if one.name == "cuda.core"))
+    for name in ("cuda.core", *others):
+        environment.install(next(one for one in CLIENTS if one.name == name))
     return environment.python
 
 
 def measure(build, rounds, top):
     plain = {key: value for key, value in os.environ.items() if not key.startswith("NVRTCCACHE_") and key != "LD_PRELOAD"}
     plain["LD_LIBRARY_PATH"] = os.environ["NVRTC_LIB"]
+    plain["CUDA_PATH"] = os.path.dirname(os.environ["CUDA_INCLUDE"])
     ours = dict(plain, LD_PRELOAD=os.path.join(build, "libnvrtccache.so"), NVRTCCACHE_DIR=os.path.join(top, "ours"))
-    python = python_of_cuda_core()
+    python = python_of_cuda_core(("CuPy", "cuTile"))
 
-    def run(cache, name, repeat):
-        done = subprocess.run([python, __file__, "--client", cache, name, os.path.join(top, "theirs"), str(repeat)],
-                              env=ours if cache == "this library" else plain, check=True, capture_output=True, text=True)
+    def call(cache, *words):
+        done = subprocess.run([python, __file__, *words], env=ours if cache == "this library" else plain, check=True,
+                              capture_output=True, text=True)
         return json.loads(done.stdout)
 
-    print(f"{'us of a compile':<18}" + "".join(f"{cache:>26}" for cache in CACHES))
-    for name in SOURCES:
-        fresh, same = ({cache: [] for cache in CACHES} for _ in range(2))
-        for cache in CACHES[1:3]:
-            run(cache, name, 0)
-        for cache in CACHES[:1]:
-            fresh[cache] = run(cache, name, 0)
-        for _ in range(rounds):
-            for cache in CACHES[1:3]:
-                fresh[cache].append(run(cache, name, 0)[0])
-        for cache in CACHES[1:]:
-            same[cache] = run(cache, name, 100)[1:]
-        for what, times in (("fresh process", fresh), ("same process", same)):
-            cells = [f"{statistics.median(times[cache]) / 1e3:,.0f}" if times[cache] else "-" for cache in CACHES]
-            print(f"{name if what == 'fresh process' else '':<18}" + "".join(f"{cell:>26}" for cell in cells) + f"  {what}")
+    for maker, caches in CACHES.items():
+        print(f"{maker + ', us of a compile':<24}" + "".join(f"{cache:>24}" for cache in caches))
+        for name in SOURCES:
+            def run(cache, repeat, maker=maker, name=name):
+                return call(cache, "--client", maker, cache, name, os.path.join(top, maker), str(repeat))
+
+            fresh, same = {cache: [] for cache in caches}, {}
+            for cache in caches[1:3]:
+                run(cache, 0)
+            fresh[caches[0]] = run(caches[0], 0)
+            for _ in range(rounds):
+                for cache in caches[1:3]:
+                    fresh[cache].append(run(cache, 0)[0])
+            for cache in caches[1:]:
+                same[cache] = run(cache, 100)[1:]
+            for what, times in (("fresh process", fresh), ("same process", same)):
+                cells = [f"{statistics.median(times[cache]) / 1e3:,.0f}" if times.get(cache) else "-" for cache in caches]
+                print(f"{name if what == 'fresh process' else '':<24}" + "".join(f"{cell:>24}" for cell in cells) + f"  {what}")
+    times = call("", "--cutile", os.path.join(top, "tile"))
+    print(f"cuTile's cache: {times[0] / 1e3:,.0f} us the first time, {statistics.median(times[1:]) / 1e3:,.0f} us a hit")
 
 
 def ccache(top, rounds):
@@ -118,7 +175,9 @@ def ccache(top, rounds):
 
 if __name__ == "__main__":
     if sys.argv[1] == "--client":
-        client(sys.argv[2], sys.argv[3], sys.argv[4], int(sys.argv[5]))
+        client(*sys.argv[2:6], int(sys.argv[6]))
+    elif sys.argv[1] == "--cutile":
+        cutile(sys.argv[2])
     else:
         place = tempfile.mkdtemp(prefix="nvrtccache-peers-")
         try:
