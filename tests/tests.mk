@@ -32,7 +32,7 @@ $(addprefix $(BUILD)/tests/,verdict stored): $(BUILD)/tests/%: tests/cases/%.c $
 
 $(addprefix $(BUILD)/tests/,life links start): $(BUILD)/tests/%: tests/bench/%.c
 	@mkdir -p $(@D)
-	$(call quiet,CC,$@)$(CC) $(TEST_CFLAGS) -O2 -o $@ $< -ldl
+	$(call quiet,CC,$@)$(CC) $(TEST_CFLAGS) -O2 -pthread -o $@ $< -ldl
 
 # Preloaded into the clients of scripts/clients, and so built plainly.
 $(BUILD)/tests/compiler_clock.so: tests/clients/compiler_clock.c
@@ -120,6 +120,11 @@ ENTRIES ?= 1000000
 $(BUILD)/tests/scale: tests/bench/scale.c tests/unit/syscalls.h $(BUILD)/core.a
 	@mkdir -p $(@D)
 	$(call quiet,CC,$@)$(CC) $(CPPFLAGS) $(TEST_CFLAGS) -O2 -o $@ $< $(BUILD)/core.a $(B2)
+
+# Hits by size of the source, headers, entries, processes and threads, as SVG in build/plots.
+plots: all $(BUILD)/tests/life $(BUILD)/tests/scale
+	eval "$$(scripts/nvrtc-env)" && NVRTC_LIB=$$NVRTC_LIB/$$NVRTC_SONAME tests/bench/plots.py $(BUILD)
+.PHONY: plots
 
 scale: all $(BUILD)/tests/scale
 	$(BUILD)/tests/scale $(BUILD)/nvrtccache $(ENTRIES)

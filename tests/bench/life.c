@@ -7,9 +7,10 @@
  *        life stat ROUNDS <PATHS                    a stat() of each path, "stat <median ns>"
  *
  * Prints nanoseconds: "first <create> <compile> <getters> <destroy>", then, over the remaining rounds, "median" of the
- * same and "life" (their sum's median).
+ * same and "life" (their sum's median). With LIFE_THREADS=N then "threads <lives per second>" of N threads.
  */
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@
 
 #define FOUR       4
 #define SOURCE_MAX ((size_t)64 << 20)
+#define OUTPUT_MAX ((size_t)16 << 20)
 
 typedef int create_function(void **, const char *, const char *, int, const char *const *, const char *const *);
 
@@ -105,13 +107,14 @@ static void live(void *library, const char *source, int count, const char *const
 	int (*log_size)(void *, size_t *) = (int (*)(void *, size_t *))dlsym(library, "nvrtcGetProgramLogSize");
 	int (*log)(void *, char *) = (int (*)(void *, char *))dlsym(library, "nvrtcGetProgramLog");
 	int (*destroy)(void **) = (int (*)(void **))dlsym(library, "nvrtcDestroyProgram");
-	static char buffer[16 << 20];
+	static _Thread_local char *buffer;
 	void *program;
 	size_t size;
 	long long marks[FOUR + 1];
 
+	buffer = buffer ? buffer : malloc(OUTPUT_MAX);
 	marks[0] = now();
-	if (create(&program, source, "k.cu", header_count, headers, header_names) != 0) {
+	if (!buffer || create(&program, source, "k.cu", header_count, headers, header_names) != 0) {
 		exit(3);
 	}
 	marks[1] = now();
@@ -121,7 +124,7 @@ static void live(void *library, const char *source, int count, const char *const
 		exit(4);
 	}
 	marks[2] = now();
-	if (size_of(program, &size) != 0 || size > sizeof(buffer) || get(program, buffer) != 0 ||
+	if (size_of(program, &size) != 0 || size > OUTPUT_MAX || get(program, buffer) != 0 ||
 	    log_size(program, &size) != 0) {
 		exit(5);
 	}
@@ -158,6 +161,41 @@ static int stat_all(int rounds)
 	printf("stat %lld\n", median(times, rounds));
 	free(times);
 	return 0;
+}
+
+struct crowd {
+	void *library;
+	const char *source;
+	int count, rounds;
+	const char *const *options;
+};
+
+static void *live_often(void *context)
+{
+	const struct crowd *crowd = context;
+	long long times[FOUR];
+
+	for (int i = 0; i < crowd->rounds; i++) {
+		live(crowd->library, crowd->source, crowd->count, crowd->options, times);
+	}
+	return NULL;
+}
+
+static void live_in_threads(struct crowd *crowd, int count)
+{
+	pthread_t *threads = calloc((size_t)count, sizeof(*threads));
+	long long start = now();
+
+	for (int i = 0; i < count; i++) {
+		if (pthread_create(&threads[i], NULL, live_often, crowd) != 0) {
+			exit(6);
+		}
+	}
+	for (int i = 0; i < count; i++) {
+		pthread_join(threads[i], NULL);
+	}
+	printf("threads %lld\n", 1000000000LL * count * crowd->rounds / (now() - start));
+	free(threads);
 }
 
 int main(int argc, char **argv)
@@ -201,6 +239,11 @@ int main(int argc, char **argv)
 			column[i] = times[i + 1][0] + times[i + 1][1] + times[i + 1][2] + times[i + 1][3];
 		}
 		printf("\nlife %lld\n", median(column, rounds));
+	}
+	if (getenv("LIFE_THREADS")) {
+		struct crowd crowd = {library, source, argc - 4, rounds, (const char *const *)argv + 4};
+
+		live_in_threads(&crowd, atoi(getenv("LIFE_THREADS")));
 	}
 	return 0;
 }
