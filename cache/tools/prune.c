@@ -15,7 +15,6 @@
 #include "cache/upkeep/usage_index.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -25,7 +24,6 @@
 struct work {
 	const struct evict *evict;
 	struct chore *chore;
-	pthread_mutex_t mutex; /* guards the members below and the usage index; a chore runs in one thread today */
 	struct evict_report report;
 	struct evict_list list;
 	uint64_t shard_bytes[DIRECTORY_SHARDS]; /* from our own scans, so also right if no index can be written */
@@ -141,13 +139,11 @@ static int begin_shard(struct work *work, unsigned shard)
 	int lock;
 	int rc;
 
-	(void)pthread_mutex_lock(&work->mutex);
 	rc = begin_index(work->evict, &lock, &index);
 	if (rc == 0) {
 		index->page.shards[shard].known = 0;
 		(void)usage_index_end(lock, index);
 	}
-	(void)pthread_mutex_unlock(&work->mutex);
 	return rc;
 }
 
@@ -161,7 +157,6 @@ static void end_shard(const struct round *round, unsigned shard, const enum outc
 	int lock;
 	int rc;
 
-	(void)pthread_mutex_lock(&work->mutex);
 	for (size_t i = 0; i < count; i++) {
 		note_outcome(work, &records[i], outcomes[i]);
 	}
@@ -173,7 +168,6 @@ static void end_shard(const struct round *round, unsigned shard, const enum outc
 		(void)usage_index_end(lock, index);
 	}
 	work->error = work->error < 0 ? work->error : rc;
-	(void)pthread_mutex_unlock(&work->mutex);
 }
 
 /* Returns how many records were processed: fewer than `count` if the chore was stopped. */
@@ -195,8 +189,8 @@ static size_t remove_records(const struct round *round, int shard, int lock, con
 }
 
 /*
- * Removes the records of one shard. The outcomes are noted after the removals, so that the mutex and the index's lock
- * are not held meanwhile. A shard that no longer exists is no error.
+ * Removes the records of one shard. The outcomes are noted after the removals, so that the index's lock is not held
+ * meanwhile. A shard that no longer exists is no error.
  */
 static void remove_from_shard(void *context, unsigned shard)
 {
@@ -226,9 +220,7 @@ static void remove_from_shard(void *context, unsigned shard)
 	}
 	free(outcomes);
 	if (rc < 0 && rc != -ENOENT) {
-		(void)pthread_mutex_lock(&round->work->mutex);
 		round->work->error = round->work->error < 0 ? round->work->error : rc;
-		(void)pthread_mutex_unlock(&round->work->mutex);
 	}
 }
 
@@ -318,7 +310,7 @@ static int remove_old(struct work *work, int64_t used_before)
 static int prune_directory(const struct evict *evict, int64_t used_before, struct chore *chore,
                            struct evict_report *ret_report)
 {
-	struct work work = {.evict = evict, .chore = chore, .mutex = PTHREAD_MUTEX_INITIALIZER};
+	struct work work = {.evict = evict, .chore = chore};
 	uint64_t entries = 0;
 	int rc = scan_shards(&work, &entries);
 
