@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """spellings: asks NVRTC for the first column of tests/unit/option_spellings.h. TAP.
 
-usage: spellings.py LIBRARY      (tests/integration/28-spellings.sh)
+usage: spellings.py LIBRARY      (tests/integration/17-spellings.sh)
 
 Each row is compiled with a header in the directory that "@" stands for. tests/unit/test_options.c holds options_read() to
 the second column; where that is the directory, NVRTC must search it.
