@@ -14,7 +14,7 @@
 #include "interpose/compile/library.h"
 #include "interpose/compile/log.h"
 #include "interpose/compile/timeline.h"
-#include "interpose/elf/copies.h"
+#include "interpose/elf/elf.h"
 #include "interpose/watch/watch.h"
 #include "keygen/dependencies.h"
 
@@ -152,7 +152,7 @@ static void log_settings(const struct settings *settings)
 static void set_up(void)
 {
 	runtime = (struct runtime){0}; /* a child that was forked during the set-up starts with a half-written struct */
-	if (copies_another_is_active()) {
+	if (elf_another_copy_is_active()) {
 		runtime.off = true;
 		runtime.off_reason = COUNTER_BYPASSED_disabled;
 	} else if (getauxval(AT_SECURE)) {

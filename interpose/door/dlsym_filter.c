@@ -8,7 +8,6 @@
 
 #include "interpose/compilers.h"
 #include "interpose/door/doors.h"
-#include "interpose/elf/copies.h"
 #include "interpose/elf/elf.h"
 #include "interpose/elf/loader.h"
 
@@ -88,7 +87,7 @@ struct dlsym_answer dlsym_filter(void *handle, const char *name, const char *ver
 
 	const struct compiler *compiler = compiler_of_name(name);
 
-	if (!compiler || !compiler->wants_door(name) || copies_another_is_active()) {
+	if (!compiler || !compiler->wants_door(name) || elf_another_copy_is_active()) {
 		return not_ours;
 	}
 	if (handle == RTLD_DEFAULT || handle == RTLD_NEXT) {

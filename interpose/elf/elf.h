@@ -33,8 +33,8 @@ bool elf_finds(const struct elf_object *object, const char *name, const char *ve
 const char *elf_symbol_version(const struct elf_object *object, const char *name);
 
 /*
- * Every version of this library exports this symbol, so that the copies in a process recognise one another (copies.h).
- * It is part of the ABI and never changes (docs/COMPATIBILITY.md).
+ * Every version of this library exports this symbol, so that the copies in a process recognise one another. It is part
+ * of the ABI and never changes (docs/COMPATIBILITY.md).
  */
 #define ELF_COPY_MARKER nvrtccache_library_version
 /* Returns true if the object is a copy of this library, of any version, including this copy itself. */
@@ -104,5 +104,21 @@ uintptr_t elf_next_symbol(uintptr_t after, const char *name, const char *version
 uintptr_t elf_next_symbol_early(const char *name, const char *version);
 /* Does the same for all objects from the first one on, as the loader does for libc's functions in the global scope. */
 uintptr_t elf_global_symbol(const char *name, const char *version);
+
+/*
+ * copies: decides which of several copies of this library in a process is the active one (docs/DESIGN.md)
+ *
+ * A process can load the library twice: one copy from /etc/ld.so.preload or a module file, another from a wheel by
+ * `nvrtccache run`. Each copy exports the versions of the compilers' symbols, so each would take the other one for a
+ * compiler's library, and the two would call each other until the stack overflows. So an object with ELF_COPY_MARKER
+ * never counts as a compiler's library. The copy that is first in load order is active, and all others only forward:
+ * their dlsym leaves every name to the next dlsym, and their exported functions call the real library.
+ *
+ * The load order never changes and no copy is ever unloaded, so the answer is computed once. Threads: any. Fork: the
+ * only state is that answer. Errors: none.
+ */
+
+/* Returns true if an earlier copy is active, so that this copy must only forward. */
+bool elf_another_copy_is_active(void);
 
 #endif
