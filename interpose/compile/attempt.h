@@ -38,7 +38,7 @@
  * identified by a digest of the whole file.
  *
  * libnvrtc loads its builtins by plain name at its first compilation, and a hit must not wait for that. So the file is
- * searched in the loader's order: among the loaded objects, then with loader_search.h. After each real compilation the
+ * searched in the loader's order: among the loaded objects, then with loader_search(). After each real compilation the
  * object that was loaded is compared with the prediction. If they differ, the result is not cached, and later requests
  * use the identity of the loaded object.
  *

@@ -7,7 +7,7 @@
 
 #include "cache/calls.h"
 #include "interpose/compile/log.h"
-#include "interpose/elf/loader_search.h"
+#include "interpose/elf/loader.h"
 #include "keygen/digest.h"
 
 #include <errno.h>

@@ -3,8 +3,6 @@
  * The search repeats the loader's order without opening the library. If it finds a directory for processor variants,
  * the answer is UNKNOWN, because the choice of the variant depends on the loader's own tests of the processor.
  */
-#include "interpose/elf/loader_search.h"
-
 #include "interpose/elf/loader.h"
 
 #include <fcntl.h>
