@@ -140,3 +140,29 @@ size_t about_cut(const void *bytes, size_t size, size_t most)
 	}
 	return cut;
 }
+
+void about_see_arch(struct about_arch *arch, const char *option, size_t size)
+{
+	static const char *const names[] = {"--gpu-architecture", "-gpu-architecture", "--arch", "-arch"};
+
+	if (arch->comes) {
+		arch->comes = false;
+		arch->text = option;
+		arch->size = size;
+		return;
+	}
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		size_t length = strlen(names[i]);
+
+		if (size < length || memcmp(option, names[i], length) != 0) {
+			continue;
+		}
+		if (size == length) {
+			arch->comes = true;
+		} else if (option[length] == '=') {
+			arch->text = option + length + 1;
+			arch->size = size - length - 1;
+		}
+		return;
+	}
+}

@@ -18,6 +18,8 @@
 #include "keygen/digest.h"
 #include "keygen/stream.h"
 
+#include <stdbool.h>
+
 /* The section of an entry that holds the description. */
 #define ABOUT_SECTION 8
 /* A section of every compiler's results; its value is the return code. */
@@ -73,5 +75,19 @@ int about_read(const void *bytes, size_t size, int (*each)(const struct about_fa
  * if no prefix fits.
  */
 size_t about_cut(const void *bytes, size_t size, size_t most);
+
+/*
+ * The GPU architecture that the options name: "sm_90" in -arch=sm_90 and -arch sm_90, "compute_90" in
+ * --gpu-architecture=compute_90, ... Calling sequence: a zeroed struct, about_see_arch() for each option in order; then
+ * read `text` (NULL: no option names an architecture). If several options do, the last one counts.
+ */
+struct about_arch {
+	const char *text; /* points into the options; without a terminating NUL */
+	size_t size;
+	bool comes; /* the last option had no value: the next option is the architecture */
+};
+
+/* Notes the architecture if `option` names it, or is the value of the option before. */
+void about_see_arch(struct about_arch *arch, const char *option, size_t size);
 
 #endif

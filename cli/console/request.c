@@ -7,8 +7,6 @@
  */
 #include "cli/console/request.h"
 
-#include "keygen/arch.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -138,10 +136,10 @@ bool request_is(const struct request *request, enum about_kind kind, const char 
 
 struct span request_arch(const struct request *request)
 {
-	struct arch arch = {.text = NULL};
+	struct about_arch arch = {.text = NULL};
 
 	for (size_t i = 0; i < request->counts[ABOUT_OPTION]; i++) {
-		arch_see(&arch, request->facts[ABOUT_OPTION][i].text, request->facts[ABOUT_OPTION][i].size);
+		about_see_arch(&arch, request->facts[ABOUT_OPTION][i].text, request->facts[ABOUT_OPTION][i].size);
 	}
 	return (struct span){arch.text, arch.size};
 }

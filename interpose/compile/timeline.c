@@ -15,7 +15,6 @@
 #include "interpose/compile/log.h"
 #include "interpose/compiler.h"
 #include "keygen/about.h"
-#include "keygen/arch.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -118,7 +117,7 @@ static void append_line(const char *path, const char *line, size_t size)
 /* The options of the call, and the architecture that they name. `left`: room in bytes. */
 struct asked {
 	struct json *json;
-	struct arch arch;
+	struct about_arch arch;
 	size_t left;
 };
 
@@ -133,7 +132,7 @@ static int put_option(const struct about_fact *fact, void *context)
 		asked->left -= json_add_text(asked->json, " ", 1, 1);
 	}
 	asked->left -= json_add_text(asked->json, fact->text, fact->size, asked->left);
-	arch_see(&asked->arch, fact->text, fact->size);
+	about_see_arch(&asked->arch, fact->text, fact->size);
 	return 0;
 }
 
