@@ -3,7 +3,6 @@
 
 #include "cache/calls.h"
 #include "cache/lock.h"
-#include "cache/network.h"
 #include "cache/output.h"
 
 #include <errno.h>
@@ -131,7 +130,7 @@ static bool open_file(const struct directory *directory, const uint8_t key[ENTRY
 		return false;
 	}
 	file.stamp = (off_t)(atomic_fetch_add_explicit(&stamps, 1, memory_order_relaxed) & 0x3fffffff) + 1;
-	if (!leaves_room(file.fd) || !has_magic(file.fd) || fstat(file.fd, &found) < 0 || network_is(file.fd) ||
+	if (!leaves_room(file.fd) || !has_magic(file.fd) || fstat(file.fd, &found) < 0 || lock_is_remote(file.fd) ||
 	    lseek(file.fd, file.stamp, SEEK_SET) != file.stamp) {
 		close(file.fd);
 		return false;

@@ -39,6 +39,11 @@ struct lock_range {
 enum lock_result lock_bytes(int file, struct lock_range range, enum lock_mode mode, unsigned wait_us);
 /* Call before close(): a child that was forked meanwhile has the descriptor too, so close() would not release it. */
 void lock_release_bytes(int file, struct lock_range range);
+/*
+ * Returns whether the open file is on a network file system, whose locks may be valid on one node only or cost a round
+ * trip each. If fstatfs() fails, it counts as being on one.
+ */
+bool lock_is_remote(int file);
 
 /* ---- the directory's lock file ---- */
 

@@ -8,7 +8,7 @@
 #include "cli/doctor/doctor.h"
 
 #include "cache/journal.h"
-#include "cache/network.h"
+#include "cache/lock.h"
 #include "cache/places.h"
 #include "cache/store.h"
 #include "cache/tools/usage.h"
@@ -68,7 +68,7 @@ static void note_file_system(struct findings *findings, int place)
 	if (type == in_memory[0] || type == in_memory[1]) {
 		finding_add(findings, FINDING_WARN, "file system",
 		            "file system in memory: entries are lost at a reboot");
-	} else if (network_is(place)) {
+	} else if (lock_is_remote(place)) {
 		finding_add(findings, FINDING_WARN, "file system",
 		            "network file system: nodes share entries, but do not wait for each other's compilations");
 	} else if (type == ownerless[0] || type == ownerless[1]) {
