@@ -13,7 +13,7 @@
 #include "cache/calls.h"
 #include "cache/digits.h"
 #include "cache/directory.h"
-#include "cache/discard.h"
+#include "cache/lock.h"
 #include "cache/recency.h"
 #include "cache/source.h"
 
@@ -164,6 +164,35 @@ static void close_opened(int descriptor)
 }
 
 /*
+ * Another process may have replaced the file by a sound one since it was read. The file is removed only if device,
+ * inode, size and mtime have not changed. ctime is not compared, because a hit in another process sets the atime, which
+ * changes the ctime but no content.
+ */
+static bool is_same(const struct stat *found, const struct stat *seen)
+{
+	return found->st_dev == seen->st_dev && found->st_ino == seen->st_ino && found->st_size == seen->st_size &&
+	       found->st_mtim.tv_sec == seen->st_mtim.tv_sec && found->st_mtim.tv_nsec == seen->st_mtim.tv_nsec;
+}
+
+/* Does not wait for the lock, because its holder is about to replace the file. */
+int store_discard(const struct directory *directory, int home, int shard, const uint8_t key[ENTRY_KEY_BYTES],
+                  const char *name, const struct stat *seen)
+{
+	struct stat found;
+	int lock = -1;
+	int rc = -EAGAIN;
+
+	if (lock_take_key(directory, home, key, 0, &lock) < 0) {
+		return rc;
+	}
+	if (fstatat(shard, name, &found, AT_SYMLINK_NOFOLLOW) == 0 && is_same(&found, seen)) {
+		rc = unlinkat(shard, name, S_ISDIR(found.st_mode) ? AT_REMOVEDIR : 0) < 0 ? -errno : 0;
+	}
+	lock_release(lock);
+	return rc;
+}
+
+/*
  * In a private cache the file is opened by its path from the root. In a shared cache, and to remove a file, the
  * directories are opened one by one.
  */
@@ -194,7 +223,7 @@ int store_get(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], store_che
 	               : read_result(store, shard, name, key, check, context, &found, ret_entry);
 	if ((rc == -EBADMSG || rc == -EPERM) && !store->read_only &&
 	    (shard >= 0 || open_directories(store, key, &home, &shard) == 0)) {
-		(void)discard_file(&store->directory, home, shard, key, name, &found);
+		(void)store_discard(&store->directory, home, shard, key, name, &found);
 	}
 out:
 	close_opened(shard);

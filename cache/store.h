@@ -49,6 +49,8 @@
 
 struct store;
 struct chore;
+struct directory;
+struct stat;
 
 /* Returns the current time for times of use, in nanoseconds of CLOCK_REALTIME; tests supply their own clock. */
 typedef int64_t store_clock(void);
@@ -93,6 +95,13 @@ int store_put(struct store *store, const struct entry *entry);
  * bytes of `entry`. -EAGAIN: the file does not contain them, or another process is storing under that key.
  */
 int store_amend(struct store *store, const struct entry *entry, const struct entry *anew);
+/*
+ * Removes `name`, the file of `key`, from `shard` after it was found damaged or not trusted. `seen` is the stat of the
+ * file that was read. A directory of that name is removed if it is empty. -EAGAIN: the file has changed since, or
+ * another process holds the key's lock to replace it; the file stays.
+ */
+int store_discard(const struct directory *directory, int home, int shard, const uint8_t key[ENTRY_KEY_BYTES],
+                  const char *name, const struct stat *seen);
 /* Returns how many entries store_put() has evicted since the last call of this function. */
 uint64_t store_take_evictions(struct store *store);
 

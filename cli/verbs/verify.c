@@ -6,7 +6,7 @@
  * path that is the same for every request (an absolute one, outside of roots) has changed. Other paths depend on the
  * request and cannot be checked without one.
  */
-#include "cache/discard.h"
+#include "cache/store.h"
 #include "cache/tools/inspect.h"
 #include "cache/tools/usage.h"
 #include "cli/console/console.h"
@@ -125,13 +125,13 @@ static void name_file(struct verify *verify, const struct inspected *file, bool 
 static void take_bad(struct verify *verify, const struct inspected *file)
 {
 	/*
-	 * -EAGAIN: removal was not tried, or discard_file() left the file because it has changed or another process is
+	 * -EAGAIN: removal was not tried, or store_discard() left the file because it has changed or another process is
 	 * replacing it. Neither is reported as an error.
 	 */
 	int error = -EAGAIN;
 
 	if (asked.remove && file->verdict != INSPECT_UNREADABLE) {
-		error = discard_file(&verify->directory, file->home, file->shard, file->key, file->name, &file->found);
+		error = store_discard(&verify->directory, file->home, file->shard, file->key, file->name, &file->found);
 		if (error != 0 && error != -EAGAIN) {
 			console_error("%s/v1/%02x/%s: cannot be removed: %s", verify->directory.path, file->number,
 			              file->name, strerror(-error));

@@ -2,8 +2,8 @@
 /* discard: removes only the file that was inspected, and only while no put holds its lock */
 #include "store_fixture.h"
 
-#include "cache/discard.h"
 #include "cache/lock.h"
+#include "cache/store.h"
 
 TestSuite(discard, .init = fixture_open, .fini = fixture_close);
 
@@ -28,7 +28,7 @@ static int discard(const struct stat *seen)
 
 	cr_assert_eq(directory_open(&directory, DIRECTORY_REACH, &home), 0);
 	cr_assert_eq(directory_open_shard(&directory, home, fixture_key[0], DIRECTORY_REACH, &shard), 0);
-	rc = discard_file(&directory, home, shard, fixture_key, name, seen);
+	rc = store_discard(&directory, home, shard, fixture_key, name, seen);
 	close(shard);
 	close(home);
 	return rc;
