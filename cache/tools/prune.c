@@ -11,8 +11,7 @@
 #include "cache/source.h"
 #include "cache/store_state.h"
 #include "cache/tools/chore.h"
-#include "cache/upkeep/evict_shard.h"
-#include "cache/upkeep/usage_index.h"
+#include "cache/upkeep/evict.h"
 
 #include <errno.h>
 #include <stdlib.h>

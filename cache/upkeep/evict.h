@@ -44,6 +44,7 @@
 #define CACHE_UPKEEP_EVICT_H
 
 #include "cache/directory.h"
+#include "cache/upkeep/usage_index.h"
 
 #define EVICT_CHECKS   32
 #define EVICT_FAILURES 4
@@ -76,5 +77,21 @@ struct evict_file {
 
 /* Counts a file that was stored, and evicts. Waits at most 200 ms for the usage index (-EAGAIN). */
 int evict_put(const struct evict *evict, const struct evict_file *file, struct evict_report *ret_report);
+
+struct evict_list {
+	struct usage_index_record *records;
+	size_t count;
+	size_t room;
+	bool failed; /* there was no memory: records are missing */
+};
+
+/*
+ * Scans one shard under the usage index's lock: updates its sums and records in the loaded `index`, adds its entries to
+ * `list` unless that is NULL, and removes stale temporary files. Files that are not ours, and those that cannot be
+ * removed, are counted in the report. Times of use from a wrong clock are corrected. A missing shard is empty. The sums
+ * of a shard that cannot be read do not change. The caller frees the list's records with free().
+ */
+void evict_scan_shard(const struct evict *evict, struct usage_index *index, unsigned shard, struct evict_report *report,
+                      struct evict_list *list);
 
 #endif
