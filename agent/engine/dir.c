@@ -9,7 +9,6 @@
  * has a time limit of its own (cache/agent_message.h).
  */
 #include "agent/engine/kind.h"
-#include "agent/engine/name.h"
 #include "cache/calls.h"
 #include "cache/output.h"
 

@@ -5,8 +5,6 @@
  */
 #include "agent/engine/http.h"
 
-#include "agent/engine/name.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,6 @@
  * that an ACL can forbid all other commands.
  */
 #include "agent/engine/kind.h"
-#include "agent/engine/name.h"
 #include "agent/engine/redis_session.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of values, and the meaning of servers' replies. */
 #include "agent/engine/http.h"
-#include "agent/engine/name.h"
+#include "agent/engine/kind.h"
 #include "agent/engine/redis_session.h"
 
 #include <criterion/criterion.h>
