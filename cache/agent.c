@@ -6,7 +6,6 @@
  */
 #include "cache/agent.h"
 
-#include "cache/agent_message.h"
 #include "cache/agent_socket.h"
 #include "cache/breaker.h"
 #include "cache/calls.h"

@@ -5,7 +5,6 @@
  */
 #include "cache/agent_socket.h"
 
-#include "cache/agent_message.h"
 #include "cache/calls.h"
 #include "cache/directory.h"
 #include "cache/trust.h"

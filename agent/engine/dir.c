@@ -6,7 +6,7 @@
  * so that readers on any node see a complete file or none. The engine removes only its own temporary files; the
  * operator's cron job has to remove old values. A system call on a hung share cannot be interrupted, so time limits are
  * not enforced here. A worker then blocks until the share answers, but a process that waits for the agent does not: it
- * has a time limit of its own (cache/agent_message.h).
+ * has a time limit of its own (cache/agent_socket.h).
  */
 #include "agent/engine/kind.h"
 #include "cache/calls.h"

@@ -8,7 +8,6 @@
 #include "agent/node/launch.h"
 #include "agent/node/listener.h"
 #include "agent/wire/value.h"
-#include "cache/agent_message.h"
 #include "cache/agent_socket.h"
 #include "cache/json.h"
 #include "cache/tools/bundle.h"

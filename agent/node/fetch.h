@@ -17,7 +17,7 @@
 #define AGENT_NODE_FETCH_H
 
 #include "agent/node/service.h"
-#include "cache/agent_message.h"
+#include "cache/agent_socket.h"
 
 #define FETCH_ABSENT_NS (INT64_C(1500) * 1000000)
 

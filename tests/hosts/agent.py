@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""An agent that does as it is told, for hosts that ask one (cache/agent_message.h).
+"""An agent that does as it is told, for hosts that ask one (cache/agent_socket.h).
 
 usage: agent.py SOCKET BEHAVIOUR [--from CACHE --to CACHE] [--user UID] [--backlog N] [--after SECONDS]
 

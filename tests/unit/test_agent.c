@@ -2,7 +2,6 @@
 /* agent: questions to a socket whose server is a thread of the test that follows a script */
 #include "cache/agent.h"
 
-#include "cache/agent_message.h"
 #include "cache/agent_socket.h"
 #include "tests/descriptors.h"
 #include "tests/private_directory.h"
