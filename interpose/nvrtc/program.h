@@ -10,7 +10,7 @@
 
 #include "interpose/compile/handle.h"
 #include "interpose/nvrtc/functions.h"
-#include "interpose/nvrtc/lent.h"
+#include "interpose/nvrtc/request.h"
 
 struct names_index; /* interpose/nvrtc/artifacts.c */
 

@@ -8,10 +8,10 @@
  * The stream has two runs. The creation run (source, in-memory headers with names, the program's base name) is built
  * once, when the program is created, and is the only stored copy of the host's strings. Large in-memory headers
  * (libmathdx passes 120 MB per program) are in it as one digest; their texts stay in the host's memory, and are read
- * again and compared with the digest if a result is to be cached (interpose/nvrtc/lent.h). The call run is built at
- * each compilation. request.c lists the fields of both; keygen/surroundings.h describes the fields that all compilers
- * share. When a handle is compiled again, the keys of its earlier compilations replace the creation run, which may be
- * freed after the first compilation.
+ * again and compared with the digest if a result is to be cached (lent, below). The call run is built at each
+ * compilation. request.c lists the fields of both; keygen/surroundings.h describes the fields that all compilers share.
+ * When a handle is compiled again, the keys of its earlier compilations replace the creation run, which may be freed
+ * after the first compilation.
  *
  * Path-neutral requests (no option is path-dependent): the directory of the program's name and each absolute -I
  * directory are in numbered roots, and options and program name contain "root N" in place of the root's text. Roots are
@@ -80,5 +80,31 @@ void request_about(const struct stream *creation, const char *const *name_expres
 /* Builds the call run, the roots and the parsed options. On failure no output is changed. */
 int request_call(const struct nvrtc_request *request, struct stream *ret_stream, struct roots *ret_roots,
                  struct options *ret_options);
+
+/*
+ * lent: large in-memory headers, of which this library has no copy
+ *
+ * Purpose: a hit needs only the digest of the headers. Their texts are needed (scan.h) only if a result is to be
+ * cached; then they are copied from the addresses that the host passed when it created the program. Most hosts still
+ * have the texts there. If a host freed or changed them, the digest differs or the read fails: it is a system call, so
+ * it cannot crash the host.
+ *
+ * Calling sequence: lent_take() when the program is created, lent_copy() after a real compilation, lent_free(). Errors:
+ * -ENOMEM; lent_copy(): -ESTALE if the host's memory no longer holds the texts or cannot be read. Threads: a struct
+ * lent belongs to one program. Fork: a child has a copy of the host's memory too. Ownership: names are not stored.
+ */
+
+struct lent {
+	struct key digest;           /* request_digest_headers() */
+	const struct secret *secret; /* the secret for the digest; may be NULL */
+	size_t count;
+	struct request_header headers[]; /* without names */
+};
+
+/* Digests the headers, and stores their addresses and sizes. `secret` must outlive the struct lent. */
+int lent_take(const struct request_header *headers, size_t count, const struct secret *secret, struct lent **ret_lent);
+/* Copies all texts, concatenated, each followed by newlines, into a block that the caller must free(). */
+int lent_copy(const struct lent *lent, char **ret_texts, size_t *ret_size);
+void lent_free(struct lent *lent);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Headers in the host's memory, which are read again before a result is cached. */
 #include "interpose/nvrtc/describe.h"
-#include "interpose/nvrtc/lent.h"
 #include "interpose/nvrtc/program.h"
 #include "interpose/nvrtc/scan.h"
 #include "interpose/nvrtc/texts.h"
