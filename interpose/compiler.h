@@ -229,7 +229,7 @@ struct compiler {
 	 */
 	void (*search_code)(const struct result *, struct needles *);
 	bool (*comparable)(const struct section *); /* whether verify compares it; NULL: all sections */
-	/* Its output contains module ids, which can make a difference incomparable (compile/equal_modulo_ids.h). */
+	/* Its output contains module ids, which can make a difference incomparable (compile/result.h). */
 	bool hides_ids;
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Compares results except for the ids that NVRTC generates in each process. */
-#include "interpose/compile/equal_modulo_ids.h"
+#include "interpose/compile/result.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
