@@ -5,11 +5,13 @@
  */
 #include "interpose/nvrtc/texts.h"
 
+#include "cache/digits.h"
 #include "interpose/nvrtc/describe.h"
 #include "interpose/nvrtc/program.h"
 #include "interpose/nvrtc/scan.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -111,6 +113,30 @@ static void begin_search(void *search, const struct places *places)
 static void search_piece(void *search, uint8_t *bytes, size_t size)
 {
 	scan_piece(search, bytes, size);
+}
+
+/* Sorted hexadecimal digits. An array of pointers would need a relocation for each in every process. */
+static const char known[][DIGITS_BYTES(KEY_BYTES)] = {
+#include "interpose/nvrtc/known_headers.list"
+};
+
+bool known_header(const struct key *digest)
+{
+	size_t low = 0, high = sizeof(known) / sizeof(known[0]);
+	char text[DIGITS_BYTES(KEY_BYTES)];
+
+	(void)digits_spell(digest->bytes, KEY_BYTES, text);
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		int order = memcmp(text, known[middle], sizeof(text) - 1);
+
+		if (order == 0) {
+			return true;
+		}
+		low = order > 0 ? middle + 1 : low;
+		high = order < 0 ? middle : high;
+	}
+	return false;
 }
 
 static uint32_t found_taints(const void *search, const struct key *digest)
