@@ -6,11 +6,19 @@
 #include "keygen/digest.h"
 
 #include <blake2.h>
+#include <errno.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include <xxhash.h>
+
+#include <linux/random.h>
 
 #define TOGETHER_BYTES 4096
 #define PIECE_BYTES    ((size_t)16 << 10)
+
+#define AT_RANDOM_BYTES 16
 
 /* libb2's calls fail only for a digest length outside 1..64. */
 void digest_key(const struct span *spans, size_t count, struct key *ret_key)
@@ -40,6 +48,23 @@ void digest_secret(const void *seed, size_t size, struct secret *ret_secret)
 		digest_key(spans, 2, &key);
 		memcpy(at + done, key.bytes, left < KEY_BYTES ? left : KEY_BYTES);
 	}
+}
+
+/*
+ * The raw system call does not block: early at boot it fails, and the fallback is used, so that the host is not
+ * delayed.
+ */
+int digest_random_secret(struct secret *ret_secret)
+{
+	const void *started_with;
+
+	if (syscall(SYS_getrandom, ret_secret, sizeof(*ret_secret), GRND_NONBLOCK) == (long)sizeof(*ret_secret)) {
+		return 0;
+	}
+	/* getauxval() returns the address as a number. */
+	started_with = (const void *)getauxval(AT_RANDOM); /* NOLINT(performance-no-int-to-ptr) */
+	digest_secret(started_with, started_with ? AT_RANDOM_BYTES : 0, ret_secret);
+	return started_with ? 0 : -ENOSYS;
 }
 
 /*

@@ -11,7 +11,7 @@
  * secret, texts that differ in the top bits of two words of a lane collide once in 2^33, and the 64 or 128 bits of the
  * result come from the same sums, so two of 2^18 successive texts would collide. Two secrets make that 2^66.
  *
- * Calling sequence: digest_secret() once from unpredictable bytes, then pure functions. Errors: none.
+ * Calling sequence: digest_random_secret() once, then pure functions. Errors: none but of that function.
  */
 #ifndef KEYGEN_DIGEST_H
 #define KEYGEN_DIGEST_H
@@ -48,6 +48,14 @@ struct secret {
 void digest_key(const struct span *spans, size_t count, struct key *ret_key);
 /* Derives a secret from the seed; every byte of it depends on the whole seed. */
 void digest_secret(const void *seed, size_t size, struct secret *ret_secret);
+/*
+ * Makes the random secret of this process. It comes from the kernel by a raw system call, because libc has getrandom()
+ * only since 2.25, and a preload may replace it. If the call is refused or would block (early at boot), the secret is
+ * computed from the 16 random bytes that every program gets at its start. A forked child has its parent's secret, as it
+ * has the parent's memory front. -ENOSYS: neither source exists. The secret is then a published constant, so that no
+ * entries may be looked up by fingerprint. errno may change.
+ */
+int digest_random_secret(struct secret *ret_secret);
 void digest_fingerprint(const struct secret *secret, const struct span *spans, size_t count,
                         struct fingerprint *ret_fingerprint);
 /* Returns the lower half of a fingerprint, which is enough if no attacker chooses the bytes. */

@@ -107,7 +107,7 @@ static void open_layers(void)
 		return;
 	}
 	open_lower(runtime.settings.lower);
-	if (secret_make(&runtime.secret) != 0 ||
+	if (digest_random_secret(&runtime.secret) != 0 ||
 	    memory_open(runtime.settings.memory_size, dependencies_same, &runtime.memory) != 0) {
 		runtime.memory = NULL;
 	}

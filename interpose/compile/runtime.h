@@ -49,18 +49,4 @@ enum sloppiness { SLOPPINESS_TIME_MACROS = 1, SLOPPINESS_DEBUG_PATHS = 2 };
 unsigned runtime_sloppiness(void);
 int64_t runtime_clock(void); /* CLOCK_MONOTONIC, nanoseconds */
 
-/*
- * secret: the random secret of this process's fingerprints (keygen/digest.h)
- *
- * The secret comes from the kernel by a raw system call, because libc has getrandom() only since 2.25, and a preload
- * may replace it. If the call is refused or would block (early at boot), the secret is computed from the 16 random
- * bytes that every program gets at its start. A forked child has its parent's secret, as it has the parent's memory
- * front.
- *
- * Calling sequence: secret_make() once. Errors: -ENOSYS if neither source exists. The secret is then a published
- * constant, so that no entries may be looked up by fingerprint. errno may change.
- */
-
-int secret_make(struct secret *ret_secret);
-
 #endif
