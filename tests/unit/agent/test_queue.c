@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* queue, settled: waiting uploads, and keys that need no question to the engine */
-#include "agent/node/queue.h"
 #include "agent/node/service.h"
+#include "agent/node/upload.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
