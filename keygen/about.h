@@ -39,7 +39,7 @@ enum about_kind {
 	ABOUT_PART = 10,      /* `text` names a part of the request, `digest` is its digest */
 	ABOUT_STEP = 12,      /* the function that compiled, if the compiler has several: "link", "verify" */
 	ABOUT_ARTIFACT = 11,  /* `text` names it; it starts `skip` bytes into section `tag` */
-	ABOUT_ROOT = 13,      /* the directory that dependencies are relative to (keygen/roots.h), in their order */
+	ABOUT_ROOT = 13,      /* the directory that dependencies are relative to (directories.h), in their order */
 	ABOUT_BUILD = 14      /* "13.0.88": the full release, if the library's file name contains it */
 };
 

@@ -36,7 +36,7 @@
 #ifndef KEYGEN_DEPENDENCIES_H
 #define KEYGEN_DEPENDENCIES_H
 
-#include "keygen/roots.h"
+#include "keygen/directories.h"
 #include "keygen/trace.h"
 
 #include <stdbool.h>

@@ -13,7 +13,7 @@
 #ifndef KEYGEN_DEPENDENCIES_TELL_H
 #define KEYGEN_DEPENDENCIES_TELL_H
 
-#include "keygen/roots.h"
+#include "keygen/directories.h"
 
 #include <stdbool.h>
 #include <stddef.h>

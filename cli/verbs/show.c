@@ -11,9 +11,9 @@
 #include "cli/console/verb.h"
 #include "cli/verbs/results.h"
 #include "keygen/dependencies_tell.h"
+#include "keygen/directories.h"
 #include "keygen/lowered.h"
 #include "keygen/needles.h"
-#include "keygen/roots.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -24,7 +24,7 @@
 #include "interpose/compile/library.h"
 #include "interpose/watch/snapshot.h"
 #include "keygen/digest.h"
-#include "keygen/roots.h"
+#include "keygen/directories.h"
 #include "keygen/trace.h"
 
 #include <stdbool.h>

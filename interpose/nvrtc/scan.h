@@ -23,7 +23,7 @@
 #ifndef INTERPOSE_NVRTC_SCAN_H
 #define INTERPOSE_NVRTC_SCAN_H
 
-#include "keygen/roots.h"
+#include "keygen/directories.h"
 #include "keygen/stream.h"
 
 #include <stdbool.h>
