@@ -189,7 +189,7 @@ cd "$(dirname "$0")/.." || exit 1
 # another mount.
 in_its_own() { ! grep -rn '/dev/shm' --include='*.sh' --include='*.[ch]' --include='*.py' . | grep -vE '^./(integration/00-runner|bench/)'; }
 check "No test names the directory in memory itself." in_its_own
-# tests/unit/skip.h takes the fixture down first
-by_skip_test() { ! grep -rnE '\bcr_skip(_test)?\(' --include='*.[ch]' . | grep -v '^./unit/skip.h'; }
+# tests/unit/support.h takes the fixture down first
+by_skip_test() { ! grep -rnE '\bcr_skip(_test)?\(' --include='*.[ch]' . | grep -v '^./unit/support.h'; }
 check "No unit test is skipped with its fixture standing." by_skip_test
 plan

@@ -10,23 +10,7 @@
 #define TESTS_COMPILE_LOCK_FIXTURE_H
 
 #include "cache/compile_lock_file.h"
-#include "tests/descriptors.h"
-#include "tests/private_directory.h"
-
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <pthread.h>
-#include <sched.h>
-#include <signal.h>
-#include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include "tests/unit/support.h"
 
 static struct {
 	char base[200];

@@ -4,18 +4,7 @@
 #define COUNTERS_FIXTURE_H
 
 #include "cache/counters.h"
-#include "tests/private_directory.h"
-#include "tests/unit/skip.h"
-
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include "tests/unit/support.h"
 
 #define HITS   COUNTER_TOTAL_hits_memory
 #define MISSES COUNTER_TOTAL_misses
@@ -45,13 +34,11 @@ static inline uint64_t total(enum counter counter)
 	return values[counter];
 }
 
-static inline int wait_for(pid_t child)
+/* Counts, and writes that at once or when it is due. */
+static inline void count(enum counter counter, uint64_t number, enum counters_when when)
 {
-	int status = -1;
-
-	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-		;
-	return status;
+	counters_add(counter, number);
+	cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, when), 0);
 }
 
 static inline bool exists(const char *path)
@@ -96,7 +83,7 @@ static inline pid_t fork_to_file_of(pid_t like)
 		if (((child ^ like) & 15) == 0) {
 			return child;
 		}
-		wait_for(child);
+		(void)exit_of(child);
 	}
 }
 

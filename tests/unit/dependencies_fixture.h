@@ -5,20 +5,9 @@
 #define TESTS_UNIT_DEPENDENCIES_FIXTURE_H
 
 #include "keygen/dependencies.h"
-#include "tests/private_directory.h"
-#include "tests/unit/skip.h"
+#include "tests/unit/support.h"
 
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
 #define SECOND_NS  INT64_C(1000000000)
 #define TREE_ROOTS 4
@@ -31,14 +20,6 @@ static struct roots tree_roots = {.root = tree_root};
 static uint8_t tree_literal[TREE_ROOTS];
 static struct dependencies_input input = {.trace = &trace, .roots = &tree_roots, .root_is_literal = tree_literal};
 static char why[256];
-
-static inline int64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return now.tv_sec * SECOND_NS + now.tv_nsec;
-}
 
 /* A path in the tree; four may be in use at once. */
 __attribute__((format(printf, 1, 2))) static inline const char *in_tree(const char *format, ...)

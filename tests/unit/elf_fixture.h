@@ -6,9 +6,6 @@
 #include "interpose/elf/elf.h"
 #include "watched_fixture.h"
 
-#include <errno.h>
-#include <fcntl.h>
-
 #define FIXTURE_EXPORT "lib_fopen"
 
 static inline struct elf_object fixture(const char *name)
@@ -108,9 +105,7 @@ static inline bool expect_build_id_of_readelf(const struct elf_object *object, c
 	         path);
 	stream = popen(command, "r");
 	cr_assert_not_null(stream);
-	if (fscanf(stream, "%199s", text) != 1) {
-		skip_test("no readelf");
-	}
+	skip_unless(fscanf(stream, "%199s", text) == 1, "no readelf");
 	pclose(stream);
 	cr_expect_str_eq(ours, text);
 	if (elf_build_id_in_file(start, read_start(path, start, sizeof(start)), &in_file, &size_in_file) != 0) {

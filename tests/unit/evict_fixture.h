@@ -14,7 +14,6 @@
 #include "cache/upkeep/evict.h"
 
 #include <math.h>
-#include <time.h>
 
 #define SECOND      INT64_C(1000000000)
 #define HOUR        (3600 * SECOND)
@@ -28,17 +27,9 @@ static inline int64_t fixture_clock(void)
 	return clock_now;
 }
 
-static inline int64_t real_now(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_REALTIME, &now);
-	return now.tv_sec * SECOND + now.tv_nsec;
-}
-
 static inline struct store *fixture_capped(uint64_t max_size)
 {
-	clock_now = real_now();
+	clock_now = now_ns();
 	return fixture_store((struct store_options){.max_size = max_size, .clock = fixture_clock});
 }
 

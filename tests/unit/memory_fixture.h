@@ -4,10 +4,7 @@
 #define MEMORY_FIXTURE_H
 
 #include "cache/memory.h"
-
-#include <criterion/criterion.h>
-#include <stdlib.h>
-#include <string.h>
+#include "tests/unit/support.h"
 
 /* What one result may cost beside its bytes; tests only assume that it is more than nothing and less than this. */
 #define OVERHEAD_MAX 512

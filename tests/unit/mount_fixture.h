@@ -5,8 +5,6 @@
 
 #include "tests/unit/dependencies_fixture.h"
 
-#include <sys/mount.h>
-
 __attribute__((format(printf, 1, 2))) static inline bool shell(const char *format, ...)
 {
 	char command[4 * PATH_MAX];

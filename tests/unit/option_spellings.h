@@ -135,6 +135,6 @@ static const struct option_spelling option_spellings[] = {
 };
 /* clang-format on */
 
-#define OPTION_SPELLING_COUNT (sizeof(option_spellings) / sizeof(option_spellings[0]))
+#define OPTION_SPELLING_COUNT (COUNT(option_spellings))
 
 #endif

@@ -10,18 +10,7 @@
 
 #include "cache/store.h"
 #include "cache/tools/usage.h"
-#include "tests/descriptors.h"
-#include "tests/private_directory.h"
-#include "tests/unit/skip.h"
-
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "tests/unit/support.h"
 
 #define FIXTURE_MAX_SIZE (UINT64_C(64) << 20)
 
@@ -30,6 +19,8 @@ static struct fixture {
 	char root[220];
 	char path[320]; /* the file of fixture_key's entry */
 	struct store *store;
+	struct store *stores[32]; /* all that fixture_store() opened; fixture_close() closes them */
+	size_t store_count;
 	int descriptors;
 } fixture;
 
@@ -42,6 +33,8 @@ static inline struct store *fixture_store(struct store_options options)
 	options.directory = options.directory ? options.directory : fixture.root;
 	options.max_size = options.max_size ? options.max_size : FIXTURE_MAX_SIZE;
 	cr_assert_eq(store_open(&options, &store), 0);
+	cr_assert_lt(fixture.store_count, COUNT(fixture.stores));
+	fixture.stores[fixture.store_count++] = store;
 	return store;
 }
 
@@ -70,7 +63,9 @@ static inline void fixture_expect_nothing_left(void)
 
 static inline void fixture_close(void)
 {
-	store_close(fixture.store);
+	while (fixture.store_count > 0) {
+		store_close(fixture.stores[--fixture.store_count]);
+	}
 	remove_tree(fixture.base);
 }
 

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "keygen/about.h"
-
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "tests/unit/support.h"
 
 static char told[1024];
 

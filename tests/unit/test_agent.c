@@ -3,20 +3,8 @@
 #include "cache/agent.h"
 
 #include "cache/agent_socket.h"
-#include "tests/descriptors.h"
-#include "tests/private_directory.h"
-#include "tests/unit/skip.h"
+#include "tests/unit/support.h"
 #include "tests/unit/syscalls.h"
-
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <grp.h>
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/stat.h>
 
 #define LONG_WAIT  600000 /* longer than any test takes */
 #define SHORT_WAIT 30
@@ -27,6 +15,7 @@
 static struct {
 	char base[200];
 	char cache[220];
+	char home[240]; /* in the cache */
 	char socket[240];
 	int descriptors;
 	int listening;
@@ -42,14 +31,12 @@ static const uint8_t key[ENTRY_KEY_BYTES] = {0xab, 1, 2, 3, [31] = 0x7f};
 
 static void set_up(void)
 {
-	char home[240];
-
 	cr_assert(private_directory_make(agent.base, sizeof(agent.base), "agent-test"));
 	(void)snprintf(agent.cache, sizeof(agent.cache), "%s/cache", agent.base);
-	(void)snprintf(home, sizeof(home), "%s/v1", agent.cache);
+	(void)snprintf(agent.home, sizeof(agent.home), "%s/v1", agent.cache);
 	(void)snprintf(agent.socket, sizeof(agent.socket), "%s/socket", agent.base);
 	cr_assert_eq(mkdir(agent.cache, 0700), 0);
-	cr_assert_eq(mkdir(home, 0700), 0);
+	cr_assert_eq(mkdir(agent.home, 0700), 0);
 	agent.options =
 	    (struct agent_options){.said = agent.socket, .directory = {.path = agent.cache}, .wait_ms = LONG_WAIT};
 	agent.listening = -1;
@@ -68,6 +55,7 @@ static int listen_at(const char *path, int backlog)
 	struct agent_address address;
 	int made = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 
+	(void)unlink(path);
 	cr_assert_eq(agent_socket_address(path, &address), 0);
 	cr_assert_eq(bind(made, (struct sockaddr *)&address.name, address.size), 0, "%s", strerror(errno));
 	agent_socket_forget(&address);
@@ -167,8 +155,7 @@ Test(agent, answers_are_returned_and_the_agent_can_be_asked_again)
 		enum agent_outcome outcome;
 	} cases[] = {{"SF", AGENT_FETCH_FOUND}, {"SA", AGENT_FETCH_ABSENT}, {"D", AGENT_FETCH_DOWN}};
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		(void)unlink(agent.socket);
+	for (size_t i = 0; i < COUNT(cases); i++) {
 		start(cases[i].script);
 		for (int again = 0; again < 3; again++) {
 			cr_expect_eq(fetch(), cases[i].outcome, "%zu", i);
@@ -208,9 +195,8 @@ Test(agent, a_failing_agent_is_not_asked_again_for_a_while)
 	    {"hangs up", "", AGENT_FETCH_BROKEN, LONG_WAIT},
 	};
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < COUNT(cases); i++) {
 		pid_t child = fork(); /* a child, because each case needs a new breaker */
-		int status = -1;
 
 		if (child == 0) {
 			agent.options.wait_ms = cases[i].wait_ms;
@@ -223,9 +209,7 @@ Test(agent, a_failing_agent_is_not_asked_again_for_a_while)
 			stop();
 			_exit(atomic_load(&agent.asked) == 1 ? 0 : 1);
 		}
-		cr_assert_eq(waitpid(child, &status, 0), child);
-		cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%s: %x", cases[i].what, status);
-		(void)unlink(agent.socket);
+		cr_expect_eq(exit_of(child), 0, "%s", cases[i].what);
 	}
 }
 
@@ -233,7 +217,6 @@ Test(agent, a_failing_agent_is_not_asked_again_for_a_while)
 static int asked_late(const char *script)
 {
 	pid_t child = fork(); /* a child, because each case needs a new breaker */
-	int status = -1;
 
 	if (child == 0) {
 		agent.options.wait_ms = 2 * SLOW_MS - 1;
@@ -246,9 +229,7 @@ static int asked_late(const char *script)
 		stop();
 		_exit(atomic_load(&agent.asked));
 	}
-	cr_assert_eq(waitpid(child, &status, 0), child);
-	(void)unlink(agent.socket);
-	return WEXITSTATUS(status);
+	return exit_of(child);
 }
 
 Test(agent, an_agent_with_slow_useless_answers_is_asked_once)
@@ -311,25 +292,16 @@ Test(agent, useless_waits_of_another_process_count)
 /* Returns the outcome of a fetch that is answered with `size` bytes of `answer`. */
 static enum agent_outcome outcome_of(struct agent_message answer, size_t size)
 {
-	enum agent_outcome outcome = AGENT_FETCH_NOT_ASKED;
-	int channel[2];
 	pid_t child;
 
 	memcpy(bad_answer.bytes, &answer, sizeof(answer));
 	bad_answer.size = size;
-	cr_assert_eq(pipe2(channel, O_CLOEXEC), 0);
 	child = fork();
 	if (child == 0) {
 		start("!.");
-		outcome = fetch();
-		_exit(write(channel[1], &outcome, sizeof(outcome)) == sizeof(outcome) ? 0 : 1);
+		_exit((int)fetch());
 	}
-	close(channel[1]);
-	cr_assert_eq(read(channel[0], &outcome, sizeof(outcome)), sizeof(outcome));
-	close(channel[0]);
-	cr_assert_eq(waitpid(child, NULL, 0), child);
-	(void)unlink(agent.socket);
-	return outcome;
+	return (enum agent_outcome)exit_of(child);
 }
 
 Test(agent, malformed_answers_are_rejected)
@@ -399,9 +371,8 @@ Test(agent, without_a_listening_agent_the_call_returns_at_once)
 {
 	void (*const make[])(void) = {make_nothing, make_pipe, make_file, make_link, make_orphan, make_stream};
 
-	for (size_t i = 0; i < sizeof(make) / sizeof(make[0]); i++) {
+	for (size_t i = 0; i < COUNT(make); i++) {
 		pid_t child = fork();
-		int status = -1;
 
 		if (child == 0) {
 			make[i]();
@@ -410,8 +381,7 @@ Test(agent, without_a_listening_agent_the_call_returns_at_once)
 			cr_expect_eq(descriptors_open(), agent.descriptors);
 			_exit(fetch() == AGENT_FETCH_SKIPPED ? 0 : 1);
 		}
-		cr_assert_eq(waitpid(child, &status, 0), child);
-		cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%zu: %x", i, status);
+		cr_expect_eq(exit_of(child), 0, "%zu", i);
 		(void)unlink(agent.socket);
 	}
 }
@@ -478,9 +448,7 @@ Test(agent, without_a_configured_agent_no_system_call_is_made)
 	struct syscalls counts[2];
 
 	agent.options.said = NULL;
-	if (!syscalls_count(fetch_and_tell, &agent.options, 2, counts)) {
-		skip_test("processes cannot be traced here");
-	}
+	skip_unless(syscalls_count(fetch_and_tell, &agent.options, 2, counts), "processes cannot be traced here");
 	cr_expect_eq(counts[0].all, 0);
 	cr_expect_eq(counts[1].all, 0);
 }
@@ -489,9 +457,7 @@ Test(agent, with_an_open_breaker_a_question_costs_one_clock_read)
 {
 	struct syscalls counts[2];
 
-	if (!syscalls_count(fetch_and_tell, &agent.options, 2, counts)) {
-		skip_test("processes cannot be traced here");
-	}
+	skip_unless(syscalls_count(fetch_and_tell, &agent.options, 2, counts), "processes cannot be traced here");
 	cr_expect_gt(counts[0].all, 2);
 	cr_expect_eq(counts[1].all, 2, "%u", counts[1].all); /* one for the question, one for the report */
 }
@@ -546,7 +512,6 @@ Test(agent, a_descriptor_number_reused_by_the_host_is_neither_read_nor_closed)
 Test(agent, the_socket_never_gets_a_standard_descriptor)
 {
 	pid_t child;
-	int status;
 
 	start("SA");
 	child = fork();
@@ -559,8 +524,7 @@ Test(agent, the_socket_never_gets_a_standard_descriptor)
 		          ? 0
 		          : 1);
 	}
-	cr_assert_eq(waitpid(child, &status, 0), child);
-	cr_expect_eq(status, 0);
+	cr_expect_eq(exit_of(child), 0);
 	stop();
 }
 
@@ -670,7 +634,6 @@ static void end(pid_t child)
 static enum agent_outcome fetch_as(uid_t user, gid_t group, gid_t member)
 {
 	pid_t child = fork();
-	int status = -1;
 
 	if (child == 0) {
 		if (setgroups(1, &member) != 0 || setgid(group) != 0 || setuid(user) != 0) {
@@ -678,28 +641,22 @@ static enum agent_outcome fetch_as(uid_t user, gid_t group, gid_t member)
 		}
 		_exit((int)fetch());
 	}
-	(void)waitpid(child, &status, 0);
-	return (enum agent_outcome)WEXITSTATUS(status);
+	return (enum agent_outcome)exit_of(child);
 }
 
 Test(agent, an_agent_of_another_user_is_not_trusted)
 {
-	char home[240];
 	pid_t other;
 
-	if (geteuid() != 0) {
-		skip_test("root is needed, to become several users");
-	}
+	skip_unless(geteuid() == 0, "root is needed, to become several users");
 	cr_assert_eq(chmod(agent.base, 0777), 0);
 	cr_assert_eq(chmod(agent.cache, 0755), 0);
-	(void)snprintf(home, sizeof(home), "%s/v1", agent.cache);
-	cr_assert_eq(chmod(home, 0755), 0);
+	cr_assert_eq(chmod(agent.home, 0755), 0);
 	other = start_as(OTHER_USER, OTHER_USER, 0777);
 	cr_expect_eq(fetch_as(0, 0, 0), AGENT_FETCH_STRANGER);
 	cr_expect_eq(fetch_as(1000, 1000, 1000), AGENT_FETCH_STRANGER);
 	cr_expect_eq(fetch_as(OTHER_USER, OTHER_USER, OTHER_USER), AGENT_FETCH_FOUND);
 	end(other);
-	(void)unlink(agent.socket);
 	other = start_as(0, 0, 0777);
 	cr_expect_eq(fetch_as(1000, 1000, 1000), AGENT_FETCH_FOUND);
 	end(other);
@@ -707,18 +664,14 @@ Test(agent, an_agent_of_another_user_is_not_trusted)
 
 Test(agent, in_a_shared_cache_an_agent_of_a_group_member_is_trusted)
 {
-	char home[240];
 	pid_t member;
 
-	if (geteuid() != 0) {
-		skip_test("root is needed, to become several users");
-	}
-	(void)snprintf(home, sizeof(home), "%s/v1", agent.cache);
+	skip_unless(geteuid() == 0, "root is needed, to become several users");
 	cr_assert_eq(chmod(agent.base, 0777), 0);
 	cr_assert_eq(chown(agent.cache, 0, TEAM), 0);
 	cr_assert_eq(chmod(agent.cache, 02770), 0);
-	cr_assert_eq(chown(home, 0, TEAM), 0);
-	cr_assert_eq(chmod(home, 02770), 0);
+	cr_assert_eq(chown(agent.home, 0, TEAM), 0);
+	cr_assert_eq(chmod(agent.home, 02770), 0);
 	agent.options.directory.shared = true;
 	member = start_as(OTHER_USER, TEAM, 0770);
 	cr_expect_eq(fetch_as(1000, 100, TEAM), AGENT_FETCH_FOUND);
@@ -726,11 +679,9 @@ Test(agent, in_a_shared_cache_an_agent_of_a_group_member_is_trusted)
 	cr_expect_eq(fetch_as(1000, 100, TEAM), AGENT_FETCH_NOBODY); /* the directory is not trusted either */
 	agent.options.directory.shared = true;
 	end(member);
-	(void)unlink(agent.socket);
 	member = start_as(OTHER_USER, OTHER_USER, 0777);
 	cr_expect_eq(fetch_as(1000, 100, TEAM), AGENT_FETCH_STRANGER);
 	end(member);
-	(void)unlink(agent.socket);
 	member = start_as(OTHER_USER, TEAM, 0777); /* any user may connect, so any user could have replaced it */
 	cr_expect_eq(fetch_as(1000, 100, TEAM), AGENT_FETCH_STRANGER);
 	end(member);

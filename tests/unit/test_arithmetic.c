@@ -3,7 +3,6 @@
 
 #include "tests/unit/watched_fixture.h"
 
-#include <criterion/criterion.h>
 #include <dlfcn.h>
 
 /* The watched library is this program; its slot leads to a stub until the stub is called. */
@@ -76,7 +75,7 @@ Test(arithmetic, unknown_functions_of_libm_count_as_used)
 	static const char *const exact[] = {"sqrtl", "floorf", "fegetround", "ldexp", "strlen", "no_such_function"};
 	uintptr_t replacement = 0;
 
-	for (size_t i = 0; i < sizeof(exact) / sizeof(exact[0]); i++) {
+	for (size_t i = 0; i < COUNT(exact); i++) {
 		cr_expect_not(add(exact[i], &replacement));
 		cr_expect_eq(arithmetic.knowledge, ARITHMETIC_WATCHED, "%s", exact[i]);
 	}

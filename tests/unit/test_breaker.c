@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cache/breaker.h"
-
-#include <criterion/criterion.h>
+#include "tests/unit/support.h"
 
 #define SECOND INT64_C(1000000000)
 
@@ -54,7 +53,7 @@ Test(breaker, each_pause_is_twice_as_long_up_to_five_minutes)
 	struct breaker breaker = {0};
 	int64_t now = SECOND;
 
-	for (size_t i = 0; i < sizeof(pauses) / sizeof(pauses[0]); i++) {
+	for (size_t i = 0; i < COUNT(pauses); i++) {
 		fails(&breaker, now);
 		now = expect_pause(&breaker, now, pauses[i] * SECOND);
 	}

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* bundle: written entries are read back; other bytes never give a wrong entry */
 #include "cache/tools/bundle.h"
+#include "tests/unit/support.h"
 
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <xxhash.h>
 
 #define ENTRIES   3

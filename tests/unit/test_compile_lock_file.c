@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/compile_lock_fixture.h"
 
-#include <sys/resource.h>
-
 TestSuite(compile_lock_file, .init = compile_lock_set_up, .fini = compile_lock_tear_down, .timeout = 300);
 
 static struct compile_lock_file held; /* by each test */
@@ -428,7 +426,6 @@ Test(compile_lock_file, a_waiter_whose_descriptor_the_host_reused_stops_waiting)
 
 Test(compile_lock_file, the_file_never_gets_a_standard_descriptor)
 {
-	int status;
 	pid_t child = fork();
 
 	if (child == 0) {
@@ -442,8 +439,7 @@ Test(compile_lock_file, the_file_never_gets_a_standard_descriptor)
 		          ? 0
 		          : 1);
 	}
-	cr_assert_eq(waitpid(child, &status, 0), child);
-	cr_expect_eq(status, 0);
+	cr_expect_eq(exit_of(child), 0);
 }
 
 Test(compile_lock_file, the_last_descriptors_are_left_to_the_host)

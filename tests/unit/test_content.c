@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "keygen/content.h"
-
-#include <criterion/criterion.h>
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include "tests/unit/support.h"
 
 enum { WHOLE = 3, DIGEST = 4, LARGE = CONTENT_WHOLE_MAX + 1, THREADS = 8, ROUNDS = 400, CONTENTS = 40 };
 
@@ -168,12 +161,9 @@ static void *hammer(void *first)
 Test(content, concurrent_threads_and_a_forked_child_get_the_right_digests, .timeout = 300)
 {
 	pthread_t threads[THREADS];
-	int status = -1;
 	pid_t child;
 
-	for (uintptr_t i = 0; i < THREADS; i++) {
-		cr_assert_eq(pthread_create(&threads[i], NULL, hammer, (void *)i), 0);
-	}
+	start_threads(threads, THREADS, hammer);
 	child = fork();
 	if (child == 0) {
 		struct stream stream;
@@ -191,10 +181,7 @@ Test(content, concurrent_threads_and_a_forked_child_get_the_right_digests, .time
 		}
 		_exit(0);
 	}
-	for (int i = 0; i < THREADS; i++) {
-		pthread_join(threads[i], NULL);
-	}
-	cr_assert_eq(waitpid(child, &status, 0), child);
-	cr_assert_eq(status, 0);
+	join_threads(threads, THREADS);
+	cr_assert_eq(exit_of(child), 0);
 	cr_assert_eq(atomic_load(&wrong), 0);
 }

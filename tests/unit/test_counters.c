@@ -3,8 +3,6 @@
 #include "tests/unit/counters_fixture.h"
 #include "tests/unit/syscalls.h"
 
-#include <pthread.h>
-
 TestSuite(counters, .init = set_up, .fini = tear_down);
 
 Test(counters, every_counter_has_its_name_and_group)
@@ -20,8 +18,7 @@ Test(counters, every_counter_has_its_name_and_group)
 Test(counters, misses_and_stores_are_written_at_once_however_many_there_were)
 {
 	for (uint64_t i = 1; i <= 600; i++) {
-		counters_add(i % 2 ? MISSES : COUNTER_TOTAL_stores, 1);
-		cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_WHEN_DUE), 0);
+		count(i % 2 ? MISSES : COUNTER_TOTAL_stores, 1, COUNTERS_WHEN_DUE);
 		cr_assert_eq(total(MISSES) + total(COUNTER_TOTAL_stores), i);
 	}
 }
@@ -29,8 +26,7 @@ Test(counters, misses_and_stores_are_written_at_once_however_many_there_were)
 Test(counters, hits_of_a_young_process_are_written_one_by_one)
 {
 	for (uint64_t i = 1; i <= 200; i++) {
-		counters_add(HITS, 1);
-		cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_WHEN_DUE), 0);
+		count(HITS, 1, COUNTERS_WHEN_DUE);
 		cr_assert_eq(total(HITS), i);
 	}
 }
@@ -38,12 +34,10 @@ Test(counters, hits_of_a_young_process_are_written_one_by_one)
 /* A worker on a busy machine may have only a few hits in its first second, and end with _exit. */
 Test(counters, the_first_hits_of_an_old_process_are_written_one_by_one_too)
 {
-	counters_add(HITS, 1);
-	cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_WHEN_DUE), 0);
+	count(HITS, 1, COUNTERS_WHEN_DUE);
 	(void)usleep(1100000);
 	for (uint64_t i = 2; i <= 100; i++) {
-		counters_add(HITS, 1);
-		cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_WHEN_DUE), 0);
+		count(HITS, 1, COUNTERS_WHEN_DUE);
 		cr_assert_eq(total(HITS), i);
 	}
 }
@@ -53,8 +47,7 @@ Test(counters, a_forked_child_counts_as_a_young_process)
 	pid_t child;
 
 	for (int i = 0; i < 1000; i++) {
-		counters_add(HITS, 1);
-		cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_WHEN_DUE), 0);
+		count(HITS, 1, COUNTERS_WHEN_DUE);
 	}
 	cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
 	child = fork();
@@ -68,7 +61,7 @@ Test(counters, a_forked_child_counts_as_a_young_process)
 		}
 		_exit(0);
 	}
-	cr_assert_eq(wait_for(child), 0);
+	cr_assert_eq(exit_of(child), 0);
 	cr_expect_eq(total(HITS), 1100);
 }
 
@@ -77,19 +70,16 @@ Test(counters, a_loop_of_hits_is_not_written_hit_by_hit)
 	int flushed = 0;
 
 	for (int i = 0; i < 300; i++) {
-		counters_add(HITS, 1);
-		cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_WHEN_DUE), 0);
+		count(HITS, 1, COUNTERS_WHEN_DUE);
 	}
 
 	/* if the machine stalls, a late hit is written at once, and the next hit follows immediately */
 	for (int i = 0; i < 10 && flushed != 1; i++) {
 		uint64_t before;
 
-		counters_add(HITS, 1);
-		cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
+		count(HITS, 1, COUNTERS_NOW);
 		before = total(HITS);
-		counters_add(HITS, 1);
-		cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_WHEN_DUE), 0);
+		count(HITS, 1, COUNTERS_WHEN_DUE);
 		flushed = total(HITS) == before;
 		cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
 		cr_expect_eq(total(HITS), counters_here(HITS));
@@ -135,7 +125,7 @@ Test(counters, a_forked_child_does_not_count_what_its_parent_has_not_written)
 		counters_add(MISSES, 1);
 		_exit(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW) != 0);
 	}
-	cr_assert_eq(wait_for(child), 0);
+	cr_assert_eq(exit_of(child), 0);
 	cr_expect_eq(total(MISSES), 1);
 	cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
 	cr_expect_eq(total(MISSES), 6);
@@ -145,14 +135,13 @@ Test(counters, a_child_whose_fork_handlers_did_not_run_does_not_double_count)
 {
 	pid_t child;
 
-	counters_add(MISSES, 1);
-	cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
+	count(MISSES, 1, COUNTERS_NOW);
 	counters_add(MISSES, 5);
 	child = fork();
 	if (child == 0) {
 		_exit(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW) != 0);
 	}
-	cr_assert_eq(wait_for(child), 0);
+	cr_assert_eq(exit_of(child), 0);
 	cr_expect_eq(total(MISSES), 1);
 }
 
@@ -162,8 +151,7 @@ Test(counters, eight_processes_that_flush_into_one_file_lose_nothing)
 	pid_t children[PROCESSES];
 	pid_t like = getpid();
 
-	counters_add(HITS, 1);
-	cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
+	count(HITS, 1, COUNTERS_NOW);
 	for (int i = 0; i < PROCESSES; i++) {
 		children[i] = fork_to_file_of(like);
 		if (children[i] != 0) {
@@ -179,7 +167,7 @@ Test(counters, eight_processes_that_flush_into_one_file_lose_nothing)
 		_exit(counters_here(MISSES) != ROUNDS);
 	}
 	for (int i = 0; i < PROCESSES; i++) {
-		cr_assert_eq(wait_for(children[i]), 0);
+		cr_assert_eq(exit_of(children[i]), 0);
 	}
 	cr_expect_eq(total(MISSES), PROCESSES * ROUNDS);
 }
@@ -198,12 +186,8 @@ Test(counters, threads_that_count_and_flush_lose_nothing)
 {
 	pthread_t threads[8];
 
-	for (int i = 0; i < 8; i++) {
-		cr_assert_eq(pthread_create(&threads[i], NULL, hammer, NULL), 0);
-	}
-	for (int i = 0; i < 8; i++) {
-		pthread_join(threads[i], NULL);
-	}
+	start_threads(threads, 8, hammer);
+	join_threads(threads, 8);
 	cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
 	cr_expect_eq(counters_here(HITS), 16000);
 	cr_expect_eq(total(HITS), 16000);
@@ -211,15 +195,13 @@ Test(counters, threads_that_count_and_flush_lose_nothing)
 
 Test(counters, a_flush_does_not_recreate_a_removed_directory)
 {
-	counters_add(MISSES, 1);
-	cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
+	count(MISSES, 1, COUNTERS_NOW);
 	remove_tree(root);
 	counters_add(HITS, 1);
 	cr_expect_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), -ENOENT);
 	cr_expect_not(exists(root));
 	counters_fork_child(); /* another process */
-	counters_add(HITS, 1);
-	cr_expect_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
+	count(HITS, 1, COUNTERS_NOW);
 	cr_expect_eq(total(HITS), 1);
 }
 
@@ -243,9 +225,7 @@ Test(counters, the_last_flush_makes_no_system_call_if_all_is_written)
 {
 	struct syscalls counts[STEPS];
 
-	if (!syscalls_count(flush_at_exit, NULL, STEPS, counts)) {
-		skip_test("no tracing here");
-	}
+	skip_unless(syscalls_count(flush_at_exit, NULL, STEPS, counts), "no tracing here");
 	cr_expect_gt(counts[STEP_FIRST].all, 0);
 	cr_expect_eq(counts[STEP_AGAIN].all, 0);
 	cr_expect_eq(counts[STEP_STRAIGHT].all, 0);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/counters_fixture.h"
 
-#include <sys/mount.h>
-
 TestSuite(counters_file, .init = set_up, .fini = tear_down);
 
 Test(counters_file, directories_and_file_are_private_whatever_the_umask)
@@ -11,15 +9,14 @@ Test(counters_file, directories_and_file_are_private_whatever_the_umask)
 	char path[4400];
 	struct stat found;
 
-	for (size_t i = 0; i < sizeof(masks) / sizeof(masks[0]); i++) {
+	for (size_t i = 0; i < COUNT(masks); i++) {
 		mode_t before;
 
 		snprintf(root, sizeof(root), "%s/mask%zu", base, i);
 		snprintf(file, sizeof(file), "%s/v1/stats/%02x", root, (unsigned)getpid() & 15);
 		before = umask(masks[i]);
 		counters_fork_child(); /* like another process, which creates a missing file */
-		counters_add(MISSES, 1);
-		cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
+		count(MISSES, 1, COUNTERS_NOW);
 		umask(before);
 		cr_assert_eq(stat(root, &found), 0);
 		cr_expect_eq(found.st_mode & 07777, 0700, "root, umask %o", masks[i]);
@@ -49,13 +46,11 @@ Test(counters_file, a_file_writable_by_others_is_ignored_and_replaced_by_another
 {
 	off_t before;
 
-	counters_add(MISSES, 1);
-	cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
+	count(MISSES, 1, COUNTERS_NOW);
 	cr_assert_eq(chmod(file, 0602), 0);
 	cr_assert_eq(truncate(file, 7), 0);
 	before = file_size();
-	counters_add(MISSES, 1);
-	cr_expect_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
+	count(MISSES, 1, COUNTERS_NOW);
 	cr_expect_eq(file_size(), before);
 	cr_expect_eq(total(MISSES), 1);
 }
@@ -65,8 +60,7 @@ Test(counters_file, a_group_writable_root_is_used_if_shared_is_set)
 	struct stat found;
 
 	counters_share();
-	counters_add(MISSES, 2);
-	cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
+	count(MISSES, 2, COUNTERS_NOW);
 	cr_expect_eq(total(MISSES), 2);
 	cr_assert_eq(stat(root, &found), 0);
 	cr_expect_eq(found.st_mode & 07777, 02770);
@@ -78,13 +72,11 @@ Test(counters_file, a_foreign_file_in_its_place_is_neither_written_nor_removed)
 {
 	FILE *thesis;
 
-	counters_add(MISSES, 1);
-	cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
+	count(MISSES, 1, COUNTERS_NOW);
 	thesis = fopen(file, "w");
 	fputs("My thesis, chapter one.\n", thesis);
 	fclose(thesis);
-	counters_add(MISSES, 1);
-	cr_expect_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
+	count(MISSES, 1, COUNTERS_NOW);
 	cr_expect_eq(total(MISSES), 1);
 	cr_expect_eq(file_size(), 24);
 	cr_expect_eq(counters_zero(root), 0);
@@ -107,9 +99,8 @@ Test(counters_file, without_write_permission_a_flush_fails_and_no_count_is_lost)
 	cr_assert_eq(chmod(base, 0755), 0);
 	snprintf(root, sizeof(root), "%s/ro", base);
 	cr_assert_eq(mkdir(root, 0700), 0);
-	if (geteuid() != 0 || chown(root, 65534, 65534) != 0) {
-		skip_test("root is needed, to become somebody for whom permissions count");
-	}
+	skip_unless(geteuid() == 0 && chown(root, 65534, 65534) == 0,
+	            "root is needed, to become somebody for whom permissions count");
 	cr_assert_eq(chmod(root, 0500), 0);
 	child = fork();
 	if (child == 0) {
@@ -127,7 +118,7 @@ Test(counters_file, without_write_permission_a_flush_fails_and_no_count_is_lost)
 		}
 		_exit(0);
 	}
-	cr_assert_eq(wait_for(child), 0);
+	cr_assert_eq(exit_of(child), 0);
 	cr_assert_eq(chown(root, 0, 0), 0);
 	snprintf(file, sizeof(file), "%s/v1", root);
 	cr_assert_eq(chown(file, 0, 0), 0);
@@ -142,8 +133,7 @@ Test(counters_file, a_flipped_bit_anywhere_resets_the_file)
 {
 	off_t size;
 
-	counters_add(MISSES, 1);
-	cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
+	count(MISSES, 1, COUNTERS_NOW);
 	size = file_size();
 	for (off_t at = 0; at < size; at++) {
 		for (unsigned bit = 0; bit < 8; bit++) {
@@ -154,18 +144,15 @@ Test(counters_file, a_flipped_bit_anywhere_resets_the_file)
 	}
 	cr_expect_eq(total(MISSES), 1);
 	damage(size - 1, 1);
-	counters_add(MISSES, 4);
-	cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
+	count(MISSES, 4, COUNTERS_NOW);
 	cr_expect_eq(total(MISSES), 4);
 }
 
 Test(counters_file, sums_do_not_wrap)
 {
-	counters_add(MISSES, UINT64_MAX - 1);
-	cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
+	count(MISSES, UINT64_MAX - 1, COUNTERS_NOW);
 	counters_fork_child();
-	counters_add(MISSES, 5);
-	cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
+	count(MISSES, 5, COUNTERS_NOW);
 	cr_expect_eq(total(MISSES), UINT64_MAX);
 }
 
@@ -174,8 +161,7 @@ Test(counters_file, a_lock_held_for_long_loses_no_count)
 	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 	int fds[16];
 
-	counters_add(MISSES, 1);
-	cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
+	count(MISSES, 1, COUNTERS_NOW);
 	for (unsigned i = 0; i < 16; i++) {
 		snprintf(file, sizeof(file), "%s/v1/stats/%02x", root, i);
 		if (i > 0) {
@@ -208,10 +194,10 @@ static int count_one_in_a_child(void)
 			          ? 77
 			          : -counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW));
 		}
-		int status = wait_for(child);
+		int code = exit_of(child);
 
-		if (!WIFEXITED(status) || WEXITSTATUS(status) != 77) {
-			return status;
+		if (code != 77) {
+			return code;
 		}
 	}
 }
@@ -224,11 +210,9 @@ Test(counters_file, on_a_full_disk_existing_files_take_the_counts_of_all)
 
 	snprintf(root, sizeof(root), "%s/cache", base);
 	cr_assert_eq(mkdir(root, 0700), 0);
-	if (mount("tmpfs", root, "tmpfs", MS_NOSUID | MS_NODEV, "size=64k,mode=700") < 0) {
-		skip_test("a small file system cannot be mounted here");
-	}
-	counters_add(MISSES, 1);
-	cr_expect_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
+	skip_unless(mount("tmpfs", root, "tmpfs", MS_NOSUID | MS_NODEV, "size=64k,mode=700") >= 0,
+	            "a small file system cannot be mounted here");
+	count(MISSES, 1, COUNTERS_NOW);
 	snprintf(filler, sizeof(filler), "%s/filler", root);
 	fd = open(filler, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	while (write(fd, block, sizeof(block)) > 0)

@@ -87,7 +87,7 @@ Test(dependencies_build, temporary_errors_are_rejected)
 {
 	const int errors[] = {EMFILE, ENFILE, EIO, EINTR, ENOMEM, ESTALE, ETIMEDOUT};
 
-	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
+	for (size_t i = 0; i < COUNT(errors); i++) {
 		begin_trace();
 		trace_add(&trace, &(struct trace_event){.kind = TRACE_OPEN, .path = in_tree("x"), .error = errors[i]});
 		assert_refused();

@@ -82,9 +82,7 @@ static struct fixed_directory forge(const char *path)
 Test(dependencies_directories, a_file_that_appears_in_a_stamped_directory_does_not_hold)
 {
 	see_three();
-	if (!stamped_group().stamp.settled) {
-		skip_test("this file system does not vouch for directories");
-	}
+	skip_unless(stamped_group().stamp.settled, "this file system does not vouch for directories");
 	assert_holds();
 	put_file(in_tree("p1/other.h"), "");
 	assert_holds();
@@ -95,9 +93,7 @@ Test(dependencies_directories, a_file_that_appears_in_a_stamped_directory_does_n
 Test(dependencies_directories, an_equal_directory_stamp_replaces_looking_up_its_names)
 {
 	see_three();
-	if (!stamped_group().stamp.settled) {
-		skip_test("this file system does not vouch for directories");
-	}
+	skip_unless(stamped_group().stamp.settled, "this file system does not vouch for directories");
 	put_file(in_tree("p1/y.h"), "");
 	(void)forge(in_tree("p1"));
 	assert_holds();
@@ -178,9 +174,7 @@ Test(dependencies_directories, cleared_directory_stamps_are_renewed_with_those_o
 	void *anew = NULL;
 
 	see_three();
-	if (!stamped_group().stamp.settled) {
-		skip_test("this file system does not vouch for directories");
-	}
+	skip_unless(stamped_group().stamp.settled, "this file system does not vouch for directories");
 	dependencies_forget(built.bytes, built.size);
 	cr_assert_eq(stamped_group().stamp.settled, 0);
 	wait_until_settled(in_tree("p1"));
@@ -218,7 +212,7 @@ Test(dependencies_directories, a_file_that_appears_in_a_missing_directory_does_n
 	put_directory(in_tree("p1"));
 	put_file(in_tree("a.h"), "int a;");
 	add_root(in_tree("p1"), false);
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < COUNT(names); i++) {
 		see_header(in_tree("p1/%s", names[i]));
 	}
 	see_header(in_tree("a.h"));
@@ -281,9 +275,7 @@ static bool stamps_anew(const char *appears)
 Test(dependencies_directories, a_directory_changed_after_the_check_began_gets_no_new_stamp)
 {
 	see_three();
-	if (!stamped_group().stamp.settled) {
-		skip_test("this file system does not vouch for directories");
-	}
+	skip_unless(stamped_group().stamp.settled, "this file system does not vouch for directories");
 	cr_expect(stamps_anew(NULL));
 	cr_expect_not(stamps_anew("p1/other.h"));
 }

@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Dependencies: unreadable files, hosts without descriptors, and damaged bytes. */
-#include "tests/descriptors.h"
 #include "tests/unit/dependencies_fixture.h"
-
-#include <errno.h>
-#include <fcntl.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 
 static int statx_error; /* 0: it works */
 static int statx_calls, statx_mounting;
@@ -31,7 +24,6 @@ TestSuite(dependencies_doubt, .init = tree_begin, .fini = tree_end);
 /* Checks in a child of an unprivileged user. Returns 1 if the dependencies hold, 0 if not. */
 static int holds_for_nobody(void)
 {
-	int status;
 	pid_t child = fork();
 
 	if (child == 0) {
@@ -40,9 +32,7 @@ static int holds_for_nobody(void)
 		}
 		_exit(holds() ? 1 : 0);
 	}
-	cr_assert_eq(waitpid(child, &status, 0), child);
-	cr_assert(WIFEXITED(status));
-	return WEXITSTATUS(status);
+	return exit_of(child);
 }
 
 Test(dependencies_doubt, an_unreadable_header_does_not_hold)
@@ -60,9 +50,7 @@ Test(dependencies_doubt, an_unreadable_header_does_not_hold)
 Test(dependencies_doubt, a_file_larger_than_the_read_limit_is_not_read, .timeout = 60)
 {
 	put_file(in_tree("a.h"), "int a;");
-	if (truncate(in_tree("a.h"), (off_t)1 << 40) != 0) {
-		skip_test("no file of 1 TiB here");
-	}
+	skip_unless(truncate(in_tree("a.h"), (off_t)1 << 40) == 0, "no file of 1 TiB here");
 	see_header(in_tree("a.h"));
 	build();
 	assert_holds();
@@ -200,7 +188,7 @@ Test(dependencies_doubt, without_statx_fstatat_is_used)
 	see_header(in_tree("a.h"));
 	see_open(in_tree("none.h"));
 	build();
-	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
+	for (size_t i = 0; i < COUNT(errors); i++) {
 		statx_error = errors[i];
 		assert_holds();
 	}

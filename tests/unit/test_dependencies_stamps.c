@@ -6,8 +6,6 @@
 
 #include <linux/landlock.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <sys/xattr.h>
 
 TestSuite(dependencies_stamps, .init = tree_begin, .fini = tree_end);
@@ -60,9 +58,7 @@ Test(dependencies_stamps, stamps_taken_on_this_node_replace_reading)
 
 Test(dependencies_stamps, another_image_at_the_same_place_with_equal_times_does_not_hold)
 {
-	if (!put_images(SQUASHFS) || !mount_image(1, "ro")) {
-		skip_test("squashfs cannot be mounted here");
-	}
+	skip_unless(put_images(SQUASHFS) && mount_image(1, "ro"), "squashfs cannot be mounted here");
 	see_header(in_tree("mnt/a.h"));
 	build();
 	bool held = holds();
@@ -77,9 +73,7 @@ Test(dependencies_stamps, another_image_at_the_same_place_with_equal_times_does_
 
 Test(dependencies_stamps, another_raw_image_of_a_writable_file_system_does_not_hold)
 {
-	if (!put_images(SMALL_EXT4) || !mount_image(1, "rw,noatime")) {
-		skip_test("ext4 cannot be mounted here");
-	}
+	skip_unless(put_images(SMALL_EXT4) && mount_image(1, "rw,noatime"), "ext4 cannot be mounted here");
 	see_header(in_tree("mnt/a.h"));
 	build();
 	bool held = holds_anew();
@@ -147,9 +141,7 @@ Test(dependencies_stamps, both_mounts_of_one_tree_are_recorded)
 	struct fixed_stamps stamps;
 
 	put_directory(in_tree("mem"));
-	if (mount("none", in_tree("mem"), "tmpfs", 0, NULL) != 0) {
-		skip_test("nothing can be mounted here");
-	}
+	skip_unless(mount("none", in_tree("mem"), "tmpfs", 0, NULL) == 0, "nothing can be mounted here");
 	put_file(in_tree("mem/a.h"), "int a;");
 	see_header(in_tree("mem/a.h"));
 	put_file(in_tree("b.h"), "int b;");
@@ -271,9 +263,7 @@ Test(dependencies_stamps, renewed_stamps_drop_a_mount_in_which_a_stamp_differed)
 	                                     {.device = 8, .number = 3, .kind = MOUNT_NUMBERED}}};
 	struct fixed_stamps renewed;
 
-	if (!mount_boot(old.boot)) {
-		skip_test("this system does not name its boot");
-	}
+	skip_unless(mount_boot(old.boot), "this system does not name its boot");
 	sights_renew(&sights, &old, &renewed);
 	cr_expect_eq(renewed.mounts, 3, "all was as recorded");
 	sights.sight[0].changed = true;
@@ -288,15 +278,12 @@ Test(dependencies_stamps, renewed_stamps_drop_a_mount_in_which_a_stamp_differed)
 /* Checks in a child after `confine`. Returns 1 if the dependencies hold, 0 if not, 2 if `confine` failed. */
 static int in_child(bool (*confine)(void))
 {
-	int status;
 	pid_t child = fork();
 
 	if (child == 0) {
 		_exit(confine() ? holds() : 2);
 	}
-	cr_assert_eq(waitpid(child, &status, 0), child);
-	cr_assert(WIFEXITED(status));
-	return WEXITSTATUS(status);
+	return exit_of(child);
 }
 
 /* Nothing below the root directory may be read any more. */
@@ -318,9 +305,7 @@ Test(dependencies_stamps, a_header_forbidden_by_landlock_does_not_hold)
 	see_one();
 	assert_believed();
 	int answer = in_child(landlock_by_anybody);
-	if (answer == 2) {
-		skip_test("no Landlock here");
-	}
+	skip_unless(answer != 2, "no Landlock here");
 	cr_expect_eq(answer, 0);
 }
 
@@ -328,9 +313,7 @@ Test(dependencies_stamps, a_header_forbidden_to_root_by_landlock_without_no_new_
 {
 	see_one();
 	int answer = in_child(restrict_reading);
-	if (answer == 2) {
-		skip_test("no Landlock here, or no right to it without no_new_privs");
-	}
+	skip_unless(answer != 2, "no Landlock here, or no right to it without no_new_privs");
 	cr_expect_eq(answer, 0);
 }
 
@@ -355,17 +338,14 @@ Test(dependencies_stamps, a_header_forbidden_by_an_access_control_list_does_not_
 
 	cr_assert_eq(chmod(tree, 0755), 0);
 	put_file(in_tree("a.h"), "int a;");
-	if (setxattr(in_tree("a.h"), "system.posix_acl_access", &refusing_list, sizeof(refusing_list), 0) != 0) {
-		skip_test("no access control lists here");
-	}
+	skip_unless(setxattr(in_tree("a.h"), "system.posix_acl_access", &refusing_list, sizeof(refusing_list), 0) == 0,
+	            "no access control lists here");
 	cr_assert_eq(stat(in_tree("a.h"), &found), 0);
 	cr_assert_eq(found.st_mode & 0777, 0644);
 	see_header(in_tree("a.h"));
 	build();
 	assert_believed();
 	int answer = in_child(become_nobody);
-	if (answer == 2) {
-		skip_test("only root can become another");
-	}
+	skip_unless(answer != 2, "only root can become another");
 	cr_expect_eq(answer, 0);
 }

@@ -7,8 +7,6 @@
 #include "tests/unit/mount_fixture.h"
 
 #include <linux/landlock.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <sys/xattr.h>
 
 static char images[PATH_MAX + 16]; /* of two file systems; "": none can be mounted here */
@@ -143,7 +141,6 @@ static bool restrict_reading(void)
  * file. */
 static int ask(unsigned asker, unsigned count)
 {
-	int status;
 	pid_t child = asker ? fork() : 0;
 
 	askers[asker]++;
@@ -157,8 +154,7 @@ static int ask(unsigned asker, unsigned count)
 		}
 		_exit(answer);
 	}
-	cr_assert_eq(waitpid(child, &status, 0), child);
-	return WEXITSTATUS(status);
+	return exit_of(child);
 }
 
 static void worlds_begin(void)

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/explain/differences.h"
-
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
+#include "tests/unit/support.h"
 
 static char told[4096];
 
@@ -27,7 +23,7 @@ static struct stream about_of(const char *facts)
 	while ((fact = strsep(&rest, ";")) != NULL) {
 		char *content = *fact == 'p' ? strchr(fact, '=') : NULL;
 
-		for (size_t i = 0; i < sizeof(letters) / sizeof(letters[0]); i++) {
+		for (size_t i = 0; i < COUNT(letters); i++) {
 			if (*fact == letters[i].letter) {
 				about_text(&about, letters[i].kind, fact + 1);
 			}

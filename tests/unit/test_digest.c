@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "keygen/digest.h"
-
-#include <criterion/criterion.h>
-#include <stdlib.h>
-#include <string.h>
+#include "tests/unit/support.h"
 
 static struct key key_of(const void *bytes, size_t size)
 {

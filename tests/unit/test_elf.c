@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "elf_fixture.h"
 
-#include <errno.h>
 #include <sys/auxv.h>
 
 Test(elf, every_undefined_symbol_of_a_library_is_listed_as_an_import)
@@ -9,7 +8,7 @@ Test(elf, every_undefined_symbol_of_a_library_is_listed_as_an_import)
 	static const char *const variants[] = {"watched_lazy.so", "watched_now.so", "watched_noplt.so",
 	                                       "watched_sysv.so"};
 
-	for (size_t i = 0; i < sizeof(variants) / sizeof(*variants); i++) {
+	for (size_t i = 0; i < COUNT(variants); i++) {
 		struct elf_object object = fixture(variants[i]);
 		struct names names = imports_of(&object);
 		size_t missing;

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* entry: round trips, and bytes that are not what entry_build() made */
 #include "cache/entry.h"
+#include "tests/unit/support.h"
 
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <xxhash.h>
 
 /* The file format again, so that a change of it fails here: it needs a new ENTRY_FORMAT. */
@@ -252,7 +249,7 @@ Test(entry, a_hostile_section_table_with_valid_checksums_is_rejected)
 	size_t i;
 
 	for (row = 0; row < 3; row++) {
-		for (i = 0; i < 2 * sizeof(hostile) / sizeof(hostile[0]); i++) {
+		for (i = 0; i < 2 * COUNT(hostile); i++) {
 			uint8_t *field = bytes + table + row * 16 + (i % 2 ? 12 : 8);
 			uint32_t kept;
 			bool same_slots;

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Compares results except for the ids that NVRTC generates in each process. */
 #include "interpose/compile/result.h"
-
-#include <criterion/criterion.h>
-#include <string.h>
+#include "tests/unit/support.h"
 
 static bool alike(const char *a, const char *b)
 {

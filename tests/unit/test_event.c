@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* event: what one call records for log, trace and journal */
 #include "interpose/compile/event.h"
-
-#include <criterion/criterion.h>
-#include <string.h>
+#include "tests/unit/support.h"
 
 Test(event, the_reason_for_not_caching_is_recorded_beside_the_stale_dependency)
 {

@@ -38,7 +38,6 @@ static double compare_with_lru(unsigned room, unsigned keys, double exponent, un
 	}
 	cr_assert_leq(usage_of(store).bytes, room * FILE_BYTES);
 	cr_assert_geq(usage_of(store).bytes, room * FILE_BYTES * 95 / 100);
-	store_close(store);
 	ours = 100.0 * hits / accesses;
 	exact = 100.0 * lru.hits / accesses;
 	cr_log_info("room %u, %u keys, exponent %.1f, %lld s apart: hit rate %.2f %%, exact LRU %.2f %%", room, keys,
@@ -89,7 +88,6 @@ Store_test(evict, stays_below_the_cap_after_every_store)
 	cr_assert_geq(usage_of(store).bytes, cap * 85 / 100, "too much was removed");
 	cr_assert_eq(usage_of(store).entries, stored - evicted);
 	cr_assert_eq(store_take_evictions(store), 0);
-	store_close(store);
 }
 
 Store_test(evict, counts_results_that_are_added_to_a_file_once)
@@ -102,7 +100,6 @@ Store_test(evict, counts_results_that_are_added_to_a_file_once)
 	}
 	cr_assert_eq(store_take_evictions(store), 0);
 	cr_assert_eq(usage_of(store).entries, 1);
-	store_close(store);
 }
 
 /* Expects that of the entries below `count` exactly those from number `from` on, and number `too`, exist. */
@@ -132,7 +129,6 @@ Store_test(evict, begins_with_short_lived_entries_that_had_no_hit)
 		cr_assert_eq(numbered_put(store, i), 0);
 	}
 	expect_from(5, 2, 14);
-	store_close(store);
 }
 
 Store_test(evict, if_all_entries_are_short_lived_the_newest_stay)
@@ -146,7 +142,6 @@ Store_test(evict, if_all_entries_are_short_lived_the_newest_stay)
 		cr_assert(numbered_exists(i));
 	}
 	expect_from(30, 30, 40);
-	store_close(store);
 }
 
 Store_test(evict, a_used_file_with_a_short_lived_result_is_not_evicted_first)
@@ -161,7 +156,6 @@ Store_test(evict, a_used_file_with_a_short_lived_result_is_not_evicted_first)
 	clock_now += SECOND;
 	cr_assert(numbered_put(store, 14) == 0 && numbered_put(store, 15) == 0);
 	expect_from(1, 1, 16);
-	store_close(store);
 }
 
 Store_test(evict, evicts_by_last_use_and_not_by_last_write)
@@ -185,7 +179,6 @@ Store_test(evict, evicts_by_last_use_and_not_by_last_write)
 		cr_assert_eq(numbered_exists(i), i == 0 || i == 3, "entry %u", i);
 	}
 	cr_assert_eq(store_take_evictions(store), 8);
-	store_close(store);
 }
 
 /* Returns true if the file's times were set since the last call. Its ctime shows that: reading does not change it. */
@@ -229,7 +222,6 @@ Store_test(evict, a_hit_updates_the_atime_at_most_once_an_hour)
 	cr_assert_eq(stat(path, &after), 0);
 	cr_assert_eq(before.st_mtim.tv_sec, after.st_mtim.tv_sec);
 	cr_assert_eq(before.st_mtim.tv_nsec, after.st_mtim.tv_nsec);
-	store_close(store);
 }
 
 Store_test(evict, a_read_only_store_does_not_update_the_atime)
@@ -245,8 +237,6 @@ Store_test(evict, a_read_only_store_does_not_update_the_atime)
 	clock_now += 5 * HOUR;
 	cr_assert(numbered_get(reader, 5));
 	cr_assert_not(times_were_set(path, &last));
-	store_close(reader);
-	store_close(store);
 }
 
 Store_test(evict, a_stale_result_does_not_update_the_atime)
@@ -259,7 +249,6 @@ Store_test(evict, a_stale_result_does_not_update_the_atime)
 	clock_now += 5 * HOUR;
 	cr_assert_eq(fixture_get(store, 2), -ESTALE);
 	cr_assert_not(times_were_set(fixture.path, &last));
-	store_close(store);
 }
 
 Store_test(evict, a_file_replaced_after_the_scan_is_not_evicted)
@@ -285,7 +274,6 @@ Store_test(evict, a_file_replaced_after_the_scan_is_not_evicted)
 	cr_assert_eq(numbered_put(store, 10), 0);
 	cr_assert(numbered_exists(0), "the fresh file was taken for the old one");
 	cr_assert_not(numbered_exists(1));
-	store_close(store);
 }
 
 Store_test(evict, entries_too_large_for_a_lowered_cap_are_evicted_first)
@@ -303,8 +291,6 @@ Store_test(evict, entries_too_large_for_a_lowered_cap_are_evicted_first)
 	cr_assert_not(numbered_exists(30));
 	cr_assert_eq(usage_of(small).entries, 31);
 	cr_assert_eq(store_take_evictions(small), 1);
-	store_close(large);
-	store_close(small);
 }
 
 Store_test(evict, times_in_the_future_are_corrected)
@@ -327,7 +313,6 @@ Store_test(evict, times_in_the_future_are_corrected)
 		cr_assert_lt(found.st_mtim.tv_sec, clock_now / SECOND + 100);
 		cr_assert_lt(found.st_atim.tv_sec, clock_now / SECOND + 100);
 	}
-	store_close(store);
 }
 
 Store_test(evict, prune_removes_the_oldest_down_to_the_cap)
@@ -354,6 +339,4 @@ Store_test(evict, prune_removes_the_oldest_down_to_the_cap)
 		cr_assert_eq(numbered_exists(i), i == 17 || i >= 601, "entry %u", i);
 	}
 	cr_assert_eq(store_take_evictions(store), 0);
-	store_close(store);
-	store_close(small);
 }

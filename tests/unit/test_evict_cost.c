@@ -11,9 +11,7 @@ static struct syscalls counts[STEPS];
 
 static void count_or_skip(void (*body)(void *context, unsigned step), void *context, unsigned steps)
 {
-	if (!syscalls_count(body, context, steps, counts)) {
-		skip_test("processes may not be traced here");
-	}
+	skip_unless(syscalls_count(body, context, steps, counts), "processes may not be traced here");
 }
 
 static void get_step(void *context, unsigned step)
@@ -37,7 +35,6 @@ Store_test(evict_cost, a_hit_makes_extra_system_calls_once_an_hour)
 	cr_log_info("a hit: %u system calls, and one more each hour", counts[1].all);
 	cr_assert_leq(counts[1].all - counts[1].users, 13, "root, v1, shard, file: open, stat, close; read");
 	cr_assert_leq(counts[1].users, 4, "whose they are, where they are not root's: hosts change their user");
-	store_close(store);
 }
 
 static void put_step(void *context, unsigned step)
@@ -71,5 +68,4 @@ Store_test(evict_cost, a_store_past_the_cap_scans_at_most_two_shards)
 	            most);
 	cr_assert_leq(sum / STEPS, 80);
 	cr_assert_eq(usage_of(store).entries, files);
-	store_close(store);
 }

@@ -3,8 +3,6 @@
 #include "cache/tools/prune.h"
 #include "evict_fixture.h"
 
-#include <sys/wait.h>
-
 TestSuite(evict_leftovers, .init = fixture_open, .fini = fixture_close, .timeout = 240);
 
 static void write_aged(const char *name, int64_t seconds)
@@ -52,10 +50,9 @@ Store_test(evict_leftovers, stale_temporaries_are_removed_and_live_ones_are_not)
 	cr_assert_not(fixture_exists(inside(temporary(dead, 0))), "the dead one's");
 	cr_assert(fixture_exists(inside(temporary(getpid(), 1))), "the living one's");
 	cr_assert_not(fixture_exists(inside(temporary(getpid(), 2))), "the old one");
-	cr_assert(fixture_exists(inside(temporary(dead, 3))) || clock_now - real_now() > 40 * SECOND, "the young one");
+	cr_assert(fixture_exists(inside(temporary(dead, 3))) || clock_now - now_ns() > 40 * SECOND, "the young one");
 	unlink(inside(temporary(getpid(), 1)));
 	unlink(inside(temporary(dead, 3)));
-	store_close(store);
 }
 
 Store_test(evict_leftovers, temporaries_with_future_times_get_the_present_time)
@@ -74,7 +71,6 @@ Store_test(evict_leftovers, temporaries_with_future_times_get_the_present_time)
 	put_range(store, 20, 30);
 	cr_assert_eq(store_prune(store, &pruned), 0);
 	cr_assert_not(fixture_exists(inside("77/tmp.1.1")));
-	store_close(store);
 }
 
 Store_test(evict_leftovers, live_temporaries_count_towards_the_cap)
@@ -88,7 +84,6 @@ Store_test(evict_leftovers, live_temporaries_count_towards_the_cap)
 	cr_assert_leq(usage_of(store).bytes, 20 * FILE_BYTES);
 	cr_assert_eq(usage_of(store).entries, 10);
 	unlink(inside("77/tmp.1.1"));
-	store_close(store);
 }
 
 /* Files named like ours but without our first bytes are foreign. */
@@ -104,7 +99,7 @@ Store_test(evict_leftovers, foreign_files_are_never_removed)
 	char shaped[2][80];
 
 	put_range(store, 0, 10);
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+	for (size_t i = 0; i < COUNT(others); i++) {
 		write_aged(others[i], 7200);
 	}
 	(void)snprintf(shaped[0], sizeof(shaped[0]), "77/%s", digits62);
@@ -120,10 +115,9 @@ Store_test(evict_leftovers, foreign_files_are_never_removed)
 	put_range(store, 10, 800);
 	small = fixture_capped(1);
 	cr_assert_eq(store_prune(small, &pruned), 0);
-	store_close(small);
 	cr_assert_eq(store_clear(store, &removed), 0);
 	cr_assert_eq(removed.foreign, 2);
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+	for (size_t i = 0; i < COUNT(others); i++) {
 		cr_assert(fixture_exists(inside(others[i])), "%s", others[i]);
 	}
 	for (size_t i = 0; i < 2; i++) {
@@ -131,7 +125,6 @@ Store_test(evict_leftovers, foreign_files_are_never_removed)
 		unlink(inside(shaped[i]));
 	}
 	unlink(inside("../v2"));
-	store_close(store);
 }
 
 Store_test(evict_leftovers, empty_files_named_like_entries_are_removed)
@@ -147,5 +140,4 @@ Store_test(evict_leftovers, empty_files_named_like_entries_are_removed)
 	cr_assert_eq(store_clear(store, &removed), 0);
 	cr_assert_eq(removed.foreign, 0);
 	cr_assert_not(fixture_exists(inside(shaped)));
-	store_close(store);
 }

@@ -6,11 +6,6 @@
 
 #include "cache/upkeep/usage_index.h"
 
-#include <sched.h>
-#include <signal.h>
-#include <sys/mount.h>
-#include <sys/wait.h>
-
 TestSuite(evict_trouble, .init = fixture_open, .fini = fixture_close, .timeout = 240);
 
 /* Expects that the usage index agrees with the files of all shards. */
@@ -33,10 +28,7 @@ static void expect_index_right(struct store *store)
 static void expect_all_well(const pid_t *children, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		int status;
-
-		cr_assert_eq(waitpid(children[i], &status, 0), children[i]);
-		cr_assert_eq(status, 0);
+		cr_assert_eq(exit_of(children[i]), 0);
 	}
 }
 
@@ -61,7 +53,6 @@ Store_test(evict_trouble, concurrent_evictions_do_not_remove_too_much)
 	cr_assert_leq(usage_of(store).bytes, cap * 105 / 100);
 	cr_assert_geq(usage_of(store).bytes, cap * 95 / 100, "%llu were removed too much",
 	              (unsigned long long)(100 - usage_of(store).entries));
-	store_close(store);
 }
 
 Store_test(evict_trouble, a_process_killed_at_any_moment_leaves_a_cache_that_works)
@@ -102,7 +93,6 @@ Store_test(evict_trouble, a_process_killed_at_any_moment_leaves_a_cache_that_wor
 	expect_index_right(store);
 	/* the temporaries of the killed are too young to be swept */
 	cr_assert_eq(store_clear(store, &(struct store_usage){0}), 0);
-	store_close(store);
 }
 
 Store_test(evict_trouble, a_lost_or_damaged_usage_index_is_rebuilt)
@@ -127,7 +117,6 @@ Store_test(evict_trouble, a_lost_or_damaged_usage_index_is_rebuilt)
 		cr_assert_geq(usage_of(store).bytes, cap * 95 / 100);
 		expect_index_right(store);
 	}
-	store_close(store);
 }
 
 Store_test(evict_trouble, removes_little_while_the_usage_index_is_being_rebuilt)
@@ -143,7 +132,6 @@ Store_test(evict_trouble, removes_little_while_the_usage_index_is_being_rebuilt)
 		cr_assert_leq(store_take_evictions(store), 2);
 	}
 	cr_assert_leq(usage_of(store).bytes, cap);
-	store_close(store);
 }
 
 Store_test(evict_trouble, stays_near_the_cap_without_a_usage_index)
@@ -159,7 +147,6 @@ Store_test(evict_trouble, stays_near_the_cap_without_a_usage_index)
 	put_range(store, 1, 1500);
 	cr_assert_leq(usage_of(store).entries, 900);
 	cr_assert_geq(usage_of(store).entries, 400);
-	store_close(store);
 }
 
 Store_test(evict_trouble, files_removed_by_other_processes_are_noticed_by_later_scans)
@@ -183,7 +170,6 @@ Store_test(evict_trouble, files_removed_by_other_processes_are_noticed_by_later_
 	put_range(store, 1080, 1300);
 	cr_assert_eq(usage_of(store).entries, 200);
 	expect_index_right(store);
-	store_close(store);
 }
 
 static void shard_path(unsigned number, char ret_path[400])
@@ -218,7 +204,6 @@ Store_test(evict_trouble, a_removed_shard_is_tolerated)
 	cr_assert_eq(unlink(path), 0);
 	cr_assert_leq(usage_of(store).bytes, 200 * FILE_BYTES);
 	cr_assert_geq(usage_of(store).bytes, 190 * FILE_BYTES);
-	store_close(store);
 }
 
 Store_test(evict_trouble, stores_go_on_if_another_process_holds_the_lock)
@@ -237,7 +222,6 @@ Store_test(evict_trouble, stores_go_on_if_another_process_holds_the_lock)
 	close(lock);
 	cr_assert_eq(store_prune(store, &pruned), 0);
 	cr_assert_eq(usage_of(store).entries, 10);
-	store_close(store);
 }
 
 Store_test(evict_trouble, an_entry_locked_by_a_put_is_not_evicted)
@@ -258,7 +242,6 @@ Store_test(evict_trouble, an_entry_locked_by_a_put_is_not_evicted)
 	cr_assert(numbered_exists(0));
 	cr_assert_not(numbered_exists(1));
 	close(lock);
-	store_close(store);
 }
 
 /* Runs `body` in a child, which may become another user; 77: not possible here. */
@@ -271,11 +254,8 @@ static void in_child(int (*body)(struct store *store))
 	if (child == 0) {
 		_exit(body(store));
 	}
-	cr_assert_eq(waitpid(child, &status, 0), child);
-	store_close(store);
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
-		skip_test("another user, or a mount namespace, cannot be had here");
-	}
+	status = exit_of(child);
+	skip_unless(status != 77, "another user, or a mount namespace, cannot be had here");
 	cr_assert_eq(status, 0);
 }
 

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cache/fork_mutex.h"
-
-#include <criterion/criterion.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include "tests/unit/support.h"
 
 static struct fork_mutex lock = FORK_MUTEX_INITIALIZER;
 static atomic_int stage;
@@ -19,7 +15,6 @@ static void wait_for_stage(int wanted)
 /* Returns what a child finds: 0, or 1 if the lock was lost. The child can take the lock in both cases. */
 static int judged_in_child(void)
 {
-	int status = -1;
 	pid_t child = fork();
 
 	if (child == 0) {
@@ -31,8 +26,7 @@ static int judged_in_child(void)
 		fork_mutex_unlock(&lock);
 		_exit(whole ? 0 : 1);
 	}
-	cr_assert_eq(waitpid(child, &status, 0), child);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+	return exit_of(child);
 }
 
 Test(fork_mutex, a_free_lock_is_not_lost_in_the_child, .timeout = 90)
@@ -111,8 +105,6 @@ static void fork_in_handler(int number)
 
 Test(fork_mutex, a_thread_that_forks_in_a_signal_handler_still_holds_the_lock, .timeout = 90)
 {
-	int status = -1;
-
 	signal(SIGUSR1, fork_in_handler);
 	fork_mutex_lock(&lock);
 	raise(SIGUSR1);
@@ -125,6 +117,5 @@ Test(fork_mutex, a_thread_that_forks_in_a_signal_handler_still_holds_the_lock, .
 	if (from_handler == 0) {
 		_exit(0);
 	}
-	cr_assert_eq(waitpid(from_handler, &status, 0), from_handler);
-	cr_expect_eq(status, 0);
+	cr_expect_eq(exit_of(from_handler), 0);
 }

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/compile/handle.h"
-#include "tests/unit/skip.h"
+#include "tests/unit/support.h"
 
-#include <criterion/criterion.h>
 #include <malloc.h>
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdlib.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #pragma weak mallinfo2 /* since glibc 2.33 */
 
@@ -87,9 +81,7 @@ Test(handle, creating_and_destroying_programs_does_not_leak_memory, .timeout = 1
 {
 	size_t before = 0;
 
-	if (!mallinfo2) {
-		skip_test("no mallinfo2 here");
-	}
+	skip_unless(mallinfo2, "no mallinfo2 here");
 	for (size_t i = 0; i < 600000; i++) {
 		if (i == 100000) {
 			before = mallinfo2().uordblks;
@@ -142,16 +134,12 @@ Test(handle, lasting_records_are_found_while_others_are_added_and_removed, .time
 		cr_assert_not_null(add(value(i), REACH_THUNK));
 	}
 	cr_assert_eq(pthread_create(&finder, NULL, look_for_lasting, &missed), 0);
-	for (uintptr_t i = 0; i < THREADS; i++) {
-		cr_assert_eq(pthread_create(&threads[i], NULL, come_and_go, (void *)i), 0);
-	}
+	start_threads(threads, THREADS, come_and_go);
 	for (size_t i = 0; i < 2000000; i++) {
 		cr_assert(is_there(i % LASTING), "%zu", i % LASTING);
 	}
 	atomic_store(&stop, true);
-	for (int i = 0; i < THREADS; i++) {
-		pthread_join(threads[i], NULL);
-	}
+	join_threads(threads, THREADS);
 	pthread_join(finder, NULL);
 	cr_expect_eq(atomic_load(&missed), 0);
 }
@@ -163,11 +151,8 @@ Test(handle, a_child_forked_during_changes_has_all_lasting_records, .timeout = 3
 	for (size_t i = 0; i < LASTING; i++) {
 		cr_assert_not_null(add(value(i), REACH_THUNK));
 	}
-	for (uintptr_t i = 0; i < THREADS; i++) {
-		cr_assert_eq(pthread_create(&threads[i], NULL, come_and_go, (void *)i), 0);
-	}
+	start_threads(threads, THREADS, come_and_go);
 	for (int i = 0; i < 200; i++) {
-		int status = -1;
 		pid_t child = fork();
 
 		if (child == 0) {
@@ -184,11 +169,8 @@ Test(handle, a_child_forked_during_changes_has_all_lasting_records, .timeout = 3
 			}
 			_exit(0);
 		}
-		cr_assert_eq(waitpid(child, &status, 0), child);
-		cr_assert_eq(status, 0);
+		cr_assert_eq(exit_of(child), 0);
 	}
 	atomic_store(&stop, true);
-	for (int i = 0; i < THREADS; i++) {
-		pthread_join(threads[i], NULL);
-	}
+	join_threads(threads, THREADS);
 }

@@ -1,19 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cache/journal.h"
-
-#include "tests/private_directory.h"
-#include "tests/unit/skip.h"
-
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include "tests/unit/support.h"
 
 static char base[4096], root[4200], file[4300], old[4300];
 static struct directory directory = {.path = root};
@@ -279,7 +266,6 @@ Test(journal, concurrent_rotations_lose_only_the_oldest_records)
 	uint64_t last[WRITERS] = {0};
 	pid_t writers[WRITERS];
 	struct journal journal;
-	int status;
 
 	make_root();
 	for (size_t i = 0; i < WRITERS; i++) {
@@ -290,8 +276,7 @@ Test(journal, concurrent_rotations_lose_only_the_oldest_records)
 		}
 	}
 	for (size_t i = 0; i < WRITERS; i++) {
-		cr_assert_eq(waitpid(writers[i], &status, 0), writers[i]);
-		cr_expect_eq(status, 0, "writer %zu lost a record", i);
+		cr_expect_eq(exit_of(writers[i]), 0, "writer %zu lost a record", i);
 	}
 	cr_expect_leq(size_of(file) + size_of(old), (off_t)JOURNAL_BYTES);
 	cr_expect_gt(size_of(old), (off_t)JOURNAL_BYTES / 2 - (off_t)(6 * JOURNAL_RECORD_BYTES));
@@ -322,10 +307,7 @@ Test(journal, nothing_is_appended_while_another_process_holds_the_lock)
 	before = size_of(file);
 	other = open(file, O_RDWR | O_CLOEXEC);
 	cr_assert_geq(other, 0);
-	if (fcntl(other, F_OFD_SETLK, &whole) < 0) {
-		close(other);
-		skip_test("needs a file system with locks");
-	}
+	skip_unless(fcntl(other, F_OFD_SETLK, &whole) == 0, "needs a file system with locks");
 	cr_expect_eq(put(2, 100), -EAGAIN);
 	cr_expect_eq(size_of(file), before);
 	close(other);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cache/json.h"
-
-#include <criterion/criterion.h>
-#include <string.h>
+#include "tests/unit/support.h"
 
 static void is_text(const struct json *json, const char *wanted)
 {
@@ -138,7 +136,7 @@ Test(json, invalid_utf8_is_written_as_the_mode_says)
 	    {JSON_BYTES_SCRIPT, "[\"\\udcff\\u003c\\u0026\\u2028\"]"},
 	};
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < COUNT(cases); i++) {
 		char buffer[64];
 		struct json json = json_fixed(buffer, sizeof(buffer), cases[i].spelling);
 

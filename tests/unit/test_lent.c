@@ -4,12 +4,7 @@
 #include "interpose/nvrtc/program.h"
 #include "interpose/nvrtc/scan.h"
 #include "interpose/nvrtc/texts.h"
-
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
+#include "tests/unit/support.h"
 
 #define SIZE ((size_t)1 << 20)
 

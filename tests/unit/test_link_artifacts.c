@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/nvjitlink/artifacts.h"
 #include "interpose/nvjitlink/link.h"
-
-#include <criterion/criterion.h>
-#include <string.h>
+#include "tests/unit/support.h"
 
 /* The part of nvJitLink's table that getters of an entry use. */
 static const struct compiler compiler = {

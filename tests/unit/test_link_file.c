@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/nvjitlink/input.h"
-#include "tests/descriptors.h"
-#include "tests/private_directory.h"
-#include "tests/unit/skip.h"
-
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "tests/unit/support.h"
 
 static struct {
 	char base[200];
@@ -110,9 +102,7 @@ Test(link_file, a_symbolic_link_is_followed)
 
 Test(link_file, a_file_without_permission_returns_its_error)
 {
-	if (geteuid() == 0) {
-		skip_test("root may read everything");
-	}
+	skip_unless(geteuid() != 0, "root may read everything");
 	write_file("text", 4);
 	cr_assert_eq(chmod(here.path, 0), 0);
 	cr_expect_eq(read_file(here.path), -EACCES);
@@ -131,8 +121,6 @@ Test(link_file, a_file_shorter_than_its_stat_size_counts_as_changed)
 	static const char *const shorter = "/sys/kernel/mm/transparent_hugepage/enabled";
 	struct stat status;
 
-	if (stat(shorter, &status) != 0 || status.st_size == 0 || access(shorter, R_OK) != 0) {
-		skip_test("needs sysfs");
-	}
+	skip_unless(stat(shorter, &status) == 0 && status.st_size != 0 && access(shorter, R_OK) == 0, "needs sysfs");
 	cr_expect_eq(read_file(shorter), -EAGAIN);
 }

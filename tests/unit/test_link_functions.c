@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/nvjitlink/functions.h"
 #include "interpose/nvjitlink/nodes.h"
-
-#include <criterion/criterion.h>
+#include "tests/unit/support.h"
 
 /* Only the functions: the compiler's own table would link everything that it refers to, with our dlsym. */
 static const struct compiler compiler = {.functions = nvjitlink_functions, .function_count = NVJITLINK_FUNCTION_COUNT};
@@ -43,7 +42,7 @@ Test(link_functions, similar_names_do_not_match)
 	    "__nvJitLinkCreate_12_x",  "__nvJitLinkCreate_x_1",   "__nvJitLinkCreate_12_0_", "nvJitLinkCreate_12_0",
 	    "__nvJitLinkCreateX_12_0", "__nvJitLinkCreate_12_0x", "__nvJitLinkCreat_12_0",   "__"};
 
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+	for (size_t i = 0; i < COUNT(others); i++) {
 		cr_expect_not(nvjitlink_names(others[i], "nvJitLinkCreate"), "%s", others[i]);
 	}
 	cr_expect_not(nvjitlink_names("__nvJitLinkGetLinkedCubinSize_12_9", "nvJitLinkGetLinkedCubin"));

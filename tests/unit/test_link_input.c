@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/nvjitlink/input.h"
+#include "tests/unit/support.h"
 
-#include <criterion/criterion.h>
 #include <elf.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 static enum link_input_kind kind(int type, const void *bytes, size_t size)
 {
@@ -71,7 +67,7 @@ Test(link_input, for_no_type_the_next_page_is_read)
 {
 	static const char *const known[] = {"!<arch>\n", "!<thin>\n", "\xed\x43\x4e\x7f"};
 
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+	for (size_t i = 0; i < COUNT(known); i++) {
 		size_t size = strlen(known[i]);
 
 		cr_expect_eq(kind(NVJITLINK_ANY, before_nothing(known[i], size), size), LINK_INPUT_WORKED_ON);
@@ -177,7 +173,7 @@ Test(link_input, nvjitlink_keeps_the_name_pointer_for_every_type_except_lto_ir)
 	static const int types[] = {NVJITLINK_CUBIN,  NVJITLINK_PTX,     NVJITLINK_FATBIN,
 	                            NVJITLINK_OBJECT, NVJITLINK_LIBRARY, NVJITLINK_ANY};
 
-	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+	for (size_t i = 0; i < COUNT(types); i++) {
 		cr_expect(link_input_keeps_name(&(struct link_input){.type = types[i], .name = "name"}));
 		cr_expect_not(link_input_keeps_name(&(struct link_input){.type = types[i]}));
 	}

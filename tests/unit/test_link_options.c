@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/nvjitlink/options.h"
-
-#include <criterion/criterion.h>
+#include "tests/unit/support.h"
 
 static unsigned read_two(const char *option, const char *other)
 {
@@ -30,7 +29,7 @@ Test(link_options, options_without_lasting_effect_are_clear)
 	                                    "-Xptxas=-O2",
 	                                    "-Xptxas=-dlcm=cg,-O1"};
 
-	for (size_t i = 0; i < sizeof(clear) / sizeof(clear[0]); i++) {
+	for (size_t i = 0; i < COUNT(clear); i++) {
 		cr_expect_eq(read_one(clear[i]), 0, "%s", clear[i]);
 	}
 	cr_expect_eq(read_one("-ptx"), LINK_OPTIONS_PTX);
@@ -44,7 +43,7 @@ Test(link_options, unknown_options_are_uncleared)
 	    "-lt",        "-lto2",      "-Xptxas=",    "-Xptxas=--odd", "-Xptxas=-O2,--odd",   "-Xptxas",
 	    "arch=sm_90", "-arc=sm_90", "--arch=sm_90"};
 
-	for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++) {
+	for (size_t i = 0; i < COUNT(unknown); i++) {
 		cr_expect_eq(read_one(unknown[i]), LINK_OPTIONS_UNCLEARED, "%s", unknown[i]);
 	}
 }
@@ -55,7 +54,7 @@ Test(link_options, a_known_option_in_another_form_is_uncleared)
 	static const char *const others[] = {"-lto=1",  "-ptx=",       "-arch",         "-ftz",
 	                                     "-time=1", "-no-cache=0", "-split-compile"};
 
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+	for (size_t i = 0; i < COUNT(others); i++) {
 		cr_expect_eq(read_one(others[i]), LINK_OPTIONS_UNCLEARED, "%s", others[i]);
 	}
 }
@@ -76,7 +75,7 @@ Test(link_options, ptxas_output_can_be_cached_only_with_no_cache)
 	static const char *const speaking[] = {"-Xptxas=-v", "-Xptxas=--verbose", "-Xptxas=-O2,-v",
 	                                       "-Xptxas=--warn-on-spills"};
 
-	for (size_t i = 0; i < sizeof(speaking) / sizeof(speaking[0]); i++) {
+	for (size_t i = 0; i < COUNT(speaking); i++) {
 		cr_expect_eq(read_one(speaking[i]), LINK_OPTIONS_LOGS, "%s", speaking[i]);
 		cr_expect_eq(read_two(speaking[i], "-no-cache"), 0, "%s", speaking[i]);
 		cr_expect_eq(read_two("-no-cache", speaking[i]), 0, "%s", speaking[i]);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/memory_fixture.h"
 
-#include <stdio.h>
-
 TestSuite(memory, .fini = tear_down);
 
 /* Returns true if the dependencies are the context's text. */

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/memory_fixture.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 TestSuite(memory_threads, .fini = tear_down);
 
 enum { THREADS = 8, ROUNDS = 3000, KEYS = 64 };
@@ -24,7 +19,7 @@ static bool only_gets;
 
 static void *hammer(void *seed)
 {
-	uint64_t random = (uintptr_t)seed;
+	uint64_t random = (uintptr_t)seed + 1;
 	unsigned calls = 0;
 
 	for (int i = 0; i < ROUNDS && !atomic_load(&stop); i++) {
@@ -53,12 +48,8 @@ Test(memory_threads, threads_get_only_entries_of_their_fingerprint, .timeout = 3
 	pthread_t threads[THREADS];
 
 	open_memory(100000);
-	for (uintptr_t i = 0; i < THREADS; i++) {
-		cr_assert_eq(pthread_create(&threads[i], NULL, hammer, (void *)(i + 1)), 0);
-	}
-	for (int i = 0; i < THREADS; i++) {
-		pthread_join(threads[i], NULL);
-	}
+	start_threads(threads, THREADS, hammer);
+	join_threads(threads, THREADS);
 	cr_expect_eq(wrong, 0);
 }
 
@@ -82,14 +73,10 @@ Test(memory_threads, a_child_forked_while_threads_hold_locks_works, .timeout = 3
 	for (uint32_t low = 1; low <= KEYS; low++) {
 		put(low, 0, low, NULL, 500);
 	}
-	for (uintptr_t i = 0; i < 3; i++) {
-		cr_assert_eq(pthread_create(&threads[i], NULL, hammer_until_stopped, (void *)(i + 1)), 0);
-	}
+	start_threads(threads, 3, hammer_until_stopped);
 	for (int i = 0; i < 100; i++) {
-		int status;
-		pid_t child;
+		pid_t child = fork();
 
-		child = fork();
 		if (child == 0) {
 			alarm(60);
 			memory_fork_child(memory);
@@ -102,12 +89,9 @@ Test(memory_threads, a_child_forked_while_threads_hold_locks_works, .timeout = 3
 			_exit(0);
 		}
 		cr_assert_gt(child, 0);
-		cr_assert_eq(waitpid(child, &status, 0), child);
-		cr_assert_eq(status, 0);
+		cr_assert_eq(exit_of(child), 0);
 	}
 	atomic_store(&stop, true);
-	for (int i = 0; i < 3; i++) {
-		pthread_join(threads[i], NULL);
-	}
+	join_threads(threads, 3);
 	cr_expect_eq(wrong, 0);
 }

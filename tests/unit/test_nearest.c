@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cache/nearest.h"
-
-#include <criterion/criterion.h>
-#include <stdio.h>
-#include <string.h>
+#include "tests/unit/support.h"
 
 static const char *const verbs[] = {"run", "stats", "ls", "show", "prune", "clear", "export", "import", "config"};
 static char text[NEAREST_TEXT_BYTES];
@@ -21,7 +18,7 @@ Test(nearest, a_mistyped_word_is_found)
 	                                       {"inport", "import"},  {"purne", "prune"},   {"clean", "clear"},
 	                                       {"configs", "config"}, {"Config", "config"}, {"configure", "config"}};
 
-	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+	for (size_t i = 0; i < COUNT(pairs); i++) {
 		char expected[64];
 
 		snprintf(expected, sizeof(expected), " (did you mean '%s'?)", pairs[i][1]);
@@ -44,7 +41,7 @@ Test(nearest, nothing_is_suggested_for_a_word_far_from_all)
 	static const char *const far[] = {
 	    "", "x", "xyzzy", "remove", "delete-everything", "EXPORT", "statistics of today"};
 
-	for (size_t i = 0; i < sizeof(far) / sizeof(far[0]); i++) {
+	for (size_t i = 0; i < COUNT(far); i++) {
 		cr_expect_str_eq(suggest(far[i], verbs, 9, 0), "", "%s gives %s", far[i], text);
 	}
 	cr_expect_str_eq(suggest("run", verbs, 0, 0), "");

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Spellings as NVRTC 11.8, 12.0, 12.4, 12.9, 13.0 and 13.5 write them for compute_80 and compute_90. */
 #include "keygen/needles.h"
-
-#include <criterion/criterion.h>
-#include <limits.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "tests/unit/support.h"
 
 static bool found_in(const void *text, size_t size, const void *needle, size_t needle_size)
 {
@@ -176,7 +170,7 @@ Test(needles, hostile_text_is_searched_in_linear_time)
 	const char *fills[] = {"{", "= {", "= {1,", "={-", "={a(", "  {", "={0x", ",{,{1"};
 
 	/* Quadratic work would take minutes here. */
-	for (size_t fill = 0; fill < sizeof(fills) / sizeof(fills[0]); fill++) {
+	for (size_t fill = 0; fill < COUNT(fills); fill++) {
 		for (size_t i = 0; i < sizeof(text); i++) {
 			text[i] = fills[fill][i % strlen(fills[fill])];
 		}

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/nvvm/functions.h"
 #include "interpose/nvvm/options.h"
-
-#include <criterion/criterion.h>
+#include "tests/unit/support.h"
 
 static uint32_t tells(const char *first, const char *second)
 {

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/nvrtc/options.h"
 #include "tests/unit/option_spellings.h"
-
-#include <criterion/criterion.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "tests/unit/support.h"
 
 #define READ(...) options_of((const char *const[]){__VA_ARGS__, NULL})
 
@@ -168,7 +164,7 @@ Test(options, debug_options_with_a_value_bind_and_count_as_exact)
 	static const char *const forms[] = {
 	    "-G=false", "-lineinfo=false", "--device-debug=true", "--generate-line-info=", "-lineinfo\t", "-G\n"};
 
-	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+	for (size_t i = 0; i < COUNT(forms); i++) {
 		struct options options = READ(forms[i]);
 
 		cr_assert(options_bind(&options), "%s", forms[i]);

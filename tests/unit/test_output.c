@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* output: a write never raises a signal in the host, whatever changes meanwhile */
 #include "cache/output.h"
-
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <pthread.h>
-#include <signal.h>
-#include <stdatomic.h>
-#include <stdio.h>
-#include <sys/resource.h>
-#include <unistd.h>
+#include "tests/unit/support.h"
 
 static volatile sig_atomic_t raised;
 

@@ -45,11 +45,9 @@ static struct store_pruned pruned(int64_t unused_ns)
 		numbered_path(i, path);
 		age_file(path, 1000 - i);
 	}
-	store_close(store);
 	small = fixture_store(
 	    (struct store_options){.max_size = LEFT * FILE_BYTES, .clock = fixture_clock, .chore = &chore});
 	cr_assert_eq(store_prune_unused(small, unused_ns, &result), 0);
-	store_close(small);
 	return result;
 }
 
@@ -70,7 +68,6 @@ static void expect_noted(uint64_t entries)
 	cr_expect_eq(counted.entries, entries);
 	cr_expect_eq(noted.entries, entries);
 	cr_expect_eq(noted.bytes, counted.bytes);
-	store_close(store);
 }
 
 Store_test(prune, the_oldest_are_removed_and_the_usage_index_is_updated)
@@ -105,8 +102,6 @@ Store_test(prune, too_large_entries_are_removed_first)
 	cr_assert_eq(store_prune(small, &result), 0);
 	cr_expect_eq(result.removed.entries, 1);
 	cr_expect_not(numbered_exists(24));
-	store_close(store);
-	store_close(small);
 }
 
 static void use_first(void)
@@ -204,7 +199,6 @@ static void store_another(void)
 	static unsigned number = 100;
 
 	cr_assert_eq(numbered_put(store, number++), 0);
-	store_close(store);
 }
 
 Store_test(prune, a_shard_changed_by_another_process_meanwhile_is_counted_again)
@@ -225,9 +219,7 @@ Store_test(prune, by_age_uses_true_ages_and_by_size_begins_with_short_lived_entr
 	short_lived_put(store, 1);
 	cr_assert_eq(store_prune_unused(store, HOUR, &result), 0);
 	cr_assert(numbered_exists(0) && numbered_exists(1));
-	store_close(store);
 	small = fixture_store((struct store_options){.max_size = 3 * FILE_BYTES / 2, .clock = fixture_clock});
 	cr_assert_eq(store_prune_unused(small, INT64_MAX, &result), 0);
 	cr_assert(numbered_exists(0) && !numbered_exists(1));
-	store_close(small);
 }

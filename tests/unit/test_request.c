@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/nvrtc/request.h"
-
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#include "tests/unit/support.h"
 
 /* One whole request: what nvrtcCreateProgram got and what nvrtcCompileProgram got. */
 struct sample {

@@ -4,11 +4,7 @@
 #include "keygen/lowered.h"
 
 #include "keygen/stream.h"
-
-#include <criterion/criterion.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "tests/unit/support.h"
 
 /* The part of NVRTC's table that comparing results uses. */
 static const struct compiler compiler = {

@@ -2,13 +2,7 @@
 #include "interpose/nvrtc/scan.h"
 
 #include "interpose/nvrtc/texts.h"
-
-#include <criterion/criterion.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#include "tests/unit/support.h"
 
 static uint32_t scan(const char *text)
 {

@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "keygen/digest.h"
+#include "tests/unit/support.h"
 
-#include "tests/unit/skip.h"
-
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <stddef.h>
-#include <string.h>
 #include <sys/auxv.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -37,7 +30,7 @@ static bool refuse_getrandom(void)
 	    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
 	    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
-	struct sock_fprog program = {.len = sizeof(filter) / sizeof(filter[0]), .filter = filter};
+	struct sock_fprog program = {.len = COUNT(filter), .filter = filter};
 
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
@@ -48,9 +41,8 @@ Test(secret, without_getrandom_the_secret_comes_from_at_random)
 	struct secret secret, expected;
 	uint8_t byte;
 
-	if (!refuse_getrandom() || syscall(SYS_getrandom, &byte, 1, 0) != -1) {
-		skip_test("system calls cannot be refused here");
-	}
+	skip_unless(refuse_getrandom() && syscall(SYS_getrandom, &byte, 1, 0) == -1,
+	            "system calls cannot be refused here");
 	digest_secret(started_with, 16, &expected);
 	cr_assert_eq(digest_random_secret(&secret), 0);
 	cr_assert_eq(memcmp(&secret, &expected, sizeof(secret)), 0);

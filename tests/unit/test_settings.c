@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cache/settings.h"
-
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
+#include "tests/unit/support.h"
 
 /* A tiny environment: pairs of name and value, ended by NULL. */
 static const char *const *environment;
@@ -80,7 +76,7 @@ Test(settings, size_units_are_powers_of_1024_in_either_case)
 	            {"9223372036854775807", INT64_MAX},
 	            {"8388607T", UINT64_C(8388607) << 40}};
 
-	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+	for (size_t i = 0; i < COUNT(good); i++) {
 		uint64_t size = 12345;
 
 		cr_expect_eq(settings_parse_size(good[i].text, &size), 0, "%s", good[i].text);
@@ -131,7 +127,7 @@ Test(settings, a_malformed_size_is_rejected_and_leaves_the_result_unchanged)
 	                                  "5\xc7",
 	                                  "5\x87"};
 
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+	for (size_t i = 0; i < COUNT(bad); i++) {
 		uint64_t size = 12345;
 
 		cr_expect_eq(settings_parse_size(bad[i], &size), -EINVAL, "'%s'", bad[i]);
@@ -162,12 +158,12 @@ Test(settings, every_word_for_yes_and_no_is_accepted)
 	static const char *const yes[] = {"1", "yes", "true", "on", "YES", "True", "oN"};
 	static const char *const no[] = {"0", "no", "false", "off", "NO", "False", "oFF"};
 
-	for (size_t i = 0; i < sizeof(yes) / sizeof(yes[0]); i++) {
+	for (size_t i = 0; i < COUNT(yes); i++) {
 		READ("NVRTCCACHE_DISABLE", yes[i]);
 		cr_expect(settings.disable, "%s", yes[i]);
 		cr_expect_eq(settings.complaint_count, 0);
 	}
-	for (size_t i = 0; i < sizeof(no) / sizeof(no[0]); i++) {
+	for (size_t i = 0; i < COUNT(no); i++) {
 		READ("NVRTCCACHE_DISABLE", no[i]);
 		cr_expect_not(settings.disable, "%s", no[i]);
 		cr_expect_eq(settings.complaint_count, 0);
@@ -178,7 +174,7 @@ Test(settings, a_bad_boolean_is_reported_and_the_default_used)
 {
 	static const char *const bad[] = {"2", "y", "ja", "yes ", "01", "-1", "disable"};
 
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+	for (size_t i = 0; i < COUNT(bad); i++) {
 		READ("NVRTCCACHE_VERIFY", bad[i]);
 		cr_expect_not(settings.verify, "%s", bad[i]);
 		cr_expect_eq(settings.complaint_count, 1);
@@ -213,7 +209,7 @@ Test(settings, seconds_are_whole_numbers)
 	cr_expect_eq(settings.wait, 0);
 	READ("NVRTCCACHE_WAIT", "4294967295");
 	cr_expect_eq(settings.wait, 4294967295u);
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+	for (size_t i = 0; i < COUNT(bad); i++) {
 		READ("NVRTCCACHE_WAIT", bad[i]);
 		cr_expect_eq(settings.wait, 120, "%s", bad[i]);
 		cr_expect(complained("NVRTCCACHE_WAIT"), "%s", bad[i]);
@@ -229,12 +225,12 @@ Test(settings, levels_have_names_and_digits)
 	            {"1", 1},     {"2", 2},       {"3", 3},    {"4", 4}};
 	static const char *const bad[] = {"0", "5", "44", "warn", "verbose"};
 
-	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+	for (size_t i = 0; i < COUNT(good); i++) {
 		READ("NVRTCCACHE_LOG_LEVEL", good[i].text);
 		cr_expect_eq(settings.log_level, good[i].level, "%s", good[i].text);
 		cr_expect_eq(settings.complaint_count, 0);
 	}
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+	for (size_t i = 0; i < COUNT(bad); i++) {
 		READ("NVRTCCACHE_LOG_LEVEL", bad[i]);
 		cr_expect_eq(settings.log_level, 2, "%s", bad[i]);
 		cr_expect(complained("NVRTCCACHE_LOG_LEVEL"));
@@ -262,7 +258,7 @@ Test(settings, the_directory_comes_from_the_first_absolute_path)
 	             {NULL, "x", "h", NULL, 0},
 	             {NULL, NULL, "", NULL, 0}};
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < COUNT(cases); i++) {
 		const char *pairs[7] = {NULL};
 		size_t used = 0;
 
@@ -299,7 +295,7 @@ Test(settings, lower_caches_have_absolute_paths)
 
 	cr_expect_str_eq(settings.lower, "/a:/b/c::/d:");
 	cr_expect_eq(settings.complaint_count, 0);
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+	for (size_t i = 0; i < COUNT(bad); i++) {
 		READ("NVRTCCACHE_LOWER", bad[i]);
 		cr_expect_null(settings.lower, "%s", bad[i]);
 		cr_expect(complained("NVRTCCACHE_LOWER"), "%s", bad[i]);
@@ -324,7 +320,7 @@ Test(settings, sloppiness_is_a_list_of_known_words)
 	             {"TIME_MACROS", false, 1},
 	             {",", false, 0}};
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < COUNT(cases); i++) {
 		READ("NVRTCCACHE_SLOPPINESS", cases[i].text);
 		cr_expect_eq(settings.sloppy_time_macros, cases[i].time_macros, "%s", cases[i].text);
 		cr_expect_eq(settings.sloppy_debug_paths, strncmp(cases[i].text, "debug_paths", 11) == 0);
@@ -340,8 +336,8 @@ Test(settings, every_bad_variable_is_reported_with_its_accepted_values)
 	                                    "NVRTCCACHE_SHARED",   "NVRTCCACHE_FSYNC",     "NVRTCCACHE_WAIT",
 	                                    "NVRTCCACHE_STATS",    "NVRTCCACHE_LOWER",     "NVRTCCACHE_LOG_LEVEL",
 	                                    "NVRTCCACHE_DIR",      "NVRTCCACHE_SLOPPINESS"};
-	const size_t count = sizeof(names) / sizeof(names[0]);
-	const char *pairs[2 * sizeof(names) / sizeof(names[0]) + 1] = {NULL};
+	const size_t count = COUNT(names);
+	const char *pairs[2 * COUNT(names) + 1] = {NULL};
 
 	for (size_t i = 0; i < count; i++) {
 		pairs[2 * i] = names[i];
@@ -433,7 +429,7 @@ Test(settings, an_agent_is_an_absolute_path_or_1_or_0)
 	READ("NVRTCCACHE_AGENT", "0");
 	cr_expect_null(settings.agent);
 	cr_expect_eq(settings.complaint_count, 0);
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+	for (size_t i = 0; i < COUNT(bad); i++) {
 		READ("NVRTCCACHE_AGENT", bad[i]);
 		cr_expect_null(settings.agent, "%s", bad[i]);
 		cr_expect(complained("NVRTCCACHE_AGENT"), "%s", bad[i]);
@@ -448,12 +444,12 @@ Test(settings, a_duration_needs_a_unit)
 	} good[] = {{"0ms", 0}, {"50ms", 50}, {"50MS", 50}, {"2s", 2000}, {"2S", 2000}, {"4294967s", 4294967000u}};
 	static const char *const bad[] = {"300", "0", "ms", "s", "1.5s", "-1s", "2m", "2 s", "2ss", "4294968s"};
 
-	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+	for (size_t i = 0; i < COUNT(good); i++) {
 		READ("NVRTCCACHE_AGENT_WAIT", good[i].text);
 		cr_expect_eq(settings.agent_wait_ms, good[i].ms, "%s", good[i].text);
 		cr_expect_eq(settings.complaint_count, 0, "%s", good[i].text);
 	}
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+	for (size_t i = 0; i < COUNT(bad); i++) {
 		READ("NVRTCCACHE_AGENT_WAIT", bad[i]);
 		cr_expect_eq(settings.agent_wait_ms, 300, "%s", bad[i]);
 		cr_expect(complained("NVRTCCACHE_AGENT_WAIT"), "%s", bad[i]);

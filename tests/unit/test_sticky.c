@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/nvrtc/functions.h"
 #include "interpose/nvrtc/sticky.h"
-
-#include <criterion/criterion.h>
+#include "tests/unit/support.h"
 
 static struct library library;
 

@@ -4,8 +4,6 @@
 #include "store_fixture.h"
 #include "tests/unit/syscalls.h"
 
-#include <sys/wait.h>
-
 TestSuite(store, .init = fixture_open, .fini = fixture_close);
 
 Store_test(store, returns_the_bytes_that_were_put)
@@ -97,7 +95,6 @@ Store_test(store, results_of_one_key_stay_below_an_eighth_of_the_cap)
 	cr_assert_eq(fixture_get(small, 3), 3);
 	cr_assert_eq(fixture_get(small, 2), 2);
 	cr_assert_eq(fixture_get(small, 1), -ESTALE);
-	store_close(small);
 }
 
 Store_test(store, without_a_directory_every_call_fails)
@@ -129,7 +126,6 @@ Store_test(store, a_read_only_store_is_never_written)
 	fixture_write(fixture.path, "damage", 6);
 	cr_assert_eq(fixture_get(reader, 1), -EBADMSG);
 	cr_assert(fixture_exists(fixture.path));
-	store_close(reader);
 }
 
 Store_test(store, counts_and_clears_its_files)
@@ -170,7 +166,6 @@ Store_test(store, counts_and_clears_its_files)
 Store_test(store, puts_of_two_processes_to_one_key_are_all_stored)
 {
 	pid_t children[2];
-	int status;
 	int i;
 
 	for (i = 0; i < 2; i++) {
@@ -186,8 +181,7 @@ Store_test(store, puts_of_two_processes_to_one_key_are_all_stored)
 		}
 	}
 	for (i = 0; i < 2; i++) {
-		cr_assert_eq(waitpid(children[i], &status, 0), children[i]);
-		cr_assert_eq(status, 0);
+		cr_assert_eq(exit_of(children[i]), 0);
 	}
 	for (i = 1; i <= 16; i++) {
 		cr_assert_eq(fixture_get(fixture.store, i), i);
@@ -219,10 +213,7 @@ Store_test(store, a_process_that_holds_the_locks_is_waited_for_once)
 
 	cr_assert_eq(fixture_put(fixture.store, 1), 0);
 	lock = fixture_lock();
-	if (!syscalls_count(put_one, NULL, PUTS, counts)) {
-		close(lock);
-		skip_test("no tracing here");
-	}
+	skip_unless(syscalls_count(put_one, NULL, PUTS, counts), "no tracing here");
 	close(lock);
 	cr_expect_gt(counts[0].slept, 0);
 	for (int i = 1; i < PUTS; i++) {
@@ -253,7 +244,6 @@ Store_test(store, equal_results_of_sixteen_nodes_are_stored_once)
 	cr_assert_eq(fixture_put(store, 0x201), 0);
 	cr_assert_eq(stat(fixture.path, &many), 0);
 	cr_expect_eq(many.st_size, 2 * one.st_size, "another result");
-	store_close(store);
 }
 
 static int amend(struct store *store, const struct entry *entry, int dependency)
@@ -281,7 +271,6 @@ Store_test(store, an_amended_result_replaces_exactly_the_original)
 	cr_expect_eq(amend(store, entry, 0x103), -EAGAIN, "another has amended it meanwhile");
 	cr_expect_eq(fixture_get(store, 0x102), 0x101, "the sections of before");
 	entry_unref(entry);
-	store_close(store);
 }
 
 Store_test(store, puts_with_fsync_are_found)
@@ -290,5 +279,4 @@ Store_test(store, puts_with_fsync_are_found)
 
 	cr_assert_eq(fixture_put(careful, 1), 0);
 	cr_assert_eq(fixture_get(fixture.store, 1), 1);
-	store_close(careful);
 }

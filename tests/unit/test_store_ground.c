@@ -4,8 +4,6 @@
 #include "cache/directory.h"
 #include "store_fixture.h"
 
-#include <sys/wait.h>
-
 TestSuite(store_ground, .init = fixture_open, .fini = fixture_close);
 
 #define CANNOT     99
@@ -38,12 +36,9 @@ Store_test(store_ground, is_not_created_after_a_chroot)
 	if (child == 0) {
 		_exit(put_in_another_root(jail));
 	}
-	cr_assert_eq(waitpid(child, &status, 0), child);
-	cr_assert(WIFEXITED(status));
-	if (WEXITSTATUS(status) == CANNOT) {
-		skip_test("processes cannot go to another root here");
-	}
-	cr_expect_eq(WEXITSTATUS(status), 0);
+	status = exit_of(child);
+	skip_unless(status != CANNOT, "processes cannot go to another root here");
+	cr_expect_eq(status, 0);
 	cr_expect_eq(rmdir(jail), 0, "something was made in it");
 	cr_expect_eq(fixture_put(fixture.store, 1), 0, "who has not gone");
 }
@@ -70,7 +65,6 @@ Store_test(store_ground, is_created_in_an_existing_home_and_not_in_a_missing_one
 	cr_assert_eq(mkdir(home, 0700), 0);
 	cr_expect_eq(fixture_put(store, 1), 0);
 	cr_expect_eq(fixture_get(store, 1), 1);
-	store_close(store);
 }
 
 static void make_home(char home[HOME_BYTES])
@@ -86,13 +80,10 @@ Store_test(store_ground, is_not_created_in_a_home_of_another_user)
 	struct store *store;
 
 	make_home(home);
-	if (chown(home, 12345, 12345) != 0) {
-		skip_test("directories cannot be given to another user here");
-	}
+	skip_unless(chown(home, 12345, 12345) == 0, "directories cannot be given to another user here");
 	store = store_below(home);
 	cr_expect_eq(fixture_put(store, 1), -ENXIO);
 	cr_expect_eq(rmdir(home), 0, "something was made in it");
-	store_close(store);
 }
 
 Store_test(store_ground, an_existing_cache_in_a_home_of_another_user_is_used)
@@ -107,5 +98,4 @@ Store_test(store_ground, an_existing_cache_in_a_home_of_another_user_is_used)
 		cr_expect_eq(fixture_get(store, 1), 1);
 		cr_expect_eq(fixture_put(store, 2), 0);
 	}
-	store_close(store);
 }

@@ -2,10 +2,6 @@
 /* store: a user namespace, in which every unmapped user looks like 65534 */
 #include "store_fixture.h"
 
-#include <grp.h>
-#include <sched.h>
-#include <sys/wait.h>
-
 #define NOBODY   65534
 #define STRANGER 5000
 #define CANNOT   99
@@ -38,12 +34,9 @@ static void in_child(bool (*enter)(void), int (*body)(void))
 	if (child == 0) {
 		_exit(enter() ? body() : CANNOT);
 	}
-	cr_assert_eq(waitpid(child, &status, 0), child);
-	cr_assert(WIFEXITED(status));
-	if (WEXITSTATUS(status) == CANNOT) {
-		skip_test("processes cannot get such ids here");
-	}
-	cr_expect_eq(WEXITSTATUS(status), 0);
+	status = exit_of(child);
+	skip_unless(status != CANNOT, "processes cannot get such ids here");
+	cr_expect_eq(status, 0);
 }
 
 static bool become_nobody_in_a_namespace(void)
@@ -67,11 +60,9 @@ static void give_all_to(uid_t id, mode_t more)
 	char path[300];
 
 	cr_assert_eq(chmod(fixture.base, 0755), 0);
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+	for (size_t i = 0; i < COUNT(places); i++) {
 		(void)snprintf(path, sizeof(path), "%s%s", fixture.root, places[i]);
-		if (chown(path, id, id) != 0) {
-			skip_test("files cannot be given to another user here");
-		}
+		skip_unless(chown(path, id, id) == 0, "files cannot be given to another user here");
 		cr_assert_eq(chmod(path, 0755 | more), 0);
 	}
 	cr_assert_eq(chown(fixture.path, id, id), 0);
@@ -133,9 +124,7 @@ Store_test(store_namespace, outside_a_namespace_the_user_nobody_uses_its_cache)
 
 	size = file < 0 ? 0 : (size_t)read(file, map, sizeof(map) - 1);
 	close(file);
-	if (size == 0 || strstr(map, "4294967295") == NULL) {
-		skip_test("this is a namespace");
-	}
+	skip_unless(size != 0 && strstr(map, "4294967295") != NULL, "this is a namespace");
 	cr_assert_eq(fixture_put(fixture.store, 1), 0);
 	give_all_to(NOBODY, 0);
 	in_child(become_nobody, find_and_add);

@@ -4,8 +4,6 @@
 #include "store_fixture.h"
 
 #include <ftw.h>
-#include <grp.h>
-#include <sys/wait.h>
 
 #define MEMBER       1000
 #define STRANGER     1003
@@ -34,9 +32,7 @@ static void give(const char *path, uid_t user, gid_t group, mode_t mode)
 
 static void make_root(uid_t user, mode_t mode)
 {
-	if (geteuid() != 0) {
-		skip_test("root is needed, to become several users");
-	}
+	skip_unless(geteuid() == 0, "root is needed, to become several users");
 	cr_assert_eq(chmod(fixture.base, 0755), 0);
 	cr_assert_eq(mkdir(fixture.root, 0700), 0);
 	give(fixture.root, user, TEAM, mode);
@@ -58,12 +54,9 @@ static void as_member(enum membership membership, int (*body)(struct store *stor
 		store = fixture_store(SHARED_STORE);
 		_exit(body(store));
 	}
-	cr_assert_eq(waitpid(child, &status, 0), child);
-	cr_assert(WIFEXITED(status));
-	if (WEXITSTATUS(status) == CANNOT) {
-		skip_test("processes cannot become another user here");
-	}
-	cr_expect_eq(WEXITSTATUS(status), 0);
+	status = exit_of(child);
+	skip_unless(status != CANNOT, "processes cannot become another user here");
+	cr_expect_eq(status, 0);
 }
 
 static int put_and_get(struct store *store)
@@ -219,13 +212,13 @@ Store_test(store_shared, locks_and_usage_indexes_writable_by_another_group_are_n
 	static const char *const names[] = {"v1/lock", "v1/usage-index"};
 
 	make_cache();
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < COUNT(names); i++) {
 		(void)unlink(inside(names[i]));
 		fixture_write(inside(names[i]), "", 0);
 		give(inside(names[i]), MEMBER, EVERYBODYS, 0660);
 	}
 	as_member(IN_TEAM, put_and_get);
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < COUNT(names); i++) {
 		struct stat found;
 
 		cr_assert_eq(stat(inside(names[i]), &found), 0);

@@ -3,11 +3,6 @@
 #include "cache/tools/prune.h"
 #include "store_fixture.h"
 
-#include <signal.h>
-#include <sys/mount.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-
 TestSuite(store_trust, .init = fixture_open, .fini = fixture_close);
 
 static mode_t mode_of(const char *path)
@@ -40,7 +35,6 @@ static void expect_made_with(mode_t umask_mode, bool shared)
 	cr_assert_eq(mode_of(fixture.path), shared ? 0660 : 0600);
 	cr_assert_eq(mode_of(inside("v1/lock")), shared ? 0660 : 0600);
 	cr_assert_eq(fixture_get(store, 1), 1);
-	store_close(store);
 }
 
 Store_test(store_trust, creates_a_private_directory_with_an_open_umask)
@@ -68,7 +62,6 @@ Store_test(store_trust, creates_missing_parents)
 	cr_assert_eq(fixture_get(deep, 1), -ENOENT);
 	cr_assert_eq(fixture_put(deep, 1), 0);
 	cr_assert_eq(fixture_get(deep, 1), 1);
-	store_close(deep);
 }
 
 Store_test(store_trust, marks_the_directory_with_a_cachedir_tag)
@@ -98,7 +91,7 @@ Store_test(store_trust, rejects_a_root_writable_by_others)
 	size_t i;
 
 	cr_assert_eq(fixture_put(fixture.store, 1), 0);
-	for (i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+	for (i = 0; i < COUNT(modes); i++) {
 		cr_assert_eq(chmod(fixture.root, modes[i]), 0);
 		cr_assert_eq(fixture_get(fixture.store, 1), -EPERM);
 		cr_assert_eq(fixture_put(fixture.store, 2), -EPERM);
@@ -106,7 +99,6 @@ Store_test(store_trust, rejects_a_root_writable_by_others)
 		cr_assert_eq(fixture_get(shared, 1), modes[i] & 2 ? -EPERM : 1, "mode %o", modes[i]);
 	}
 	cr_assert(fixture_exists(fixture.path));
-	store_close(shared);
 }
 
 Store_test(store_trust, rejects_a_shard_writable_by_others)
@@ -141,7 +133,6 @@ static void expect_link_refused(const char *place)
 	cr_assert_eq(unlink(inside(place)), 0);
 	cr_expect_eq(fixture_get(shared, 1), -ENOENT);
 	cr_assert_eq(fixture_put(shared, 3), 0);
-	store_close(shared);
 }
 
 Store_test(store_trust, does_not_follow_a_link_in_place_of_its_home)
@@ -161,7 +152,7 @@ Store_test(store_trust, does_not_follow_links_in_a_private_cache)
 
 	cr_assert_eq(fixture_put(fixture.store, 1), 0);
 	(void)snprintf(moved, sizeof(moved), "%s/moved", fixture.base);
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+	for (size_t i = 0; i < COUNT(places); i++) {
 		cr_assert_eq(rename(inside(places[i]), moved), 0);
 		cr_assert_eq(symlink(moved, inside(places[i])), 0);
 		cr_expect_eq(fixture_get(fixture.store, 1), -ENOTDIR, "%s", places[i]);
@@ -190,7 +181,7 @@ Store_test(store_trust, does_not_write_files_with_a_second_hard_link)
 	cr_assert_eq(fixture_put(shared, 1), 0);
 	(void)snprintf(victim, sizeof(victim), "%s/victim", fixture.base);
 	fixture_write(victim, "", 0);
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < COUNT(names); i++) {
 		(void)unlink(inside(names[i]));
 		cr_assert_eq(link(victim, inside(names[i])), 0);
 	}
@@ -198,7 +189,6 @@ Store_test(store_trust, does_not_write_files_with_a_second_hard_link)
 	free(fixture_read(victim, &size));
 	cr_expect_eq(size, 0);
 	cr_expect_eq(mode_of(victim), 0600);
-	store_close(shared);
 }
 
 /* Another thread or prlimit may change the limit at any time, so a check before the write is not enough. */
@@ -231,7 +221,6 @@ Store_test(store_trust, rejects_a_root_that_is_a_symbolic_link)
 	cr_assert_eq(fixture_get(fixture.store, 1), -ENOTDIR);
 	store = fixture_store((struct store_options){.directory = slashed});
 	cr_assert_eq(fixture_put(store, 1), -ENOTDIR);
-	store_close(store);
 }
 
 Store_test(store_trust, rejects_a_root_that_is_a_file)
@@ -254,10 +243,7 @@ Store_test(store_trust, rejects_files_of_another_user)
 	struct store *shared = fixture_store((struct store_options){.shared = true});
 
 	cr_assert_eq(fixture_put(fixture.store, 1), 0);
-	if (chown(fixture.path, 12345, getegid()) != 0) {
-		store_close(shared);
-		skip_test("files cannot be given to another user here");
-	}
+	skip_unless(chown(fixture.path, 12345, getegid()) == 0, "files cannot be given to another user here");
 	cr_assert_eq(fixture_get(shared, 1), 1, "a member of our group");
 	cr_assert_eq(chown(fixture.path, 12345, 12345), 0);
 	cr_assert_eq(fixture_get(fixture.store, 1), -EPERM);
@@ -267,7 +253,6 @@ Store_test(store_trust, rejects_files_of_another_user)
 	cr_assert_eq(fixture_get(fixture.store, 1), -EPERM);
 	cr_assert_eq(fixture_put(fixture.store, 1), -EPERM);
 	cr_assert_eq(fixture_get(shared, 1), -EPERM, "a group that we are not in");
-	store_close(shared);
 }
 
 #define CANNOT_BECOME_NOBODY 99
@@ -275,14 +260,12 @@ Store_test(store_trust, rejects_files_of_another_user)
 /* Runs `body` as an unprivileged user in a child and returns its exit code. */
 static int as_nobody(int (*body)(void))
 {
-	int status;
 	pid_t child = fork();
 
 	if (child == 0) {
 		_exit(setgid(65534) != 0 || setuid(65534) != 0 ? CANNOT_BECOME_NOBODY : body());
 	}
-	cr_assert_eq(waitpid(child, &status, 0), child);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 98;
+	return exit_of(child);
 }
 
 static int get_one_and_fail_to_put(void)
@@ -302,9 +285,7 @@ Store_test(store_trust, reads_but_does_not_write_a_cache_of_root)
 	cr_assert_eq(fixture_put(fixture.store, 1), 0);
 	cr_assert_eq(chmod(fixture.base, 0755), 0);
 	refused = as_nobody(be_refused);
-	if (refused == CANNOT_BECOME_NOBODY || geteuid() != 0) {
-		skip_test("root is needed, to become another user");
-	}
+	skip_unless(refused != CANNOT_BECOME_NOBODY && geteuid() == 0, "root is needed, to become another user");
 	cr_assert_eq(refused, 0);
 	cr_assert_eq(chmod(fixture.root, 0755), 0);
 	cr_assert_eq(chmod(inside("v1"), 0755), 0);
@@ -318,9 +299,8 @@ Store_test(store_trust, a_full_disk_fails_the_put_and_leaves_no_temporary)
 	struct store_usage usage;
 
 	cr_assert_eq(mkdir(fixture.root, 0700), 0);
-	if (mount("tmpfs", fixture.root, "tmpfs", MS_NOSUID | MS_NODEV, "size=256k,mode=700") < 0) {
-		skip_test("a small file system cannot be mounted here");
-	}
+	skip_unless(mount("tmpfs", fixture.root, "tmpfs", MS_NOSUID | MS_NODEV, "size=256k,mode=700") >= 0,
+	            "a small file system cannot be mounted here");
 	cr_expect_eq(fixture_put_sized(fixture.store, 1, 100000), 0);
 	cr_expect_eq(fixture_put_sized(fixture.store, 2, 200000), -ENOSPC);
 	cr_expect_eq(fixture_get(fixture.store, 1), 1);

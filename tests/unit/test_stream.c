@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "keygen/stream.h"
-
-#include <criterion/criterion.h>
-#include <stdlib.h>
-#include <string.h>
+#include "tests/unit/support.h"
 
 static uint64_t random_state = 88172645463325252u;
 
@@ -198,7 +195,7 @@ Test(stream, a_cursor_rejects_a_field_with_a_hostile_length)
 {
 	static const uint64_t lengths[] = {5, 6, 255, UINT32_MAX, INT64_MAX, UINT64_MAX - 8, UINT64_MAX};
 
-	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+	for (size_t i = 0; i < COUNT(lengths); i++) {
 		struct stream stream = STREAM_EMPTY;
 		struct cursor cursor;
 		size_t size = 77;

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "keygen/trace.h"
-
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <pthread.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
+#include "tests/unit/support.h"
 
 static struct trace trace;
 
@@ -142,25 +136,22 @@ Test(trace, stores_each_variable_once_in_order)
 	cr_assert_str_eq(trace.asked[201], "V199");
 }
 
-static void *taint_bit(void *bit)
+static void *taint_bit(void *number)
 {
+	static const uint32_t bits[] = {TAINT_WRITE, TAINT_OTHER_THREAD, TAINT_TOO_NEW};
+
 	for (int i = 0; i < 1000; i++) {
-		trace_taint(&trace, *(uint32_t *)bit);
+		trace_taint(&trace, bits[(uintptr_t)number]);
 	}
 	return NULL;
 }
 
 Test(trace, collects_the_taints_of_all_threads)
 {
-	uint32_t bits[] = {TAINT_WRITE, TAINT_OTHER_THREAD, TAINT_TOO_NEW};
 	pthread_t threads[3];
 
-	for (int i = 0; i < 3; i++) {
-		cr_assert_eq(pthread_create(&threads[i], NULL, taint_bit, &bits[i]), 0);
-	}
-	for (int i = 0; i < 3; i++) {
-		pthread_join(threads[i], NULL);
-	}
+	start_threads(threads, 3, taint_bit);
+	join_threads(threads, 3);
 	cr_assert_eq(atomic_load(&trace.tainted), TAINT_WRITE | TAINT_OTHER_THREAD | TAINT_TOO_NEW);
 }
 

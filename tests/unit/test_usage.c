@@ -58,7 +58,6 @@ Store_test(usage, the_usage_index_is_right_after_stores_evictions_and_clearing)
 	cr_assert_eq(noted_of(store).bytes, 0);
 	put_some(store, 0, 30);
 	expect_as_counted(store);
-	store_close(store);
 }
 
 Store_test(usage, files_are_counted_if_the_usage_index_is_missing_damaged_or_untrusted)
@@ -73,7 +72,6 @@ Store_test(usage, files_are_counted_if_the_usage_index_is_missing_damaged_or_unt
 	cr_assert_eq(unlink(index_path()), 0);
 	expect_as_counted(store);
 	cr_assert_not(fixture_exists(index_path()), "looking made one");
-	store_close(store);
 }
 
 /* A lost usage index is rebuilt two shards at a time. */
@@ -86,7 +84,6 @@ Store_test(usage, shards_unknown_to_the_usage_index_are_counted)
 	put_some(store, 200, 203);
 	cr_assert(fixture_exists(index_path()));
 	expect_as_counted(store);
-	store_close(store);
 }
 
 Store_test(usage, files_removed_by_hand_are_noticed_when_counting)
@@ -102,7 +99,6 @@ Store_test(usage, files_removed_by_hand_are_noticed_when_counting)
 	cr_assert_eq(usage_of(store).entries, 9);
 	cr_assert_eq(store_prune(store, &pruned), 0);
 	cr_assert_eq(noted_of(store).entries, 9);
-	store_close(store);
 }
 
 static void look(void *context, unsigned step)
@@ -120,13 +116,9 @@ Store_test(usage, costs_the_same_for_any_number_of_entries)
 	struct syscalls many;
 
 	put_some(store, 0, 10);
-	if (!syscalls_count(look, store, 1, &few)) {
-		store_close(store);
-		skip_test("processes may not be traced here");
-	}
+	skip_unless(syscalls_count(look, store, 1, &few), "processes may not be traced here");
 	put_some(store, 10, 1000);
 	cr_assert(syscalls_count(look, store, 1, &many));
 	cr_assert_eq(few.all, many.all);
 	cr_assert_lt(many.all - many.users, 12);
-	store_close(store);
 }

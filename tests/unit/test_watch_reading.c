@@ -2,7 +2,6 @@
 #include "watch_fixture.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 
 WATCHED(watch_reading);
 
@@ -42,7 +41,7 @@ Test(watch_reading, the_digest_of_a_file_of_any_size_is_that_of_its_whole_conten
 	for (size_t i = 0; i < sizeof(bytes); i++) {
 		bytes[i] = (uint8_t)(i * 7 + i / 251);
 	}
-	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+	for (size_t i = 0; i < COUNT(sizes); i++) {
 		struct key digest;
 		int file;
 

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "watch_fixture.h"
 
-#include <fcntl.h>
 #include <locale.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 
 WATCHED(watch_taints);
 

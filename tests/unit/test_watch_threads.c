@@ -2,11 +2,7 @@
 #include "watch_fixture.h"
 
 #include <dirent.h>
-#include <fcntl.h>
-#include <pthread.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 
 WATCHED(watch_threads);
 
@@ -192,19 +188,14 @@ Test(watch_threads, compiles_on_several_threads_have_separate_traces)
 {
 	pthread_t threads[8];
 
-	for (size_t i = 0; i < 8; i++) {
-		cr_assert_eq(pthread_create(&threads[i], NULL, compile_elsewhere, NULL), 0);
-	}
-	for (size_t i = 0; i < 8; i++) {
-		pthread_join(threads[i], NULL);
-	}
+	start_threads(threads, 8, compile_elsewhere);
+	join_threads(threads, 8);
 }
 
 /* Fork. */
 
 Test(watch_threads, a_compile_continues_in_a_forked_child)
 {
-	int result;
 	pid_t child;
 
 	begin();
@@ -219,8 +210,7 @@ Test(watch_threads, a_compile_continues_in_a_forked_child)
 		right = asked("IN_CHILD") && asked("STRANGE") && trace.tainted == 0;
 		_exit(right ? 0 : 1);
 	}
-	waitpid(child, &result, 0);
-	cr_expect_eq(result, 0);
+	cr_expect_eq(exit_of(child), 0);
 	watch_end(&trace);
 	cr_expect_not(asked("IN_CHILD"));
 }
@@ -244,7 +234,6 @@ static void *compile_until_told(void *unused)
 Test(watch_threads, a_child_without_handlers_drops_compiles_of_other_threads, .timeout = 60)
 {
 	pthread_t thread;
-	int result;
 	char byte;
 	pid_t child;
 
@@ -262,8 +251,7 @@ Test(watch_threads, a_child_without_handlers_drops_compiles_of_other_threads, .t
 		watch_end(&trace);
 		_exit(asked("IN_CHILD") ? 0 : 1);
 	}
-	waitpid(child, &result, 0);
-	cr_expect_eq(result, 0);
+	cr_expect_eq(exit_of(child), 0);
 	cr_assert_eq(write(ours, "e", 1), 1);
 	pthread_join(thread, NULL);
 	trace_free(&elsewhere);

@@ -5,8 +5,6 @@
 #include "interpose/watch/snapshot.h"
 #include "watch_fixture.h"
 
-#include <fcntl.h>
-#include <pthread.h>
 #include <sys/sysinfo.h>
 
 WATCHED(watch_told);

@@ -6,12 +6,7 @@
 #include "interpose/nvrtc/texts.h"
 #include "interpose/watch/imports.h"
 #include "interpose/watch/watch.h"
-#include "tests/private_directory.h"
 #include "watched_fixture.h"
-
-#include <errno.h>
-#include <sys/stat.h>
-#include <time.h>
 
 /* Patched libraries stay patched until the process ends. */
 static struct watch *patched_for_good[8];
@@ -82,14 +77,6 @@ static inline void write_file(const char *path, const void *bytes, size_t size)
 static inline void write_text(const char *path, const char *text)
 {
 	write_file(path, text, strlen(text));
-}
-
-static inline int64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
 /* Begins a compile ten seconds from now, so that files just written by tests count as old. */

@@ -4,15 +4,9 @@
 #define TESTS_UNIT_WATCHED_FIXTURE_H
 
 #include "interpose/elf/elf.h"
-#include "tests/unit/skip.h"
+#include "tests/unit/support.h"
 
-#include <criterion/criterion.h>
 #include <dlfcn.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 /* tests/fixtures/<name> beside this program, or under $WATCHED_FIXTURES. */
 static inline void fixture_path(const char *name, char path[PATH_MAX])

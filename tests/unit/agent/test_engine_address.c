@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/engine/address.h"
-
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
+#include "tests/unit/support.h"
 
 static struct engine_address address;
 static struct engine_error error;
@@ -98,7 +94,7 @@ Test(engine_address, ambiguous_addresses_are_rejected)
 	    "s3://bucket/../other",
 	};
 
-	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+	for (size_t i = 0; i < COUNT(wrong); i++) {
 		cr_expect_eq(engine_address_parse(wrong[i], &address, &error), -EINVAL, "%s", wrong[i]);
 	}
 }

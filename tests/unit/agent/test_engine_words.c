@@ -3,9 +3,7 @@
 #include "agent/engine/http.h"
 #include "agent/engine/kind.h"
 #include "agent/engine/redis_session.h"
-
-#include <criterion/criterion.h>
-#include <string.h>
+#include "tests/unit/support.h"
 
 static struct engine_name name_of(uint8_t byte, unsigned format)
 {

@@ -2,14 +2,7 @@
 /* keyring: which texts are keys, and which files are accepted */
 #include "agent/engine/secret_file.h"
 #include "agent/wire/keyring.h"
-#include "tests/private_directory.h"
-
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "tests/unit/support.h"
 
 #define HEX_32 "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
 #define HEX_31 "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e"
@@ -75,7 +68,7 @@ Test(keyring, a_malformed_line_rejects_the_file)
 	struct keyring *keyring = NULL;
 	unsigned line = 0;
 
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+	for (size_t i = 0; i < COUNT(bad); i++) {
 		cr_expect_eq(parse(bad[i], &keyring), -EINVAL, "%s", bad[i]);
 	}
 	cr_assert_eq(keyring_parse("a " HEX_32 "\n\nb\n", &keyring, &line), -EINVAL);

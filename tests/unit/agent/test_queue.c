@@ -2,9 +2,7 @@
 /* queue, settled: waiting uploads, and keys that need no question to the engine */
 #include "agent/node/service.h"
 #include "agent/node/upload.h"
-
-#include <criterion/criterion.h>
-#include <string.h>
+#include "tests/unit/support.h"
 
 static struct queue queue;
 

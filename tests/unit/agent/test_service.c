@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* service: which answers of an engine pause it */
 #include "agent/node/service.h"
-
-#include <criterion/criterion.h>
+#include "tests/unit/support.h"
 
 static struct service service;
 static const struct engine_error error = {.text = "so"};

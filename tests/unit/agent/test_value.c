@@ -5,12 +5,9 @@
 #include "agent/engine/engine.h"
 #include "agent/wire/parcel.h"
 #include "cache/tools/bundle.h"
+#include "tests/unit/support.h"
 
-#include <criterion/criterion.h>
 #include <endian.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define AT_VERSION  8
 #define AT_FORMAT   12
@@ -194,7 +191,7 @@ Test(value, a_value_with_a_wrong_unpacked_size_is_damaged)
 	static const int more[] = {-20000, -1, 1};
 	size_t whole;
 
-	for (size_t i = 0; i < sizeof(more) / sizeof(more[0]); i++) {
+	for (size_t i = 0; i < COUNT(more); i++) {
 		seal_with(NULL, 0);
 		put_raw_size(sizeof(raw) + (uint64_t)(int64_t)more[i]);
 		cr_expect_eq(open_with(NULL, VALUE_TRUST_ENGINE), more[i] < 0 ? VALUE_DAMAGED : VALUE_LARGE);
