@@ -112,6 +112,12 @@ static inline void see_header(const char *path)
 	see_stat(path);
 }
 
+static inline void put_seen(const char *path, const char *text)
+{
+	put_file(path, text);
+	see_header(path);
+}
+
 /* Two prefixes with the same headers. */
 static inline void put_twins(void)
 {
@@ -159,8 +165,63 @@ static inline bool holds(void)
 	return dependencies_hold(built.bytes, built.size, &tree_roots, why, sizeof(why));
 }
 
+/* Builds of one header. */
+static inline void build_one(const char *text)
+{
+	put_seen(in_tree("a.h"), text);
+	build();
+}
+
+/* Builds of the first twin, below a root. */
+static inline void build_twin(void)
+{
+	put_twins();
+	add_root(in_tree("p1"), false);
+	see_twin();
+	build();
+}
+
+static inline struct stream take_built(void)
+{
+	struct stream taken = built;
+
+	built = STREAM_EMPTY;
+	return taken;
+}
+
+/* From here on, reading a file shows another content than its digest says. */
+static inline void spoil_digests(void)
+{
+	for (size_t i = 0; i < trace.count; i++) {
+		trace.events[i].digest.bytes[0] ^= 1;
+	}
+}
+
+#define assert_built_holds()    \
+	do {                    \
+		build();        \
+		assert_holds(); \
+	} while (0)
 #define assert_holds()   cr_assert(holds(), "does not hold: %s", why)
 #define assert_not(text) cr_assert(!holds() && strstr(why, (text)), "expected '%s', got '%s'", (text), why)
+
+/* What stamps were taken anew by the last check; NULL: none. */
+static void *anew;
+
+static inline bool holds_anew(void)
+{
+	free(anew);
+	anew = NULL;
+	return dependencies_hold_anew(built.bytes, built.size, &tree_roots, why, sizeof(why), &anew);
+}
+
+static inline void take_anew(void)
+{
+	cr_assert_not_null(anew);
+	memcpy(built.bytes, anew, built.size);
+	free(anew);
+	anew = NULL;
+}
 
 static inline void tree_begin(void)
 {
@@ -177,6 +238,7 @@ static inline void tree_end(void)
 	remove_tree(tree);
 	trace_free(&trace);
 	stream_free(&built);
+	free(anew);
 	while (tree_roots.count > 0) {
 		free(tree_root[--tree_roots.count].text);
 	}

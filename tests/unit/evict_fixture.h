@@ -215,13 +215,18 @@ static inline const char *inside(const char *name)
 	return path;
 }
 
+static inline void put_apart(struct store *store, unsigned from, unsigned to, int64_t step)
+{
+	for (unsigned i = from; i < to; i++) {
+		clock_now += step;
+		cr_assert_eq(numbered_put(store, i), 0, "entry %u", i);
+	}
+}
+
 /* Puts numbers one second apart. */
 static inline void put_range(struct store *store, unsigned from, unsigned to)
 {
-	for (unsigned i = from; i < to; i++) {
-		clock_now += SECOND;
-		cr_assert_eq(numbered_put(store, i), 0, "entry %u", i);
-	}
+	put_apart(store, from, to, SECOND);
 }
 
 #endif

@@ -5,6 +5,9 @@
 
 #include "tests/unit/dependencies_fixture.h"
 
+#include <linux/landlock.h>
+#include <sys/xattr.h>
+
 __attribute__((format(printf, 1, 2))) static inline bool shell(const char *format, ...)
 {
 	char command[4 * PATH_MAX];
@@ -43,6 +46,30 @@ static inline bool unmount_image(void)
 {
 	return shell("exec 2>/dev/null; umount %s/mnt", tree);
 }
+
+/* Nothing below the root directory may be read any more. */
+static inline bool restrict_reading(void)
+{
+	struct landlock_ruleset_attr rules = {.handled_access_fs = LANDLOCK_ACCESS_FS_READ_FILE};
+	int ruleset = (int)syscall(SYS_landlock_create_ruleset, &rules, sizeof(rules), 0);
+
+	return ruleset >= 0 && syscall(SYS_landlock_restrict_self, ruleset, 0) == 0;
+}
+
+static inline bool become_nobody(void)
+{
+	return setgid(65534) == 0 && setuid(65534) == 0;
+}
+
+/* user::rw-, user:65534:---, group::r--, mask::r--, other::r-- */
+static const struct {
+	uint32_t version;
+	struct {
+		uint16_t tag, permissions;
+		uint32_t id;
+	} entry[5];
+} refusing_list __attribute__((unused)) = {
+    2, {{0x01, 6, UINT32_MAX}, {0x02, 0, 65534}, {0x04, 4, UINT32_MAX}, {0x10, 4, UINT32_MAX}, {0x20, 4, UINT32_MAX}}};
 
 #define SQUASHFS "mksquashfs $from $image -noappend -all-time 1000000000 -mkfs-time 1000000000 -no-progress"
 #define SMALL_EXT4                                                                                               \

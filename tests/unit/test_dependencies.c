@@ -16,8 +16,7 @@ Test(dependencies, probes_are_dependencies_with_headers_in_memory)
 {
 	see_stat(in_tree("mem.h"));
 	input.has_memory_headers = true;
-	build();
-	assert_holds();
+	assert_built_holds();
 	put_file(in_tree("mem.h"), "");
 	assert_not("file appeared: ");
 }
@@ -26,8 +25,7 @@ Test(dependencies, probes_are_dependencies_after_a_failed_open)
 {
 	see_stat(in_tree("a/x.h"));
 	see_open(in_tree("b/x.h"));
-	build();
-	assert_holds();
+	assert_built_holds();
 	put_directory(in_tree("a"));
 	assert_holds();
 	put_file(in_tree("a/x.h"), "");
@@ -51,9 +49,7 @@ Test(dependencies, an_edit_that_keeps_size_and_mtime_does_not_hold)
 
 Test(dependencies, a_touch_without_an_edit_holds)
 {
-	put_file(in_tree("a.h"), "int a;");
-	see_header(in_tree("a.h"));
-	build();
+	build_one("int a;");
 	cr_assert_eq(utimensat(AT_FDCWD, in_tree("a.h"), (struct timespec[]){{1, 0}, {1, 0}}, 0), 0);
 	assert_holds();
 }
@@ -77,9 +73,7 @@ Test(dependencies, a_large_content_is_compared_to_its_last_byte)
 
 Test(dependencies, an_empty_header_holds_until_it_has_content)
 {
-	put_file(in_tree("a.h"), "");
-	see_header(in_tree("a.h"));
-	build();
+	build_one("");
 	cr_assert_eq(utimensat(AT_FDCWD, in_tree("a.h"), NULL, 0), 0);
 	assert_holds();
 	put_file(in_tree("a.h"), "x");
@@ -88,13 +82,9 @@ Test(dependencies, an_empty_header_holds_until_it_has_content)
 
 Test(dependencies, equal_settled_stamps_replace_reading)
 {
-	put_file(in_tree("a.h"), "int a;");
-	see_header(in_tree("a.h"));
-	for (size_t i = 0; i < trace.count; i++) {
-		trace.events[i].digest.bytes[0] ^= 1; /* reading the content would show it */
-	}
-	build();
-	assert_holds();
+	put_seen(in_tree("a.h"), "int a;");
+	spoil_digests();
+	assert_built_holds();
 	cr_assert_eq(utimensat(AT_FDCWD, in_tree("a.h"), (struct timespec[]){{1, 0}, {1, 0}}, 0), 0);
 	assert_not("header changed: ");
 }
@@ -104,9 +94,7 @@ Test(dependencies, a_file_as_new_as_the_compile_is_always_compared_by_content)
 	put_file(in_tree("a.h"), "int a;");
 	trace.start_ns = now_ns();
 	see_header(in_tree("a.h"));
-	for (size_t i = 0; i < trace.count; i++) {
-		trace.events[i].digest.bytes[0] ^= 1;
-	}
+	spoil_digests();
 	build();
 	assert_not("header changed: ");
 }
@@ -118,15 +106,12 @@ Test(dependencies, a_file_with_a_time_of_whole_seconds_settles_after_two)
 	put_file(in_tree("a.h"), "int a;");
 	cr_assert_eq(utimensat(AT_FDCWD, in_tree("a.h"), (struct timespec[]){{time, 0}, {time, 0}}, 0), 0);
 	see_header(in_tree("a.h"));
-	for (size_t i = 0; i < trace.count; i++) {
-		trace.events[i].digest.bytes[0] ^= 1;
-	}
+	spoil_digests();
 	trace.start_ns = (time + 1) * SECOND_NS;
 	build();
 	assert_not("header changed: ");
 	trace.start_ns = (time + 3) * SECOND_NS;
-	build();
-	assert_holds();
+	assert_built_holds();
 }
 
 Test(dependencies, a_header_that_appears_earlier_on_the_search_path_does_not_hold)
@@ -136,8 +121,7 @@ Test(dependencies, a_header_that_appears_earlier_on_the_search_path_does_not_hol
 	put_file(in_tree("late/a.h"), "int a;");
 	see_header(in_tree("early/a.h"));
 	see_header(in_tree("late/a.h"));
-	build();
-	assert_holds();
+	assert_built_holds();
 	put_file(in_tree("early/a.h"), "int a;");
 	assert_not("file appeared: ");
 }
@@ -146,8 +130,7 @@ Test(dependencies, a_dangling_link_is_absent_until_its_target_exists)
 {
 	cr_assert_eq(symlink("target.h", in_tree("a.h")), 0);
 	see_header(in_tree("a.h"));
-	build();
-	assert_holds();
+	assert_built_holds();
 	put_file(in_tree("target.h"), "");
 	assert_not("file appeared: ");
 }
@@ -158,8 +141,7 @@ Test(dependencies, one_stat_of_a_missing_directory_covers_all_names_in_it)
 		see_header(in_tree("none/x%d.h", i));
 		see_header(in_tree("none/deeper/x%d.h", i));
 	}
-	build();
-	assert_holds();
+	assert_built_holds();
 	put_file(in_tree("none"), "a file in the place of the directory");
 	assert_holds();
 	cr_assert_eq(unlink(in_tree("none")), 0);
@@ -174,20 +156,16 @@ Test(dependencies, headers_of_a_removed_directory_are_reported_as_gone)
 {
 	put_directory(in_tree("d"));
 	for (int i = 0; i < 9; i++) {
-		put_file(in_tree("d/%d.h", i), "x");
-		see_header(in_tree("d/%d.h", i));
+		put_seen(in_tree("d/%d.h", i), "x");
 	}
-	build();
-	assert_holds();
+	assert_built_holds();
 	cr_assert_eq(rename(in_tree("d"), in_tree("e")), 0);
 	assert_not("file is gone: ");
 }
 
 Test(dependencies, a_file_replaced_by_a_directory_does_not_hold)
 {
-	put_file(in_tree("a.h"), "");
-	see_header(in_tree("a.h"));
-	build();
+	build_one("");
 	cr_assert_eq(unlink(in_tree("a.h")), 0);
 	put_directory(in_tree("a.h"));
 	assert_not("no longer the same kind of file: ");
@@ -195,9 +173,7 @@ Test(dependencies, a_file_replaced_by_a_directory_does_not_hold)
 
 Test(dependencies, a_header_replaced_by_a_fifo_does_not_hold_and_does_not_block)
 {
-	put_file(in_tree("a.h"), "");
-	see_header(in_tree("a.h"));
-	build();
+	build_one("");
 	cr_assert_eq(unlink(in_tree("a.h")), 0);
 	cr_assert_eq(mkfifo(in_tree("a.h"), 0644), 0);
 	assert_not("no longer the same kind of file: ");
@@ -231,8 +207,7 @@ Test(dependencies, a_swapped_link_to_a_directory_is_followed)
 	for (int i = 0; i < 6; i++) {
 		see_header(in_tree("v/%d.h", i));
 	}
-	build();
-	assert_holds();
+	assert_built_holds();
 	cr_assert_eq(unlink(in_tree("v")), 0);
 	cr_assert_eq(symlink("v2", in_tree("v")), 0);
 	assert_not("/v/5.h");
@@ -244,8 +219,7 @@ Test(dependencies, two_files_that_become_one_do_not_hold)
 	put_file(in_tree("b.h"), "int a;");
 	see_header(in_tree("a.h"));
 	see_header(in_tree("b.h"));
-	build();
-	assert_holds();
+	assert_built_holds();
 	cr_assert_eq(unlink(in_tree("b.h")), 0);
 	cr_assert_eq(link(in_tree("a.h"), in_tree("b.h")), 0);
 	assert_not("are one file");
@@ -257,8 +231,7 @@ Test(dependencies, one_file_that_becomes_two_does_not_hold)
 	cr_assert_eq(link(in_tree("a.h"), in_tree("b.h")), 0);
 	see_header(in_tree("a.h"));
 	see_header(in_tree("b.h"));
-	build();
-	assert_holds();
+	assert_built_holds();
 	cr_assert_eq(unlink(in_tree("b.h")), 0);
 	put_file(in_tree("b.h"), "int a;");
 	assert_not("no longer the same file");
@@ -313,19 +286,16 @@ Test(dependencies, exact_compares_the_time_of_headers_and_probed_files)
 	see_stat(in_tree("probed"));
 	see_header(in_tree("a.h"));
 	input.exact = true;
-	build();
-	assert_holds();
+	assert_built_holds();
 	put_file(in_tree("probed"), "other");
 	assert_not("size or time changed: ");
 	input.exact = false;
-	build();
-	assert_holds();
+	assert_built_holds();
 	cr_assert_eq(unlink(in_tree("probed")), 0);
 	begin_trace();
 	see_header(in_tree("a.h"));
 	input.exact = true;
-	build();
-	assert_holds();
+	assert_built_holds();
 	cr_assert_eq(utimensat(AT_FDCWD, in_tree("a.h"), (struct timespec[]){{1, 0}, {1, 0}}, 0), 0);
 	assert_not("size or time changed: ");
 }
@@ -334,8 +304,7 @@ Test(dependencies, exact_holds_for_a_copy_with_the_same_time)
 {
 	struct stat before;
 
-	put_file(in_tree("a.h"), "int a;");
-	see_header(in_tree("a.h"));
+	put_seen(in_tree("a.h"), "int a;");
 	input.exact = true;
 	build();
 	cr_assert_eq(stat(in_tree("a.h"), &before), 0);

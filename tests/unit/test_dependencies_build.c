@@ -76,8 +76,7 @@ Test(dependencies_build, a_changed_probed_file_is_rejected_but_a_changed_directo
 	put_file(in_tree("new"), "");
 	see_stat(tree);
 	cr_assert_eq(trace.count, 4);
-	build();
-	assert_holds();
+	assert_built_holds();
 	put_file(in_tree("mem.h"), "longer");
 	see_stat(in_tree("mem.h"));
 	assert_refused();
@@ -117,8 +116,7 @@ Test(dependencies_build, the_bytes_do_not_depend_on_the_order_of_events)
 	see_header(in_tree("b.h"));
 	see_header(in_tree("c.h"));
 	build();
-	first = built;
-	built = STREAM_EMPTY;
+	first = take_built();
 	int64_t start = trace.start_ns;
 	begin_trace();
 	trace.start_ns = start;

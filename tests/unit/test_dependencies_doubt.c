@@ -38,9 +38,7 @@ static int holds_for_nobody(void)
 Test(dependencies_doubt, an_unreadable_header_does_not_hold)
 {
 	cr_assert_eq(chmod(tree, 0755), 0);
-	put_file(in_tree("a.h"), "int a;");
-	see_header(in_tree("a.h"));
-	build();
+	build_one("int a;");
 	cr_assert_eq(holds_for_nobody(), 1);
 	cr_assert_eq(chmod(in_tree("a.h"), 0), 0);
 	cr_assert_eq(holds_for_nobody(), 0);
@@ -52,8 +50,7 @@ Test(dependencies_doubt, a_file_larger_than_the_read_limit_is_not_read, .timeout
 	put_file(in_tree("a.h"), "int a;");
 	skip_unless(truncate(in_tree("a.h"), (off_t)1 << 40) == 0, "no file of 1 TiB here");
 	see_header(in_tree("a.h"));
-	build();
-	assert_holds();
+	assert_built_holds();
 	dependencies_forget(built.bytes, built.size);
 	assert_not("header cannot be read");
 }
@@ -67,8 +64,7 @@ Test(dependencies_doubt, a_header_with_an_equal_stamp_must_still_be_readable)
 	put_file(in_tree("a.h"), "int a;");
 	cr_assert_eq(chmod(in_tree("a.h"), 0600), 0);
 	see_header(in_tree("a.h"));
-	build();
-	assert_holds();
+	assert_built_holds();
 	cr_assert_eq(holds_for_nobody(), 0);
 }
 
@@ -94,8 +90,7 @@ Test(dependencies_doubt, a_host_without_free_descriptors_gets_hits)
 	put_directory(in_tree("d"));
 	add_root(tree, false);
 	for (int i = 0; i < 10; i++) {
-		put_file(in_tree("d/%d.h", i), "x");
-		see_header(in_tree("d/%d.h", i));
+		put_seen(in_tree("d/%d.h", i), "x");
 		see_header(in_tree("none/%d.h", i));
 	}
 	build();
@@ -129,8 +124,7 @@ static void see_everything(void)
 		see_header(in_tree("p2/missing/%d.h", i));
 	}
 	trace.start_ns = now_ns();
-	build();
-	assert_holds();
+	assert_built_holds();
 }
 
 Test(dependencies_doubt, trailing_bytes_do_not_hold)
@@ -172,9 +166,7 @@ Test(dependencies_doubt, the_reason_fits_into_any_buffer)
 
 Test(dependencies_doubt, a_check_triggers_no_automount)
 {
-	put_file(in_tree("a.h"), "int a;");
-	see_header(in_tree("a.h"));
-	build();
+	build_one("int a;");
 	assert_holds();
 	cr_expect_gt(statx_calls, 0);
 	cr_expect_eq(statx_mounting, 0, "stat() mounts nothing, so the compiler did not");
@@ -184,8 +176,7 @@ Test(dependencies_doubt, without_statx_fstatat_is_used)
 {
 	static const int errors[] = {ENOSYS, EPERM, EINVAL};
 
-	put_file(in_tree("a.h"), "int a;");
-	see_header(in_tree("a.h"));
+	put_seen(in_tree("a.h"), "int a;");
 	see_open(in_tree("none.h"));
 	build();
 	for (size_t i = 0; i < COUNT(errors); i++) {
@@ -203,9 +194,7 @@ static bool disagree(void)
 
 Test(dependencies_doubt, dependencies_with_paths_do_not_hold_if_a_preload_redirects_paths)
 {
-	put_file(in_tree("a.h"), "int a;");
-	see_header(in_tree("a.h"));
-	build();
+	build_one("int a;");
 	assert_holds();
 	dependencies_ask_paths(disagree);
 	cr_expect_not(holds());

@@ -6,10 +6,7 @@ TestSuite(dependencies_paths, .init = tree_begin, .fini = tree_end);
 
 Test(dependencies_paths, the_same_content_under_another_root_holds)
 {
-	put_twins();
-	add_root(in_tree("p1"), false);
-	see_twin();
-	build();
+	build_twin();
 	assert_holds();
 	set_root(0, in_tree("p2"));
 	assert_holds();
@@ -19,10 +16,7 @@ Test(dependencies_paths, the_same_content_under_another_root_holds)
 
 Test(dependencies_paths, a_header_that_appears_under_the_other_root_does_not_hold)
 {
-	put_twins();
-	add_root(in_tree("p1"), false);
-	see_twin();
-	build();
+	build_twin();
 	set_root(0, in_tree("p2"));
 	put_file(in_tree("p2/none.h"), "");
 	assert_not("p2/none.h");
@@ -30,10 +24,7 @@ Test(dependencies_paths, a_header_that_appears_under_the_other_root_does_not_hol
 
 Test(dependencies_paths, paths_are_looked_up_under_the_present_root_only)
 {
-	put_twins();
-	add_root(in_tree("p1"), false);
-	see_twin();
-	build();
+	build_twin();
 	remove_tree(in_tree("p1"));
 	assert_not("p1");
 	set_root(0, in_tree("p2"));
@@ -46,8 +37,7 @@ Test(dependencies_paths, a_literal_root_must_have_the_same_text)
 	add_root(in_tree("elsewhere"), false);
 	add_root(in_tree("p1"), true);
 	see_twin();
-	build();
-	assert_holds();
+	assert_built_holds();
 	set_root(0, in_tree("nowhere"));
 	assert_holds();
 	set_root(1, in_tree("p2"));
@@ -70,8 +60,7 @@ Test(dependencies_paths, a_literal_root_is_compared_even_without_opened_files)
 Test(dependencies_paths, the_root_directory_is_always_a_literal_root)
 {
 	add_root("", false);
-	build();
-	assert_holds();
+	assert_built_holds();
 	set_root(0, "/tmp");
 	assert_not("bound to /, and now it is /tmp");
 }
@@ -85,18 +74,14 @@ Test(dependencies_paths, files_below_the_root_directory_are_found)
 		see_header(in_tree("none%d", i));
 	}
 	see_stat("/");
-	build();
-	assert_holds();
+	assert_built_holds();
 	put_file(in_tree("a.h"), "changed");
 	assert_not("header changed: /");
 }
 
 Test(dependencies_paths, more_or_fewer_roots_do_not_hold)
 {
-	put_twins();
-	add_root(in_tree("p1"), false);
-	see_twin();
-	build();
+	build_twin();
 	add_root("/more", false);
 	assert_not("number of roots");
 	tree_roots.count = 0;
@@ -136,8 +121,7 @@ Test(dependencies_paths, dot_dot_paths_from_a_root_stay_relative_to_it)
 	see_header(in_tree("p1/sub/..//./none.h"));
 	see_stat(in_tree("p1/sub/.."));
 	see_stat(in_tree("p1/sub/"));
-	build();
-	assert_holds();
+	assert_built_holds();
 	set_root(0, in_tree("p2/sub"));
 	assert_holds();
 	put_file(in_tree("p2/a.h"), "changed");
@@ -164,10 +148,7 @@ Test(dependencies_paths, a_root_that_makes_a_path_too_long_does_not_hold)
 {
 	char text[PATH_MAX + 10];
 
-	put_twins();
-	add_root(in_tree("p1"), false);
-	see_twin();
-	build();
+	build_twin();
 	memset(text, 'x', sizeof(text) - 1);
 	text[0] = '/';
 	text[sizeof(text) - 1] = '\0';
@@ -184,8 +165,7 @@ Test(dependencies_paths, relative_paths_are_relative_to_the_present_working_dire
 	see_header("sub/b.h");
 	see_header("../p1/a.h");
 	see_stat(".");
-	build();
-	assert_holds();
+	assert_built_holds();
 	cr_assert_eq(chdir(in_tree("p2")), 0);
 	assert_not("no longer the same file"); /* ../p1/a.h and a.h were one file */
 	begin_trace();
@@ -216,8 +196,7 @@ Test(dependencies_paths, a_probe_of_the_absolute_working_directory_follows_the_p
 	cr_assert_eq(chdir(in_tree("p2")), 0);
 	assert_not("no longer the same file"); /* without input.cwd it is a literal path */
 	input.cwd = strcpy(cwd, in_tree("p1"));
-	build();
-	assert_holds();
+	assert_built_holds();
 	remove_tree(in_tree("p1"));
 	assert_holds();
 }
@@ -232,8 +211,7 @@ Test(dependencies_paths, whether_a_root_is_the_working_directory_is_compared)
 	input.cwd = strcpy(cwd, in_tree("p1"));
 	see_header(in_tree("p1/a.h"));
 	see_stat(in_tree("p1"));
-	build();
-	assert_holds();
+	assert_built_holds();
 	set_root(0, in_tree("p2"));
 	assert_not("no longer the same file");
 	cr_assert_eq(chdir(in_tree("p2")), 0);
@@ -275,15 +253,13 @@ Test(dependencies_paths, files_of_a_deleted_working_directory_do_not_hold)
 	cr_assert_eq(chdir(in_tree("gone")), 0);
 	see_header("a.h");
 	see_header("sub/a.h");
-	build();
-	assert_holds();
+	assert_built_holds();
 	cr_assert_eq(rmdir(in_tree("gone")), 0);
 	assert_holds();
 	begin_trace();
 	see_header("a.h");
 	see_stat(".");
-	build();
-	assert_holds();
+	assert_built_holds();
 	cr_assert_eq(chdir(tree), 0);
 	assert_holds();
 	put_file("a.h", "");

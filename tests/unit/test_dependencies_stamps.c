@@ -4,28 +4,9 @@
 #include "keygen/dependencies_sights.h"
 #include "tests/unit/mount_fixture.h"
 
-#include <linux/landlock.h>
 #include <sys/prctl.h>
-#include <sys/xattr.h>
 
 TestSuite(dependencies_stamps, .init = tree_begin, .fini = tree_end);
-
-static void *anew;
-
-static bool holds_anew(void)
-{
-	free(anew);
-	anew = NULL;
-	return dependencies_hold_anew(built.bytes, built.size, &tree_roots, why, sizeof(why), &anew);
-}
-
-static void take_anew(void)
-{
-	cr_assert_not_null(anew);
-	memcpy(built.bytes, anew, built.size);
-	free(anew);
-	anew = NULL;
-}
 
 /* Asserts that all stamps were accepted and no file was read. */
 #define assert_believed()                   \
@@ -43,16 +24,9 @@ static struct fixed_stamps stamps_of(const struct stream *dependencies)
 	return stamps;
 }
 
-static void see_one(void)
-{
-	put_file(in_tree("a.h"), "int a;");
-	see_header(in_tree("a.h"));
-	build();
-}
-
 Test(dependencies_stamps, stamps_taken_on_this_node_replace_reading)
 {
-	see_one();
+	build_one("int a;");
 	assert_believed();
 }
 
@@ -87,7 +61,7 @@ Test(dependencies_stamps, another_raw_image_of_a_writable_file_system_does_not_h
 
 Test(dependencies_stamps, after_another_boot_a_file_is_read_once_and_gets_a_new_stamp)
 {
-	see_one();
+	build_one("int a;");
 	built.bytes[DEPENDENCIES_STAMPS_AT] ^= 1;
 	usleep(50000); /* a file as new as the check is not settled */
 	assert_read();
@@ -97,7 +71,7 @@ Test(dependencies_stamps, after_another_boot_a_file_is_read_once_and_gets_a_new_
 
 Test(dependencies_stamps, a_copy_with_another_stamp_is_read_once_and_gets_a_new_stamp)
 {
-	see_one();
+	build_one("int a;");
 	cr_assert_eq(rename(in_tree("a.h"), in_tree("old.h")), 0);
 	put_file(in_tree("a.h"), "int a;");
 	usleep(50000); /* a file as new as the check is not settled */
@@ -112,7 +86,7 @@ Test(dependencies_stamps, a_file_as_new_as_the_check_gets_no_new_stamp)
 {
 	struct timespec future = {.tv_sec = (time_t)(now_ns() / SECOND_NS) + 3600};
 
-	see_one();
+	build_one("int a;");
 	cr_assert_eq(utimensat(AT_FDCWD, in_tree("a.h"), (struct timespec[]){future, future}, 0), 0);
 	cr_assert(holds_anew());
 	cr_assert_null(anew);
@@ -120,9 +94,7 @@ Test(dependencies_stamps, a_file_as_new_as_the_check_gets_no_new_stamp)
 
 Test(dependencies_stamps, an_empty_file_is_always_read)
 {
-	put_file(in_tree("a.h"), "");
-	see_header(in_tree("a.h"));
-	build();
+	build_one("");
 	const uint8_t *digest = memmem(built.bytes, built.size, "a.h", 3);
 	cr_assert_not_null(digest);
 	built.bytes[built.size - 1] ^= 1; /* the last byte of the digest, which is compared only after reading */
@@ -131,7 +103,7 @@ Test(dependencies_stamps, an_empty_file_is_always_read)
 
 Test(dependencies_stamps, an_equal_settled_stamp_replaces_the_digest)
 {
-	see_one();
+	build_one("int a;");
 	built.bytes[built.size - 1] ^= 1;
 	assert_believed();
 }
@@ -142,10 +114,8 @@ Test(dependencies_stamps, both_mounts_of_one_tree_are_recorded)
 
 	put_directory(in_tree("mem"));
 	skip_unless(mount("none", in_tree("mem"), "tmpfs", 0, NULL) == 0, "nothing can be mounted here");
-	put_file(in_tree("mem/a.h"), "int a;");
-	see_header(in_tree("mem/a.h"));
-	put_file(in_tree("b.h"), "int b;");
-	see_header(in_tree("b.h"));
+	put_seen(in_tree("mem/a.h"), "int a;");
+	put_seen(in_tree("b.h"), "int b;");
 	build();
 	stamps = stamps_of(&built);
 	bool believed = holds_anew() && !anew;
@@ -159,12 +129,8 @@ Test(dependencies_stamps, dependencies_of_two_nodes_are_equal_except_for_stamps)
 {
 	struct stream first;
 
-	put_twins();
-	add_root(in_tree("p1"), false);
-	see_twin();
-	build();
-	first = built;
-	built = STREAM_EMPTY;
+	build_twin();
+	first = take_built();
 	begin_trace();
 	trace.start_ns += SECOND_NS;
 	cr_assert_eq(rename(in_tree("p1"), in_tree("gone")), 0);
@@ -190,9 +156,8 @@ Test(dependencies_stamps, in_exact_mode_times_are_compared_and_not_cleared)
 	struct stream first;
 
 	input.exact = true;
-	see_one();
-	first = built;
-	built = STREAM_EMPTY;
+	build_one("int a;");
+	first = take_built();
 	begin_trace();
 	cr_assert_eq(utimensat(AT_FDCWD, in_tree("a.h"), (struct timespec[]){{.tv_sec = 1}, {.tv_sec = 1}}, 0), 0);
 	see_header(in_tree("a.h"));
@@ -210,7 +175,7 @@ Test(dependencies_stamps, cleared_stamps_are_zero_and_are_renewed)
 	static const struct fixed_stamps none;
 	struct fixed_stamps stamps;
 
-	see_one();
+	build_one("int a;");
 	dependencies_forget(built.bytes, built.size);
 	stamps = stamps_of(&built);
 	cr_expect_eq(memcmp(&stamps, &none, sizeof(none)), 0);
@@ -235,7 +200,7 @@ Test(dependencies_stamps, recent_stamps_of_another_node_or_container_are_not_rep
 	struct fixed_stamps here;
 	struct fixed_stamps there;
 
-	see_one();
+	build_one("int a;");
 	here = stamps_of(&built);
 	cr_expect_not(lately_elsewhere(&here, &here), "this is the node");
 	there = here;
@@ -286,15 +251,6 @@ static int in_child(bool (*confine)(void))
 	return exit_of(child);
 }
 
-/* Nothing below the root directory may be read any more. */
-static bool restrict_reading(void)
-{
-	struct landlock_ruleset_attr rules = {.handled_access_fs = LANDLOCK_ACCESS_FS_READ_FILE};
-	int ruleset = (int)syscall(SYS_landlock_create_ruleset, &rules, sizeof(rules), 0);
-
-	return ruleset >= 0 && syscall(SYS_landlock_restrict_self, ruleset, 0) == 0;
-}
-
 static bool landlock_by_anybody(void)
 {
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && restrict_reading();
@@ -302,7 +258,7 @@ static bool landlock_by_anybody(void)
 
 Test(dependencies_stamps, a_header_forbidden_by_landlock_does_not_hold)
 {
-	see_one();
+	build_one("int a;");
 	assert_believed();
 	int answer = in_child(landlock_by_anybody);
 	skip_unless(answer != 2, "no Landlock here");
@@ -311,26 +267,11 @@ Test(dependencies_stamps, a_header_forbidden_by_landlock_does_not_hold)
 
 Test(dependencies_stamps, a_header_forbidden_to_root_by_landlock_without_no_new_privs_does_not_hold)
 {
-	see_one();
+	build_one("int a;");
 	int answer = in_child(restrict_reading);
 	skip_unless(answer != 2, "no Landlock here, or no right to it without no_new_privs");
 	cr_expect_eq(answer, 0);
 }
-
-static bool become_nobody(void)
-{
-	return setgid(65534) == 0 && setuid(65534) == 0;
-}
-
-/* user::rw-, user:65534:---, group::r--, mask::r--, other::r-- */
-static const struct {
-	uint32_t version;
-	struct {
-		uint16_t tag, permissions;
-		uint32_t id;
-	} entry[5];
-} refusing_list = {
-    2, {{0x01, 6, UINT32_MAX}, {0x02, 0, 65534}, {0x04, 4, UINT32_MAX}, {0x10, 4, UINT32_MAX}, {0x20, 4, UINT32_MAX}}};
 
 Test(dependencies_stamps, a_header_forbidden_by_an_access_control_list_does_not_hold)
 {

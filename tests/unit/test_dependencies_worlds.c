@@ -6,9 +6,6 @@
 #include "tests/unit/dependencies_model.h"
 #include "tests/unit/mount_fixture.h"
 
-#include <linux/landlock.h>
-#include <sys/xattr.h>
-
 static char images[PATH_MAX + 16]; /* of two file systems; "": none can be mounted here */
 static bool is_mounted;
 static unsigned remounts;
@@ -71,16 +68,6 @@ static void new_world(void)
 	usleep(50000); /* settled */
 }
 
-/* user::rw-, user:65534:---, group::r--, mask::r--, other::r-- */
-static const struct {
-	uint32_t version;
-	struct {
-		uint16_t tag, permissions;
-		uint32_t id;
-	} entry[5];
-} refusing_list = {
-    2, {{0x01, 6, UINT32_MAX}, {0x02, 0, 65534}, {0x04, 4, UINT32_MAX}, {0x10, 4, UINT32_MAX}, {0x20, 4, UINT32_MAX}}};
-
 static void permit(void)
 {
 	static const mode_t modes[] = {0, 0600, 0644, 0644};
@@ -102,8 +89,6 @@ static void permit(void)
 /* Clears, changes or renews stamps. The answer must not depend on them. */
 static void meddle(void)
 {
-	void *anew = NULL;
-
 	switch (pick(3)) {
 	case 0:
 		dependencies_forget(built.bytes, built.size);
@@ -114,27 +99,16 @@ static void meddle(void)
 		}
 		break;
 	default:
-		if (dependencies_hold_anew(built.bytes, built.size, &tree_roots, why, sizeof(why), &anew) && anew) {
-			memcpy(built.bytes, anew, built.size);
+		if (holds_anew() && anew) {
+			take_anew();
 			renewals++;
 		}
-		free(anew);
-		anew = NULL;
 		/* Files that were just read and stamped need not be read again, unless they are too new. */
-		if (dependencies_hold_anew(built.bytes, built.size, &tree_roots, why, sizeof(why), &anew)) {
+		if (holds_anew()) {
 			cr_expect_null(anew, "stamps were taken anew twice");
 		}
-		free(anew);
 		break;
 	}
-}
-
-static bool restrict_reading(void)
-{
-	struct landlock_ruleset_attr rules = {.handled_access_fs = LANDLOCK_ACCESS_FS_READ_FILE};
-	int ruleset = (int)syscall(SYS_landlock_create_ruleset, &rules, sizeof(rules), 0);
-
-	return ruleset >= 0 && syscall(SYS_landlock_restrict_self, ruleset, 0) == 0;
 }
 
 /* Returns the answer in bit 0 and the model's in bit 1. Asks as root, as nobody, or as a process that may read no
@@ -145,8 +119,7 @@ static int ask(unsigned asker, unsigned count)
 
 	askers[asker]++;
 	if (child == 0) {
-		bool changed =
-		    asker == 0 || (asker == 1 ? setgid(65534) == 0 && setuid(65534) == 0 : restrict_reading());
+		bool changed = asker == 0 || (asker == 1 ? become_nobody() : restrict_reading());
 		int answer = changed ? holds() | (model_holds(count) << 1) : 4;
 
 		if (asker == 0) {

@@ -124,10 +124,7 @@ Store_test(evict, begins_with_short_lived_entries_that_had_no_hit)
 	}
 	clock_now += SECOND;
 	cr_assert(numbered_get(store, 2));
-	for (unsigned i = 10; i < 14; i++) {
-		clock_now += 60 * SECOND;
-		cr_assert_eq(numbered_put(store, i), 0);
-	}
+	put_apart(store, 10, 14, 60 * SECOND);
 	expect_from(5, 2, 14);
 }
 
@@ -148,10 +145,7 @@ Store_test(evict, a_used_file_with_a_short_lived_result_is_not_evicted_first)
 {
 	struct store *store = fixture_capped(16 * FILE_BYTES);
 
-	for (unsigned i = 0; i < 14; i++) {
-		clock_now += SECOND;
-		cr_assert_eq(numbered_put(store, i), 0);
-	}
+	put_range(store, 0, 14);
 	short_lived_put(store, 7);
 	clock_now += SECOND;
 	cr_assert(numbered_put(store, 14) == 0 && numbered_put(store, 15) == 0);
@@ -162,19 +156,13 @@ Store_test(evict, evicts_by_last_use_and_not_by_last_write)
 {
 	struct store *store = fixture_capped(10 * FILE_BYTES);
 
-	for (unsigned i = 0; i < 10; i++) {
-		clock_now += 60 * SECOND;
-		cr_assert_eq(numbered_put(store, i), 0);
-	}
+	put_apart(store, 0, 10, 60 * SECOND);
 	clock_now += 2 * HOUR;
 	cr_assert(numbered_get(store, 0));
 	clock_now += 2 * HOUR;
 	cr_assert(numbered_get(store, 3));
 	clock_now += 2 * HOUR;
-	for (unsigned i = 10; i < 18; i++) {
-		clock_now += 60 * SECOND;
-		cr_assert_eq(numbered_put(store, i), 0);
-	}
+	put_apart(store, 10, 18, 60 * SECOND);
 	for (unsigned i = 0; i < 10; i++) {
 		cr_assert_eq(numbered_exists(i), i == 0 || i == 3, "entry %u", i);
 	}
@@ -259,10 +247,7 @@ Store_test(evict, a_file_replaced_after_the_scan_is_not_evicted)
 	uint8_t *bytes;
 	size_t size;
 
-	for (unsigned i = 0; i < 10; i++) {
-		clock_now += SECOND;
-		cr_assert_eq(numbered_put(store, i), 0);
-	}
+	put_range(store, 0, 10);
 	clock_now += 2 * HOUR;
 	numbered_path(0, path);
 	(void)snprintf(other, sizeof(other), "%s/new", fixture.base);
@@ -281,9 +266,7 @@ Store_test(evict, entries_too_large_for_a_lowered_cap_are_evicted_first)
 	struct store *large = fixture_capped(1 << 20);
 	struct store *small = fixture_capped(40 * FILE_BYTES);
 
-	for (unsigned i = 0; i < 30; i++) {
-		cr_assert_eq(numbered_put(large, i), 0);
-	}
+	put_apart(large, 0, 30, 0);
 	clock_now += 2 * HOUR;
 	cr_assert_eq(numbered_put_sized(large, 30, 100000), 0);
 	clock_now += SECOND;
@@ -323,10 +306,7 @@ Store_test(evict, prune_removes_the_oldest_down_to_the_cap)
 
 	cr_assert_eq(store_prune(store, &pruned), 0);
 	cr_assert_not(fixture_exists(fixture.root));
-	for (unsigned i = 0; i < 700; i++) {
-		clock_now += SECOND;
-		cr_assert_eq(numbered_put(store, i), 0);
-	}
+	put_range(store, 0, 700);
 	clock_now += 2 * HOUR;
 	cr_assert(numbered_get(store, 17));
 	cr_assert_eq(store_prune(small, &pruned), 0);

@@ -51,10 +51,7 @@ Store_test(evict_cost, a_store_past_the_cap_scans_at_most_two_shards)
 	unsigned sum = 0;
 	unsigned most = 0;
 
-	for (unsigned i = 0; i < files; i++) {
-		clock_now += SECOND;
-		cr_assert_eq(numbered_put(store, i), 0);
-	}
+	put_range(store, 0, files);
 	clock_now += 3 * HOUR;
 	count_or_skip(put_step, store, STEPS);
 	for (unsigned i = 0; i < STEPS; i++) {

@@ -37,9 +37,7 @@ static struct store_pruned pruned(int64_t unused_ns)
 
 	chore = (struct chore){.stopped = stopped};
 	clock_now -= clock_now % SECOND;
-	for (unsigned i = 0; i < PUT; i++) {
-		cr_assert_eq(numbered_put(store, i), 0);
-	}
+	put_apart(store, 0, PUT, 0);
 	clock_now += 24 * HOUR;
 	for (unsigned i = 0; i < PUT; i++) {
 		numbered_path(i, path);
@@ -94,9 +92,7 @@ Store_test(prune, too_large_entries_are_removed_first)
 	struct store *small = fixture_capped(24 * FILE_BYTES);
 	struct store_pruned result;
 
-	for (unsigned i = 0; i < 24; i++) {
-		cr_assert_eq(numbered_put(store, i), 0);
-	}
+	put_apart(store, 0, 24, 0);
 	clock_now += HOUR;
 	cr_assert_eq(numbered_put_sized(store, 24, 4 * FILE_BYTES), 0);
 	cr_assert_eq(store_prune(small, &result), 0);
