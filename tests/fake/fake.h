@@ -28,6 +28,9 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 struct text {
 	char *bytes;
@@ -83,6 +86,7 @@ bool fake_starts(const char *text, const char *prefix);
 
 /* compile.c */
 void fake_set_text(struct text *text, const char *bytes, size_t size);
+void fake_drop_lowered(struct _nvrtcProgram *program);
 nvrtcResult fake_compile(struct _nvrtcProgram *program, int count, const char *const *options);
 
 /* rehook.c */

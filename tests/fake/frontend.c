@@ -2,9 +2,6 @@
 /* The part of the fake compiler that looks at files, in the order and with the calls of the real one. */
 #include "tests/fake/fake.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #define DEPTH_MAX 16

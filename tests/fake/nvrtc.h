@@ -2,8 +2,8 @@
 /*
  * nvrtc: the run-time compiler's interface as the tests use it, declared by hand so that they build without CUDA
  *
- * The X-macro lists every public function with the version that brought it; fixtures make tables from it, the fake
- * counts calls by it. FAKE_* macros of the makefile fragment choose what one build of the fake library has.
+ * The X-macro lists every public function with the version that brought it; fixtures make tables from it. FAKE_* macros
+ * of the makefile fragment choose what one build of the fake library has.
  */
 #ifndef TESTS_FAKE_NVRTC_H
 #define TESTS_FAKE_NVRTC_H
@@ -70,9 +70,8 @@ NVRTC_ALL(NVRTC_DECLARE)
 #undef NVRTC_DECLARE
 __attribute__((visibility("default"))) const char *nvrtcGetErrorString(nvrtcResult result);
 
-/* The fake's own: compiles done by this library in this process, and calls of one function by name (-1: no such). */
+/* The fake's own: compiles done by this library in this process. */
 __attribute__((visibility("default"))) int fakeNvrtcCompiles(void);
-__attribute__((visibility("default"))) int fakeNvrtcCallsOf(const char *function);
 
 /* The program's own, if it has one: called in the middle of every compile, unseen by whoever watches the library. */
 __attribute__((weak, visibility("default"))) void fakeNvrtcGate(void);

@@ -2,10 +2,6 @@
 /* The options that the fake compiler takes, in the spellings that the real one takes. */
 #include "tests/fake/fake.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 bool fake_starts(const char *text, const char *prefix)
 {
 	return strncmp(text, prefix, strlen(prefix)) == 0;

@@ -147,8 +147,6 @@ static int obey(struct link_state *link, const char *line, const char *name, str
 		fprintf(stderr, "%s\n", text);
 	} else if (strcmp(line, "@third") == 0) {
 		say(made, " %a", third());
-	} else if (sscanf(line, "@ask %31s", word) == 1) {
-		put_variable(made, word);
 	} else if (sscanf(line, "@symbol %31s", word) == 1) {
 		add_symbol(link, word, name);
 	} else if (sscanf(line, "@wants %31s", link->wanted) == 1) {

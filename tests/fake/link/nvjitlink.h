@@ -9,7 +9,6 @@
  *     @warn TEXT         in the info log
  *     @stderr TEXT       on stderr
  *     @third             what a third is in this rounding mode
- *     @ask NAME          what the environment says
  *     @symbol NAME       where an earlier input has it too, stderr tells, by the name that the host gave that one
  *
  * PTX begins with .version, LTO-IR and the others as in life; behind the head of a thin archive is one path per
