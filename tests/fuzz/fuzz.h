@@ -7,6 +7,7 @@
 #ifndef TESTS_FUZZ_FUZZ_H
 #define TESTS_FUZZ_FUZZ_H
 
+#include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <stdbool.h>

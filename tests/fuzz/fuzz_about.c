@@ -9,9 +9,6 @@
 
 #include "tests/fuzz/fuzz.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define FACTS 8
 
 struct walk {

@@ -23,7 +23,6 @@
 #include "tests/fuzz/fuzz.h"
 
 #include <blake2.h>
-#include <errno.h>
 #include <zstd.h>
 
 #define ENTRIES              4

@@ -12,8 +12,6 @@
 
 #include "tests/fuzz/fuzz.h"
 
-#include <errno.h>
-
 #define AT_ENDED 16 /* in a note */
 
 static struct directory directory;

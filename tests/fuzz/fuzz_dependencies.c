@@ -11,14 +11,8 @@
 
 #include "tests/fuzz/fuzz.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sys/sysinfo.h>
-#include <unistd.h>
 
 #define MODES 4
 

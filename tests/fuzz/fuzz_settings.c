@@ -12,7 +12,6 @@
 #include "tests/fuzz/fuzz.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <strings.h>
 

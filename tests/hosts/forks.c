@@ -23,14 +23,8 @@
 #include "tests/descriptors.h"
 #include "tests/hosts/host.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <pthread.h>
 #include <semaphore.h>
-#include <signal.h>
 #include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 enum { BEFORE, SLOW, FRESH, GRAND };
 

@@ -9,9 +9,7 @@
  */
 #include "tests/hosts/host.h"
 
-#include <pthread.h>
 #include <setjmp.h>
-#include <stdbool.h>
 
 #define STACK ((size_t)256 << 20) /* too large for libc to keep: it is unmapped when its thread has ended */
 

@@ -18,12 +18,6 @@
 #include "tests/hosts/host.h"
 
 #include <fenv.h>
-#include <pthread.h>
-#include <signal.h>
-#include <stdbool.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #define OPTIONS_MAX 8
 #define HANDLES_MAX 8

@@ -15,19 +15,13 @@
  */
 #include "tests/hosts/host.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <grp.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/time.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>

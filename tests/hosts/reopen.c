@@ -16,9 +16,6 @@
 #include "tests/descriptors.h"
 #include "tests/hosts/host.h"
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 static long pages(void)
 {
 	long size = 0, resident = 0;

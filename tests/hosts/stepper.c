@@ -9,13 +9,7 @@
  */
 #include "tests/hosts/host.h"
 
-#include <pthread.h>
 #include <setjmp.h>
-#include <signal.h>
-#include <stdbool.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #ifndef __x86_64__
 int main(void)

@@ -9,7 +9,6 @@
  */
 #include "tests/hosts/host.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 
 enum { VARIANTS_MAX = 64, THREADS_MAX = 32, ARCHITECTURES = 3, LAST = VARIANTS_MAX * ARCHITECTURES };

@@ -22,11 +22,7 @@
 #include "tests/hosts/host.h"
 #include "tests/fake/nvvm/nvvm.h"
 
-#include <errno.h>
 #include <fenv.h>
-#include <pthread.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #define OPTIONS_MAX  8
 #define PROGRAMS_MAX 4
