@@ -46,6 +46,13 @@ static inline int64_t compile_lock_far(void)
 	return compile_lock_clock() + INT64_C(100000) * 1000000000;
 }
 
+/* Of a file that nobody has to be told of. */
+static inline void ignore(void *context, const struct compile_lock_file *file)
+{
+	(void)context;
+	(void)file;
+}
+
 /* Returns true if the thread sleeps in the kernel. */
 static inline bool compile_lock_sleeps(pid_t thread)
 {

@@ -13,12 +13,6 @@ static bool wait_for(struct compile_lock *lock, const uint8_t *key)
 	return compile_lock_acquire(lock, &options, key);
 }
 
-static void ignore(void *context, const struct compile_lock_file *file)
-{
-	(void)context;
-	(void)file;
-}
-
 /* Returns the state of the key as another process would see it. */
 static enum compile_lock_file_state seen_from_outside(const uint8_t *key)
 {

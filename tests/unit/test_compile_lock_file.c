@@ -5,12 +5,6 @@ TestSuite(compile_lock_file, .init = compile_lock_set_up, .fini = compile_lock_t
 
 static struct compile_lock_file held; /* by each test */
 
-static void ignore(void *context, const struct compile_lock_file *file)
-{
-	(void)context;
-	(void)file;
-}
-
 static enum compile_lock_file_state take_key(const uint8_t *key, enum compile_lock_file_patience patience,
                                              struct compile_lock_file *ret_file)
 {
@@ -22,6 +16,12 @@ static enum compile_lock_file_state take_key(const uint8_t *key, enum compile_lo
 static enum compile_lock_file_state take(struct compile_lock_file *ret_file)
 {
 	return take_key(compile_lock_key, COMPILE_LOCK_FILE_TRY, ret_file);
+}
+
+static void take_and_release(enum compile_lock_file_outcome outcome)
+{
+	cr_assert_eq(take(&held), COMPILE_LOCK_FILE_TAKEN);
+	compile_lock_file_release(&held, outcome);
 }
 
 static enum compile_lock_file_state probe(void)
@@ -133,8 +133,7 @@ Test(compile_lock_file, a_foreign_file_in_its_place_is_not_written)
 	char found[sizeof(thesis) + 1] = "";
 	FILE *theirs;
 
-	cr_assert_eq(take(&held), COMPILE_LOCK_FILE_TAKEN);
-	compile_lock_file_release(&held, COMPILE_LOCK_FILE_ENDED_KEPT);
+	take_and_release(COMPILE_LOCK_FILE_ENDED_KEPT);
 	theirs = fopen(compile_lock_fixture.file, "w");
 	cr_assert(theirs && fputs(thesis, theirs) >= 0 && fclose(theirs) == 0);
 	cr_expect_eq(take(&held), COMPILE_LOCK_FILE_NONE);
@@ -149,8 +148,7 @@ Test(compile_lock_file, a_lock_on_the_whole_file_blocks_no_caller, .timeout = 60
 {
 	int fd;
 
-	cr_assert_eq(take(&held), COMPILE_LOCK_FILE_TAKEN);
-	compile_lock_file_release(&held, COMPILE_LOCK_FILE_ENDED_WITHOUT);
+	take_and_release(COMPILE_LOCK_FILE_ENDED_WITHOUT);
 	fd = hold(0, 0);
 	cr_expect_eq(take_key(compile_lock_key, COMPILE_LOCK_FILE_WAIT, &held), COMPILE_LOCK_FILE_GIVEN_UP);
 	close(fd);
@@ -201,8 +199,7 @@ Test(compile_lock_file, a_note_with_a_future_time_is_ignored)
 	off_t at = SLOT; /* after the magic */
 	int fd;
 
-	cr_assert_eq(take(&held), COMPILE_LOCK_FILE_TAKEN);
-	compile_lock_file_release(&held, COMPILE_LOCK_FILE_ENDED_NOT_KEPT);
+	take_and_release(COMPILE_LOCK_FILE_ENDED_NOT_KEPT);
 	fd = open(compile_lock_fixture.file, O_RDWR | O_CLOEXEC);
 	while (pread(fd, slot, 1, at) == 1 && slot[0] == 0) {
 		at += SLOT;
@@ -454,19 +451,16 @@ Test(compile_lock_file, the_last_descriptors_are_left_to_the_host)
 	state = take(&held);
 	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
 	cr_expect_eq(state, COMPILE_LOCK_FILE_NONE);
-	cr_assert_eq(take(&held), COMPILE_LOCK_FILE_TAKEN);
-	compile_lock_file_release(&held, COMPILE_LOCK_FILE_ENDED_KEPT);
+	take_and_release(COMPILE_LOCK_FILE_ENDED_KEPT);
 }
 
 static mode_t mode_made(bool shared)
 {
-	struct compile_lock_file file;
 	struct stat found = {0};
 	mode_t before = umask(0);
 
 	compile_lock_fixture.directory.shared = shared;
-	cr_assert_eq(take(&file), COMPILE_LOCK_FILE_TAKEN);
-	compile_lock_file_release(&file, COMPILE_LOCK_FILE_ENDED_KEPT);
+	take_and_release(COMPILE_LOCK_FILE_ENDED_KEPT);
 	umask(before);
 	cr_assert_eq(stat(compile_lock_fixture.file, &found), 0);
 	return found.st_mode & 07777;
@@ -484,8 +478,7 @@ Test(compile_lock_file, in_a_shared_directory_the_file_has_mode_0660)
 
 Test(compile_lock_file, an_untrusted_file_or_directory_gives_no_lock)
 {
-	cr_assert_eq(take(&held), COMPILE_LOCK_FILE_TAKEN);
-	compile_lock_file_release(&held, COMPILE_LOCK_FILE_ENDED_KEPT);
+	take_and_release(COMPILE_LOCK_FILE_ENDED_KEPT);
 
 	cr_assert_eq(chmod(compile_lock_fixture.file, 0666), 0);
 	cr_expect_eq(probe(), COMPILE_LOCK_FILE_NONE, "others can write the file");

@@ -5,20 +5,21 @@
 static char base[4096], root[4200], file[4300], old[4300];
 static struct directory directory = {.path = root};
 
-static void set_up(void)
-{
-	cr_assert(private_directory_make(base, sizeof(base), "journal"));
-	snprintf(root, sizeof(root), "%s/cache", base);
-	snprintf(file, sizeof(file), "%s/v1/journal", root);
-	snprintf(old, sizeof(old), "%s/v1/journal.old", root);
-}
-
 static void make_root(void)
 {
 	int home;
 
 	cr_assert_eq(directory_open(&directory, DIRECTORY_MAKE, &home), 0);
 	close(home);
+}
+
+static void set_up(void)
+{
+	cr_assert(private_directory_make(base, sizeof(base), "journal"));
+	snprintf(root, sizeof(root), "%s/cache", base);
+	snprintf(file, sizeof(file), "%s/v1/journal", root);
+	snprintf(old, sizeof(old), "%s/v1/journal.old", root);
+	make_root();
 }
 
 static void tear_down(void)
@@ -88,7 +89,6 @@ Test(journal, a_written_record_is_read_back)
 	struct journal_record record = example(7, 0);
 	struct journal journal;
 
-	make_root();
 	record.about = text_of("what it is of");
 	record.refusal = text_of("the file v.h");
 	record.is_cut = record.is_stale = true;
@@ -113,6 +113,7 @@ Test(journal, a_written_record_is_read_back)
 
 Test(journal, a_missing_directory_is_not_created)
 {
+	remove_tree(root);
 	cr_expect_eq(put(1, 0), -ENOENT);
 	cr_expect_eq(access(root, F_OK), -1);
 	cr_expect_eq(count(), 0);
@@ -123,7 +124,6 @@ Test(journal, a_record_of_the_largest_size_is_accepted_and_a_larger_one_rejected
 	struct journal_record record = example(1, 0);
 	size_t room = journal_room(&record);
 
-	make_root();
 	cr_expect_eq(put(1, room), 0);
 	cr_expect_eq(put(1, room + 1), -EINVAL);
 	cr_expect_eq(size_of(file), (off_t)JOURNAL_RECORD_BYTES);
@@ -135,7 +135,6 @@ Test(journal, files_are_private_whatever_the_umask)
 	struct stat found;
 	mode_t before = umask(0);
 
-	make_root();
 	cr_assert_eq(put(1, 0), 0);
 	umask(before);
 	cr_assert_eq(stat(file, &found), 0);
@@ -146,6 +145,7 @@ Test(journal, a_shared_directory_has_a_shared_journal)
 {
 	struct stat found;
 
+	remove_tree(root);
 	directory.shared = true;
 	make_root();
 	cr_assert_eq(put(1, 0), 0);
@@ -160,7 +160,6 @@ Test(journal, it_stays_below_its_limit_and_contains_the_newest_records)
 {
 	struct journal journal;
 
-	make_root();
 	for (uint64_t i = 1; i <= 3000; i++) {
 		cr_assert_eq(put(i, 1000), 0);
 		if (i % 100 == 0) {
@@ -181,7 +180,6 @@ Test(journal, a_cut_anywhere_loses_one_record)
 	struct journal_record first = example(1, 50);
 	off_t one;
 
-	make_root();
 	cr_assert_eq(journal_write(&directory, &first), 0);
 	one = size_of(file);
 	for (off_t cut = one; cut < 2 * one; cut++) {
@@ -205,7 +203,6 @@ Test(journal, a_flipped_bit_anywhere_loses_one_record)
 	off_t one;
 	int fd;
 
-	make_root();
 	cr_assert_eq(put(1, 20), 0);
 	one = size_of(file);
 	cr_assert_eq(put(2, 20), 0);
@@ -225,7 +222,6 @@ Test(journal, a_foreign_file_in_its_place_is_neither_written_nor_moved)
 {
 	FILE *thesis;
 
-	make_root();
 	thesis = fopen(file, "w");
 	for (size_t i = 0; i < JOURNAL_BYTES; i += 8) {
 		fputs("My book.", thesis);
@@ -239,7 +235,6 @@ Test(journal, a_foreign_file_in_its_place_is_neither_written_nor_moved)
 
 Test(journal, a_directory_in_place_of_the_old_journal_loses_only_new_records)
 {
-	make_root();
 	cr_assert_eq(mkdir(old, 0700), 0);
 	cr_assert_eq(put(1, 0), 0);
 	cr_assert_eq(truncate(file, JOURNAL_BYTES / 2), 0);
@@ -267,7 +262,6 @@ Test(journal, concurrent_rotations_lose_only_the_oldest_records)
 	pid_t writers[WRITERS];
 	struct journal journal;
 
-	make_root();
 	for (size_t i = 0; i < WRITERS; i++) {
 		writers[i] = fork();
 		cr_assert_geq(writers[i], 0);
@@ -302,7 +296,6 @@ Test(journal, nothing_is_appended_while_another_process_holds_the_lock)
 	off_t before;
 	int other;
 
-	make_root();
 	cr_assert_eq(put(1, 100), 0);
 	before = size_of(file);
 	other = open(file, O_RDWR | O_CLOEXEC);
@@ -317,7 +310,6 @@ Test(journal, nothing_is_appended_while_another_process_holds_the_lock)
 
 Test(journal, each_half_is_filled_to_its_last_byte_and_no_further)
 {
-	make_root();
 	for (uint64_t i = 1; size_of(old) < 0; i++) {
 		cr_assert_eq(put(i, 10000), 0);
 		cr_assert_leq(size_of(file), (off_t)JOURNAL_BYTES / 2);
@@ -328,7 +320,6 @@ Test(journal, each_half_is_filled_to_its_last_byte_and_no_further)
 
 Test(journal, a_killed_writer_damages_no_record_of_others)
 {
-	make_root();
 	for (unsigned round = 0; round < 20; round++) {
 		pid_t child = fork();
 
@@ -367,7 +358,6 @@ Test(journal, a_truncated_record_is_not_read_past_its_end)
 
 	cr_assert_neq(pages, MAP_FAILED);
 	cr_assert_eq(mprotect(pages + page, page, PROT_NONE), 0);
-	make_root();
 	cr_assert_eq(put(1, 50), 0);
 	size = (size_t)size_of(file);
 	fd = open(file, O_RDONLY);
@@ -384,7 +374,6 @@ Test(journal, records_of_unknown_outcomes_are_skipped)
 {
 	struct journal_record record = example(1, 0);
 
-	make_root();
 	for (unsigned outcome = 0; outcome <= JOURNAL_PASSED + 1; outcome++) {
 		record.outcome = (enum journal_outcome)outcome;
 		cr_assert_eq(journal_write(&directory, &record), 0);
@@ -397,7 +386,6 @@ Test(journal, without_the_lock_the_journal_is_not_rotated)
 	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 	int fd;
 
-	make_root();
 	cr_assert_eq(put(1, 0), 0);
 	fd = open(file, O_RDWR | O_CLOEXEC);
 	cr_assert_eq(fcntl(fd, F_OFD_SETLK, &whole), 0);

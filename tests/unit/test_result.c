@@ -18,15 +18,31 @@ static const struct compiler compiler = {
 #define TAG_NAMES   2
 #define TAG_PRODUCT 0x100
 
-static struct entry *entry_of(uint32_t tag, int value, const char *text)
+static struct entry *made[16]; /* by the test */
+static size_t made_count;
+
+static struct entry *entry_with(struct section section)
 {
 	static const uint8_t key[ENTRY_KEY_BYTES] = {1};
-	struct section sections[] = {{tag, value, text, strlen(text)}};
-	struct entry *entry;
 
-	cr_assert_eq(entry_build(key, 0, NULL, 0, sections, 1, &entry), 0);
-	return entry;
+	cr_assert_lt(made_count, COUNT(made));
+	cr_assert_eq(entry_build(key, 0, NULL, 0, &section, 1, &made[made_count]), 0);
+	return made[made_count++];
 }
+
+static struct entry *entry_of(uint32_t tag, int value, const char *text)
+{
+	return entry_with((struct section){tag, value, text, strlen(text)});
+}
+
+static void drop(void)
+{
+	while (made_count > 0) {
+		entry_unref(made[--made_count]);
+	}
+}
+
+TestSuite(result, .fini = drop);
 
 static bool same(const char *left, const char *right)
 {
@@ -36,8 +52,7 @@ static bool same(const char *left, const char *right)
 	bool result = result_compare(&compiler, a, b, &what) == RESULTS_ALIKE;
 
 	cr_assert(result || strcmp(what, "PTX") == 0);
-	entry_unref(a);
-	entry_unref(b);
+	drop();
 	return result;
 }
 
@@ -79,10 +94,6 @@ Test(result, another_code_or_a_missing_product_is_a_difference)
 	cr_assert_str_eq(what, "PTX");
 	cr_assert_eq(result_compare(&compiler, names, cubin, &what), RESULTS_DIFFER);
 	cr_assert_str_eq(what, "lowered names");
-	entry_unref(ptx);
-	entry_unref(code);
-	entry_unref(cubin);
-	entry_unref(names);
 }
 
 Test(result, artifacts_of_later_versions_are_compared_under_a_generic_name)
@@ -94,17 +105,12 @@ Test(result, artifacts_of_later_versions_are_compared_under_a_generic_name)
 	cr_assert_eq(result_compare(&compiler, one, one, &what), RESULTS_ALIKE);
 	cr_assert_eq(result_compare(&compiler, one, other, &what), RESULTS_DIFFER);
 	cr_assert_str_eq(what, "another artifact");
-	entry_unref(one);
-	entry_unref(other);
 }
 
 Test(result, a_lowered_name_without_a_nul_is_not_returned)
 {
-	static const uint8_t key[ENTRY_KEY_BYTES] = {1};
-
 	for (size_t size = 4; size <= 5; size++) {
 		struct stream names = STREAM_EMPTY;
-		struct section section = {.tag = TAG_NAMES};
 		struct entry *entry;
 		struct program program = {.name_count = 1};
 		const char *name = "";
@@ -112,13 +118,10 @@ Test(result, a_lowered_name_without_a_nul_is_not_returned)
 		stream_field(&names, 1, "f", 2);
 		stream_u32(&names, 0);
 		stream_field(&names, 2, "_Z1f", size);
-		section.bytes = names.bytes;
-		section.size = names.size;
-		cr_assert_eq(entry_build(key, 0, NULL, 0, &section, 1, &entry), 0);
+		entry = entry_with((struct section){.tag = TAG_NAMES, .bytes = names.bytes, .size = names.size});
 		cr_assert_eq(artifacts_lowered_name(&program, entry, "f", &name) == 0, size == 5);
 		cr_assert(size == 5 ? strcmp(name, "_Z1f") == 0 : name == NULL);
 		free(atomic_load(&program.names_index));
-		entry_unref(entry);
 		stream_free(&names);
 	}
 }
@@ -126,9 +129,7 @@ Test(result, a_lowered_name_without_a_nul_is_not_returned)
 /* Names share slots of the index, and a missing name is looked up. */
 Test(result, each_of_many_names_has_its_own_lowered_name)
 {
-	static const uint8_t key[ENTRY_KEY_BYTES] = {1};
 	struct stream names = STREAM_EMPTY;
-	struct section section = {.tag = TAG_NAMES};
 	struct program program = {.name_count = 0};
 	struct entry *entry;
 	const char *name;
@@ -138,9 +139,7 @@ Test(result, each_of_many_names_has_its_own_lowered_name)
 		(void)snprintf(expression, sizeof(expression), "f<%d>", i);
 		lowered_put(&names, expression, 0, expression + 2);
 	}
-	section.bytes = names.bytes;
-	section.size = names.size;
-	cr_assert_eq(entry_build(key, 0, NULL, 0, &section, 1, &entry), 0);
+	entry = entry_with((struct section){.tag = TAG_NAMES, .bytes = names.bytes, .size = names.size});
 	for (int i = 999; i >= 0; i--) {
 		(void)snprintf(expression, sizeof(expression), "f<%d>", i);
 		cr_assert_eq(artifacts_lowered_name(&program, entry, expression, &name), 0);
@@ -149,7 +148,6 @@ Test(result, each_of_many_names_has_its_own_lowered_name)
 	cr_assert_neq(artifacts_lowered_name(&program, entry, "f<1000>", &name), 0);
 	cr_assert_null(name);
 	free(atomic_load(&program.names_index));
-	entry_unref(entry);
 	stream_free(&names);
 }
 
@@ -164,7 +162,6 @@ Test(result, bytes_whose_size_getter_failed_are_not_written)
 	cr_assert_eq(size, 0);
 	cr_assert_eq(artifact_bytes(&compiler, entry, PRODUCT_PTX, bytes), 0, "its own code, all the same");
 	cr_assert_str_eq(bytes, "-");
-	entry_unref(entry);
 }
 
 #define SEAL "\xed\x43\x4e\x7f"
@@ -183,10 +180,6 @@ Test(result, differing_sealed_artifacts_are_a_hidden_difference)
 	cr_assert_eq(result_compare(&compiler, one, code, &what), RESULTS_DIFFER);
 	cr_assert_eq(result_compare(&compiler, one, open, &what), RESULTS_DIFFER);
 	cr_assert_eq(result_compare(&compiler, open, one, &what), RESULTS_DIFFER);
-	entry_unref(one);
-	entry_unref(other);
-	entry_unref(code);
-	entry_unref(open);
 }
 
 Test(result, differing_debug_information_is_a_hidden_difference)
@@ -200,7 +193,4 @@ Test(result, differing_debug_information_is_a_hidden_difference)
 	cr_assert_eq(result_compare(&compiler, one, other, &what), RESULTS_HIDDEN);
 	cr_assert_str_eq(what, "PTX");
 	cr_assert_eq(result_compare(&compiler, one, open, &what), RESULTS_DIFFER);
-	entry_unref(one);
-	entry_unref(other);
-	entry_unref(open);
 }

@@ -19,6 +19,13 @@ static void fresh(int major, int minor)
 	library = (struct library){.major = major, .minor = minor};
 }
 
+static void begin(void)
+{
+	fresh(13, 0);
+}
+
+TestSuite(sticky, .init = begin);
+
 /* Returns true if a compile with these options may be cached after the earlier ones. */
 static bool kept(const char *option, const char *other)
 {
@@ -34,7 +41,6 @@ static bool kept(const char *option, const char *other)
 
 Test(sticky, after_a_sticky_option_compiles_without_it_are_not_cached)
 {
-	fresh(13, 0);
 	compiled(RESULT_SUCCESS, "-restrict", NULL);
 	cr_expect_not(kept(NULL, NULL));
 	cr_expect(kept("--restrict", NULL));
@@ -57,7 +63,6 @@ Test(sticky, sticky_options_depend_on_the_release)
 
 Test(sticky, options_of_common_clients_are_clear)
 {
-	fresh(13, 0);
 	compiled(RESULT_SUCCESS, "-I/usr/include", "-DX=1");
 	compiled(RESULT_SUCCESS, "--std=c++17", "-default-device");
 	compiled(RESULT_SUCCESS, "-Xptxas", "-O1");
@@ -70,7 +75,6 @@ Test(sticky, options_of_common_clients_are_clear)
 
 Test(sticky, after_an_uncleared_option_compiles_without_it_are_not_cached)
 {
-	fresh(13, 0);
 	compiled(RESULT_SUCCESS, "--option-of-the-future", NULL);
 	cr_expect_not(kept(NULL, NULL));
 	cr_expect_not(kept("-Xcudafe", NULL));
@@ -82,7 +86,6 @@ Test(sticky, after_an_uncleared_option_compiles_without_it_are_not_cached)
 
 Test(sticky, option_values_are_compared)
 {
-	fresh(13, 0);
 	compiled(RESULT_SUCCESS, "-Xptxas", "--option-of-the-future=1");
 	cr_expect_not(kept(NULL, NULL));
 	cr_expect_not(kept("-Xptxas", "--option-of-the-future=2"));
@@ -91,7 +94,6 @@ Test(sticky, option_values_are_compared)
 
 Test(sticky, rejected_options_have_no_lasting_effect)
 {
-	fresh(13, 0);
 	compiled(RESULT_INVALID_OPTION, "--bogus", NULL);
 	cr_expect(kept(NULL, NULL));
 }
@@ -101,7 +103,6 @@ Test(sticky, while_a_call_with_uncleared_options_runs_nothing_is_cached)
 	const char *options[] = {"--option-of-the-future"};
 	struct sticky_call sticky;
 
-	fresh(13, 0);
 	sticky_begin(&library, &(struct call){1, options, 0}, &sticky);
 	cr_expect_not(kept(NULL, NULL));
 	sticky_end(&sticky, RESULT_INVALID_OPTION);
@@ -112,7 +113,6 @@ Test(sticky, malformed_option_arrays_are_tolerated)
 {
 	struct sticky_call sticky;
 
-	fresh(13, 0);
 	sticky_begin(&library, &(struct call){1, NULL, 0}, &sticky);
 	sticky_end(&sticky, RESULT_INVALID_INPUT);
 	sticky_begin(&library, &(struct call){-1, (const char *const[]){"-restrict"}, 0}, &sticky);
