@@ -45,15 +45,17 @@ static inline void numbered_key(unsigned number, uint8_t ret_key[ENTRY_KEY_BYTES
 	memcpy(ret_key + 8, &number, sizeof(number));
 }
 
-static inline void numbered_path(unsigned number, char ret_path[400])
+static inline const char *numbered_path(unsigned number)
 {
 	uint8_t key[ENTRY_KEY_BYTES];
-	int at = snprintf(ret_path, 400, "%s/v1/", fixture.root);
+	char name[80];
+	int at = 0;
 
 	numbered_key(number, key);
 	for (size_t i = 0; i < ENTRY_KEY_BYTES; i++) {
-		at += snprintf(ret_path + at, 400 - (size_t)at, i == 0 ? "%02x/" : "%02x", key[i]);
+		at += snprintf(name + at, sizeof(name) - (size_t)at, i == 0 ? "%02x/" : "%02x", key[i]);
 	}
+	return in_home(name);
 }
 
 static inline int numbered_put_sized(struct store *store, unsigned number, size_t bytes)
@@ -103,10 +105,7 @@ static inline bool numbered_get(struct store *store, unsigned number)
 
 static inline bool numbered_exists(unsigned number)
 {
-	char path[400];
-
-	numbered_path(number, path);
-	return fixture_exists(path);
+	return fixture_exists(numbered_path(number));
 }
 
 static inline struct store_usage usage_of(struct store *store)
@@ -115,6 +114,21 @@ static inline struct store_usage usage_of(struct store *store)
 
 	cr_assert_eq(store_usage(store, &usage), 0);
 	return usage;
+}
+
+/* Locks a number's key as a put of another process would. The caller closes the descriptor. */
+static inline int lock_number(unsigned number)
+{
+	struct flock range = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
+	int lock = open(in_home("lock"), O_RDWR | O_CLOEXEC);
+	uint8_t key[ENTRY_KEY_BYTES];
+	uint64_t place;
+
+	numbered_key(number, key);
+	memcpy(&place, key, sizeof(place));
+	range.l_start = (off_t)(place >> 2);
+	cr_assert_eq(fcntl(lock, F_OFD_SETLK, &range), 0);
+	return lock;
 }
 
 /* Sets both times of a file to so many seconds before now. */
@@ -204,15 +218,6 @@ static inline void lru_access(struct lru *lru, unsigned number, uint64_t (*size_
 		lru->used[oldest] = 0;
 		lru->bytes -= size_of(oldest);
 	}
-}
-
-/* Returns a path in the cache directory; valid until the next call. */
-static inline const char *inside(const char *name)
-{
-	static char path[400];
-
-	(void)snprintf(path, sizeof(path), "%s/v1/%s", fixture.root, name);
-	return path;
 }
 
 static inline void put_apart(struct store *store, unsigned from, unsigned to, int64_t step)

@@ -26,6 +26,32 @@ static struct fixture {
 
 static const uint8_t fixture_key[ENTRY_KEY_BYTES] = {0xab, 0xcd, [31] = 0x01};
 
+/* A path, until the fourth call after it. */
+static inline const char *fixture_name(const char *parent, const char *below, const char *name)
+{
+	static char paths[4][500];
+	static unsigned next;
+	char *path = paths[next++ % 4];
+
+	(void)snprintf(path, sizeof(paths[0]), "%s/%s%s", parent, below, name);
+	return path;
+}
+
+static inline const char *beside(const char *name)
+{
+	return fixture_name(fixture.base, "", name);
+}
+
+static inline const char *inside(const char *name)
+{
+	return fixture_name(fixture.root, "", name);
+}
+
+static inline const char *in_home(const char *name)
+{
+	return fixture_name(fixture.root, "v1/", name);
+}
+
 static inline struct store *fixture_store(struct store_options options)
 {
 	struct store *store;
@@ -77,6 +103,12 @@ static inline void fixture_close(void)
 		fixture_expect_nothing_left(); \
 	}                                      \
 	static void suite##_##name(void)
+
+#define STORE_ROW(suite, name, call) \
+	Store_test(suite, name)      \
+	{                            \
+		call;                \
+	}
 
 /* An entry with one section of `size` bytes and a number as its dependencies (0: none). */
 static inline struct entry *fixture_entry(const uint8_t key[ENTRY_KEY_BYTES], int dependency, size_t size)
@@ -133,11 +165,8 @@ static inline int fixture_get(struct store *store, int wanted)
 static inline int fixture_lock(void)
 {
 	struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-	char path[300];
-	int lock;
+	int lock = open(in_home("lock"), O_RDWR | O_CLOEXEC);
 
-	(void)snprintf(path, sizeof(path), "%s/v1/lock", fixture.root);
-	lock = open(path, O_RDWR | O_CLOEXEC);
 	cr_assert_eq(fcntl(lock, F_OFD_SETLK, &all), 0);
 	return lock;
 }

@@ -48,6 +48,13 @@
 		}                               \
 	} while (0)
 
+/* A test that is one row of a table: a call of what several tests share. */
+#define ROW(suite, name, call) \
+	Test(suite, name)      \
+	{                      \
+		call;          \
+	}
+
 /* Criterion packs what it gives a test's process, so that nothing there is aligned. */
 static inline void skip_fini_of(const void *data)
 {

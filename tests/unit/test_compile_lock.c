@@ -288,15 +288,8 @@ static void child_releases(bool handlers)
 	cr_expect_eq(descriptors_open(), compile_lock_fixture.descriptors);
 }
 
-Test(compile_lock, a_forked_child_has_locks_of_its_own)
-{
-	child_releases(true);
-}
-
-Test(compile_lock, a_child_forked_without_handlers_has_locks_of_its_own)
-{
-	child_releases(false);
-}
+ROW(compile_lock, a_forked_child_has_locks_of_its_own, child_releases(true))
+ROW(compile_lock, a_child_forked_without_handlers_has_locks_of_its_own, child_releases(false))
 
 /* Threads, processes and forks at the same time: no lock is held twice, and every process ends. */
 

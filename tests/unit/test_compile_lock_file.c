@@ -376,15 +376,8 @@ static void with_child(bool forgets)
 	waitpid(child, NULL, 0);
 }
 
-Test(compile_lock_file, forgetting_in_a_child_leaves_the_parents_lock)
-{
-	with_child(true);
-}
-
-Test(compile_lock_file, an_inherited_descriptor_does_not_hold_a_released_lock)
-{
-	with_child(false);
-}
+ROW(compile_lock_file, forgetting_in_a_child_leaves_the_parents_lock, with_child(true))
+ROW(compile_lock_file, an_inherited_descriptor_does_not_hold_a_released_lock, with_child(false))
 
 Test(compile_lock_file, a_descriptor_number_reused_by_the_host_is_not_touched)
 {
@@ -466,15 +459,8 @@ static mode_t mode_made(bool shared)
 	return found.st_mode & 07777;
 }
 
-Test(compile_lock_file, the_file_has_mode_0600)
-{
-	cr_expect_eq(mode_made(false), 0600);
-}
-
-Test(compile_lock_file, in_a_shared_directory_the_file_has_mode_0660)
-{
-	cr_expect_eq(mode_made(true), 0660);
-}
+ROW(compile_lock_file, the_file_has_mode_0600, cr_expect_eq(mode_made(false), 0600))
+ROW(compile_lock_file, in_a_shared_directory_the_file_has_mode_0660, cr_expect_eq(mode_made(true), 0660))
 
 Test(compile_lock_file, an_untrusted_file_or_directory_gives_no_lock)
 {

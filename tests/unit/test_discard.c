@@ -62,9 +62,8 @@ Store_test(discard, another_file_of_equal_size_and_time_is_not_removed)
 {
 	struct stat seen = found_file();
 	struct timespec times[2] = {seen.st_atim, seen.st_mtim};
-	char other[400];
+	const char *other = beside("other");
 
-	(void)snprintf(other, sizeof(other), "%s/other", fixture.base);
 	fixture_write(other, "", 0);
 	cr_assert_eq(truncate(other, seen.st_size), 0);
 	cr_assert_eq(utimensat(AT_FDCWD, other, times, 0), 0);

@@ -179,12 +179,5 @@ static void spoil_image(const char *name)
 	free(image);
 }
 
-Test(elf_image, an_image_with_any_byte_wrong_is_read_within_its_bounds)
-{
-	spoil_image("watched_lazy.so");
-}
-
-Test(elf_image, an_image_with_the_old_hash_and_any_byte_wrong_is_read_within_its_bounds)
-{
-	spoil_image("watched_sysv.so");
-}
+ROW(elf_image, an_image_with_any_byte_wrong_is_read_within_its_bounds, spoil_image("watched_lazy.so"))
+ROW(elf_image, an_image_with_the_old_hash_and_any_byte_wrong_is_read_within_its_bounds, spoil_image("watched_sysv.so"))

@@ -45,25 +45,14 @@ static double compare_with_lru(unsigned room, unsigned keys, double exponent, un
 	return ours - exact;
 }
 
-Store_test(evict, is_as_good_as_an_exact_lru_in_a_cache_of_200_files)
-{
-	cr_assert_gt(compare_with_lru(200, 1500, 0.8, 8000, 60 * SECOND), -3.0);
-}
-
-Store_test(evict, is_as_good_as_an_exact_lru_if_popular_files_fill_most_of_it)
-{
-	cr_assert_gt(compare_with_lru(200, 400, 1.0, 6000, 300 * SECOND), -3.0);
-}
-
-Store_test(evict, is_as_good_as_an_exact_lru_if_all_is_replaced_within_an_hour)
-{
-	cr_assert_gt(compare_with_lru(200, 1500, 0.8, 8000, 0), -3.0);
-}
-
-Store_test(evict, is_as_good_as_an_exact_lru_with_more_files_than_records)
-{
-	cr_assert_gt(compare_with_lru(1500, 6000, 0.8, 10000, 20 * SECOND), -3.0);
-}
+STORE_ROW(evict, is_as_good_as_an_exact_lru_in_a_cache_of_200_files,
+          cr_assert_gt(compare_with_lru(200, 1500, 0.8, 8000, 60 * SECOND), -3.0))
+STORE_ROW(evict, is_as_good_as_an_exact_lru_if_popular_files_fill_most_of_it,
+          cr_assert_gt(compare_with_lru(200, 400, 1.0, 6000, 300 * SECOND), -3.0))
+STORE_ROW(evict, is_as_good_as_an_exact_lru_if_all_is_replaced_within_an_hour,
+          cr_assert_gt(compare_with_lru(200, 1500, 0.8, 8000, 0), -3.0))
+STORE_ROW(evict, is_as_good_as_an_exact_lru_with_more_files_than_records,
+          cr_assert_gt(compare_with_lru(1500, 6000, 0.8, 10000, 20 * SECOND), -3.0))
 
 Store_test(evict, stays_below_the_cap_after_every_store)
 {
@@ -188,9 +177,9 @@ Store_test(evict, a_hit_updates_the_atime_at_most_once_an_hour)
 	struct timespec last = {0};
 	struct stat before;
 	struct stat after;
-	char path[400];
+	char path[500];
 
-	numbered_path(5, path);
+	(void)strcpy(path, numbered_path(5));
 	cr_assert_eq(numbered_put(store, 5), 0);
 	cr_assert_eq(stat(path, &before), 0);
 	cr_assert(times_were_set(path, &last));
@@ -217,9 +206,9 @@ Store_test(evict, a_read_only_store_does_not_update_the_atime)
 	struct store *store = fixture_capped(FIXTURE_MAX_SIZE);
 	struct store *reader = fixture_store((struct store_options){.read_only = true, .clock = fixture_clock});
 	struct timespec last = {0};
-	char path[400];
+	char path[500];
 
-	numbered_path(5, path);
+	(void)strcpy(path, numbered_path(5));
 	cr_assert_eq(numbered_put(store, 5), 0);
 	(void)times_were_set(path, &last);
 	clock_now += 5 * HOUR;
@@ -242,20 +231,16 @@ Store_test(evict, a_stale_result_does_not_update_the_atime)
 Store_test(evict, a_file_replaced_after_the_scan_is_not_evicted)
 {
 	struct store *store = fixture_capped(10 * FILE_BYTES);
-	char path[400];
-	char other[420];
 	uint8_t *bytes;
 	size_t size;
 
 	put_range(store, 0, 10);
 	clock_now += 2 * HOUR;
-	numbered_path(0, path);
-	(void)snprintf(other, sizeof(other), "%s/new", fixture.base);
-	bytes = fixture_read(path, &size);
-	fixture_write(other, bytes, size);
+	bytes = fixture_read(numbered_path(0), &size);
+	fixture_write(beside("new"), bytes, size);
 	free(bytes);
-	age_file(other, 0);
-	cr_assert_eq(rename(other, path), 0);
+	age_file(beside("new"), 0);
+	cr_assert_eq(rename(beside("new"), numbered_path(0)), 0);
 	cr_assert_eq(numbered_put(store, 10), 0);
 	cr_assert(numbered_exists(0), "the fresh file was taken for the old one");
 	cr_assert_not(numbered_exists(1));
@@ -281,18 +266,15 @@ Store_test(evict, times_in_the_future_are_corrected)
 	struct store *store = fixture_capped(1 << 20);
 	struct store_pruned pruned;
 	struct stat found;
-	char path[400];
 
 	for (unsigned i = 0; i < 2; i++) {
-		numbered_path(i, path);
 		cr_assert_eq(numbered_put(store, i), 0);
-		age_file(path, -86400 * 365 * 10);
+		age_file(numbered_path(i), -86400 * 365 * 10);
 	}
 	cr_assert(numbered_get(store, 0), "by a hit");
 	cr_assert_eq(store_prune(store, &pruned), 0);
 	for (unsigned i = 0; i < 2; i++) {
-		numbered_path(i, path);
-		cr_assert_eq(stat(path, &found), 0);
+		cr_assert_eq(stat(numbered_path(i), &found), 0);
 		cr_assert_lt(found.st_mtim.tv_sec, clock_now / SECOND + 100);
 		cr_assert_lt(found.st_atim.tv_sec, clock_now / SECOND + 100);
 	}

@@ -105,12 +105,12 @@ Store_test(evict_trouble, a_lost_or_damaged_usage_index_is_rebuilt)
 	put_range(store, 0, 320);
 	expect_index_right(store);
 	for (unsigned kind = 0; kind < 4; kind++) {
-		bytes = fixture_read(inside("usage-index"), &size);
+		bytes = fixture_read(in_home("usage-index"), &size);
 		bytes[kind == 0 ? 8 : kind == 1 ? 100 : size - 1] ^= 0x40;
-		fixture_write(inside("usage-index"), bytes, kind == 2 ? size / 2 : size);
+		fixture_write(in_home("usage-index"), bytes, kind == 2 ? size / 2 : size);
 		free(bytes);
 		if (kind == 3) {
-			unlink(inside("usage-index"));
+			unlink(in_home("usage-index"));
 		}
 		put_range(store, 1000 + kind * 1000, 1000 + kind * 1000 + 300);
 		cr_assert_leq(usage_of(store).bytes, cap);
@@ -125,7 +125,7 @@ Store_test(evict_trouble, removes_little_while_the_usage_index_is_being_rebuilt)
 	struct store *store = fixture_capped(cap);
 
 	put_range(store, 0, 200);
-	unlink(inside("usage-index"));
+	unlink(in_home("usage-index"));
 	for (unsigned i = 0; i < 90; i++) {
 		clock_now += SECOND;
 		cr_assert_eq(numbered_put(store, 5000 + i), 0);
@@ -137,13 +137,11 @@ Store_test(evict_trouble, removes_little_while_the_usage_index_is_being_rebuilt)
 Store_test(evict_trouble, stays_near_the_cap_without_a_usage_index)
 {
 	struct store *store = fixture_capped(600 * FILE_BYTES);
-	char inner[420];
 
 	put_range(store, 0, 1);
-	unlink(inside("usage-index"));
-	cr_assert_eq(mkdir(inside("usage-index"), 0700), 0);
-	(void)snprintf(inner, sizeof(inner), "%s/full", inside("usage-index"));
-	fixture_write(inner, "", 0);
+	unlink(in_home("usage-index"));
+	cr_assert_eq(mkdir(in_home("usage-index"), 0700), 0);
+	fixture_write(in_home("usage-index/full"), "", 0);
 	put_range(store, 1, 1500);
 	cr_assert_leq(usage_of(store).entries, 900);
 	cr_assert_geq(usage_of(store).entries, 400);
@@ -152,14 +150,12 @@ Store_test(evict_trouble, stays_near_the_cap_without_a_usage_index)
 Store_test(evict_trouble, files_removed_by_other_processes_are_noticed_by_later_scans)
 {
 	struct store *store = fixture_capped(200 * FILE_BYTES);
-	char path[400];
 	uint64_t evicted;
 	uint64_t before;
 
 	put_range(store, 0, 200);
 	for (unsigned i = 0; i < 200; i += 2) {
-		numbered_path(i, path);
-		cr_assert_eq(unlink(path), 0);
+		cr_assert_eq(unlink(numbered_path(i)), 0);
 	}
 	before = usage_of(store).entries;
 	put_range(store, 1000, 1080);
@@ -172,29 +168,26 @@ Store_test(evict_trouble, files_removed_by_other_processes_are_noticed_by_later_
 	expect_index_right(store);
 }
 
-static void shard_path(unsigned number, char ret_path[400])
+static void shard_path(unsigned number, char ret_path[500])
 {
-	numbered_path(number, ret_path);
+	(void)strcpy(ret_path, numbered_path(number));
 	*strrchr(ret_path, '/') = '\0';
 }
 
 Store_test(evict_trouble, a_removed_shard_is_tolerated)
 {
 	struct store *store = fixture_capped(200 * FILE_BYTES);
-	char away[300];
-	char path[400];
+	char path[500];
 	unsigned refused = 0;
 
 	put_range(store, 0, 200);
-	(void)snprintf(away, sizeof(away), "%s/away", fixture.base);
 	shard_path(0, path);
-	cr_assert_eq(rename(path, away), 0);
+	cr_assert_eq(rename(path, beside("away")), 0);
 	put_range(store, 1000, 1400);
 	cr_assert_leq(usage_of(store).bytes, 200 * FILE_BYTES);
 	cr_assert_geq(usage_of(store).bytes, 190 * FILE_BYTES);
-	(void)snprintf(away, sizeof(away), "%s/away too", fixture.base);
 	shard_path(1, path);
-	cr_assert_eq(rename(path, away), 0);
+	cr_assert_eq(rename(path, beside("away too")), 0);
 	fixture_write(path, "", 0);
 	for (unsigned i = 2000; i < 2400; i++) {
 		clock_now += SECOND;
@@ -214,7 +207,7 @@ Store_test(evict_trouble, stores_go_on_if_another_process_holds_the_lock)
 	int lock;
 
 	put_range(store, 0, 10);
-	lock = open(inside("lock"), O_RDWR | O_CLOEXEC);
+	lock = open(in_home("lock"), O_RDWR | O_CLOEXEC);
 	cr_assert_eq(fcntl(lock, F_OFD_SETLK, &index), 0);
 	put_range(store, 10, 12);
 	cr_assert_eq(usage_of(store).entries, 12);
@@ -227,17 +220,10 @@ Store_test(evict_trouble, stores_go_on_if_another_process_holds_the_lock)
 Store_test(evict_trouble, an_entry_locked_by_a_put_is_not_evicted)
 {
 	struct store *store = fixture_capped(10 * FILE_BYTES);
-	struct flock range = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
-	uint8_t key[ENTRY_KEY_BYTES];
-	uint64_t place;
 	int lock;
 
 	put_range(store, 0, 10);
-	lock = open(inside("lock"), O_RDWR | O_CLOEXEC);
-	numbered_key(0, key);
-	memcpy(&place, key, sizeof(place));
-	range.l_start = (off_t)(place >> 2);
-	cr_assert_eq(fcntl(lock, F_OFD_SETLK, &range), 0);
+	lock = lock_number(0);
 	put_range(store, 10, 15);
 	cr_assert(numbered_exists(0));
 	cr_assert_not(numbered_exists(1));
@@ -262,7 +248,7 @@ static void in_child(int (*body)(struct store *store))
 /* Files of the five oldest entries' shards cannot be removed, so files of other shards must be. */
 static int fill_past_refusing_shards(struct store *store, bool (*refuse)(const char *shard))
 {
-	char path[400];
+	char path[500];
 
 	for (unsigned i = 0; i < 60; i++) {
 		clock_now += SECOND;
@@ -271,8 +257,7 @@ static int fill_past_refusing_shards(struct store *store, bool (*refuse)(const c
 		}
 	}
 	for (unsigned i = 0; i < 5; i++) {
-		numbered_path(i, path);
-		*strrchr(path, '/') = '\0';
+		shard_path(i, path);
 		if (!refuse(path)) {
 			return 77;
 		}
@@ -302,10 +287,7 @@ static int without_permission(struct store *store)
 	return fill_past_refusing_shards(store, take_permission);
 }
 
-Store_test(evict_trouble, skips_files_that_it_may_not_remove)
-{
-	in_child(without_permission);
-}
+STORE_ROW(evict_trouble, skips_files_that_it_may_not_remove, in_child(without_permission))
 
 static bool mount_read_only(const char *shard)
 {
@@ -321,7 +303,4 @@ static int on_read_only_mounts(struct store *store)
 	return fill_past_refusing_shards(store, mount_read_only);
 }
 
-Store_test(evict_trouble, skips_files_on_a_read_only_file_system)
-{
-	in_child(on_read_only_mounts);
-}
+STORE_ROW(evict_trouble, skips_files_on_a_read_only_file_system, in_child(on_read_only_mounts))

@@ -44,34 +44,19 @@ static void inspect(struct reader *reader)
 	close(home);
 }
 
-Store_test(inspect, an_entry_that_its_reader_accepts_is_sound)
+static void expect_verdict(const char *wrong, bool other, enum inspect_verdict verdict)
 {
-	struct reader reader = {.wrong = NULL};
+	struct reader reader = {.wrong = wrong, .other = other};
 
 	cr_assert_eq(fixture_put(fixture.store, 1), 0);
 	inspect(&reader);
-	cr_assert_eq(reader.verdict, INSPECT_SOUND);
-	cr_assert_eq(reader.results, 1);
+	cr_assert_eq(reader.verdict, verdict);
+	cr_assert_eq(reader.results, verdict == INSPECT_SOUND);
 }
 
-Store_test(inspect, an_entry_that_its_reader_rejects_is_damaged)
-{
-	struct reader reader = {.wrong = "it cannot be read"};
-
-	cr_assert_eq(fixture_put(fixture.store, 1), 0);
-	inspect(&reader);
-	cr_assert_eq(reader.verdict, INSPECT_DAMAGED);
-	cr_assert_eq(reader.results, 0);
-}
-
-Store_test(inspect, an_entry_of_another_version_is_not_damaged)
-{
-	struct reader reader = {.wrong = "it is of a later build", .other = true};
-
-	cr_assert_eq(fixture_put(fixture.store, 1), 0);
-	inspect(&reader);
-	cr_assert_eq(reader.verdict, INSPECT_OTHER_FORMAT);
-}
+STORE_ROW(inspect, an_entry_that_its_reader_accepts_is_sound, expect_verdict(NULL, false, INSPECT_SOUND))
+STORE_ROW(inspect, an_entry_that_its_reader_rejects_is_damaged, expect_verdict("unreadable", false, INSPECT_DAMAGED))
+STORE_ROW(inspect, an_entry_of_another_version_is_not_damaged, expect_verdict("later", true, INSPECT_OTHER_FORMAT))
 
 Store_test(inspect, a_short_file_is_foreign_or_a_truncated_entry)
 {

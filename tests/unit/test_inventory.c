@@ -140,16 +140,14 @@ Store_test(inventory, damage_is_reported_and_the_other_results_are_read)
 Store_test(inventory, missing_and_untrusted_files_are_not_read)
 {
 	struct results results = {.error = 0};
-	char target[400];
 
 	cr_expect_eq(read_key(&results), -ENOENT);
 	cr_assert_eq(fixture_put(fixture.store, 1), 0);
 	cr_assert_eq(chmod(fixture.path, 0666), 0);
 	cr_expect_eq(read_key(&results), -EPERM);
 	cr_assert_eq(chmod(fixture.path, 0600), 0);
-	(void)snprintf(target, sizeof(target), "%s/elsewhere", fixture.base);
-	cr_assert_eq(rename(fixture.path, target), 0);
-	cr_assert_eq(symlink(target, fixture.path), 0);
+	cr_assert_eq(rename(fixture.path, beside("elsewhere")), 0);
+	cr_assert_eq(symlink(beside("elsewhere"), fixture.path), 0);
 	cr_expect_eq(read_key(&results), -EBADMSG);
 	cr_expect_eq(results.count, 0);
 	cr_assert_eq(chmod(fixture.root, 0777), 0);

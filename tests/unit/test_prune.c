@@ -33,15 +33,13 @@ static struct store_pruned pruned(int64_t unused_ns)
 {
 	struct store *store = fixture_capped(1 << 20), *small;
 	struct store_pruned result;
-	char path[400];
 
 	chore = (struct chore){.stopped = stopped};
 	clock_now -= clock_now % SECOND;
 	put_apart(store, 0, PUT, 0);
 	clock_now += 24 * HOUR;
 	for (unsigned i = 0; i < PUT; i++) {
-		numbered_path(i, path);
-		age_file(path, 1000 - i);
+		age_file(numbered_path(i), 1000 - i);
 	}
 	small = fixture_store(
 	    (struct store_options){.max_size = LEFT * FILE_BYTES, .clock = fixture_clock, .chore = &chore});
@@ -102,10 +100,7 @@ Store_test(prune, too_large_entries_are_removed_first)
 
 static void use_first(void)
 {
-	char path[400];
-
-	numbered_path(0, path);
-	age_file(path, 1);
+	age_file(numbered_path(0), 1);
 }
 
 Store_test(prune, an_entry_used_after_the_scan_is_not_removed)
@@ -118,11 +113,8 @@ Store_test(prune, an_entry_used_after_the_scan_is_not_removed)
 
 static void remove_some(void)
 {
-	char path[400];
-
 	for (unsigned i = 0; i < 3; i++) {
-		numbered_path(i, path);
-		cr_assert_eq(unlink(path), 0);
+		cr_assert_eq(unlink(numbered_path(i)), 0);
 	}
 }
 
@@ -138,17 +130,7 @@ static int held = -1;
 
 static void hold_first(void)
 {
-	struct flock range = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
-	uint8_t key[ENTRY_KEY_BYTES];
-	char path[400];
-	uint64_t place;
-
-	(void)snprintf(path, sizeof(path), "%s/v1/lock", fixture.root);
-	held = open(path, O_RDWR | O_CLOEXEC);
-	numbered_key(0, key);
-	memcpy(&place, key, sizeof(place));
-	range.l_start = (off_t)(place >> 2);
-	cr_assert_eq(fcntl(held, F_OFD_SETLK, &range), 0);
+	held = lock_number(0);
 }
 
 Store_test(prune, an_entry_locked_by_a_put_is_not_removed)

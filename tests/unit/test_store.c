@@ -132,7 +132,6 @@ Store_test(store, counts_and_clears_its_files)
 {
 	struct store_usage usage = {.entries = 77};
 	uint8_t key[ENTRY_KEY_BYTES] = {0};
-	char path[300];
 	int i;
 
 	cr_assert_eq(store_usage(fixture.store, &usage), 0);
@@ -145,10 +144,8 @@ Store_test(store, counts_and_clears_its_files)
 		cr_assert_eq(store_put(fixture.store, entry), 0);
 		entry_unref(entry);
 	}
-	(void)snprintf(path, sizeof(path), "%s/v1/03/tmp.1.0", fixture.root);
-	fixture_write(path, entry_magic, sizeof(entry_magic));
-	(void)snprintf(path, sizeof(path), "%s/v1/03/README", fixture.root);
-	fixture_write(path, "not ours", 8);
+	fixture_write(in_home("03/tmp.1.0"), entry_magic, sizeof(entry_magic));
+	fixture_write(in_home("03/README"), "not ours", 8);
 	cr_assert_eq(store_usage(fixture.store, &usage), 0);
 	cr_assert_eq(usage.entries, 20);
 	cr_assert_eq(usage.temporaries, 1);
@@ -160,7 +157,7 @@ Store_test(store, counts_and_clears_its_files)
 	cr_assert_eq(usage.foreign, 0);
 	cr_assert_eq(store_usage(fixture.store, &usage), 0);
 	cr_assert_eq(usage.entries + usage.temporaries + usage.bytes, 0);
-	cr_assert(fixture_exists(path));
+	cr_assert(fixture_exists(in_home("03/README")));
 }
 
 Store_test(store, puts_of_two_processes_to_one_key_are_all_stored)

@@ -141,12 +141,11 @@ Store_test(store_damage, a_directory_in_place_of_an_entry_is_a_miss)
 
 Store_test(store_damage, a_full_directory_in_place_of_an_entry_fails_a_put_cleanly)
 {
-	char inner[400];
+	const char *inner = fixture_name(fixture.path, "", "file");
 
 	cr_assert_eq(fixture_put(fixture.store, 1), 0);
 	unlink(fixture.path);
 	cr_assert_eq(mkdir(fixture.path, 0700), 0);
-	(void)snprintf(inner, sizeof(inner), "%s/file", fixture.path);
 	fixture_write(inner, "x", 1);
 	cr_assert_lt(fixture_put(fixture.store, 1), 0);
 	cr_assert_eq(fixture_get(fixture.store, 1), -EBADMSG);
@@ -209,10 +208,7 @@ Store_test(store_damage, a_damaged_file_replaced_meanwhile_is_not_removed)
 	cr_assert_eq(fixture_get(fixture.store, 9), 9);
 }
 
-Store_test(store_damage, a_damaged_file_written_meanwhile_is_not_removed)
-{
-	expect_replacement_stays(true);
-}
+STORE_ROW(store_damage, a_damaged_file_written_meanwhile_is_not_removed, expect_replacement_stays(true))
 
 Store_test(store_damage, a_damaged_file_is_not_removed_during_a_put)
 {

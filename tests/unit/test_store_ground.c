@@ -6,8 +6,7 @@
 
 TestSuite(store_ground, .init = fixture_open, .fini = fixture_close);
 
-#define CANNOT     99
-#define HOME_BYTES 300
+#define CANNOT 99
 
 /* Stores after a chroot, and writes counters, as at exit. */
 static int put_in_another_root(const char *jail)
@@ -25,11 +24,10 @@ static int put_in_another_root(const char *jail)
 
 Store_test(store_ground, is_not_created_after_a_chroot)
 {
-	char jail[300];
+	const char *jail = beside("jail");
 	int status;
 	pid_t child;
 
-	(void)snprintf(jail, sizeof(jail), "%s/jail", fixture.base);
 	cr_assert_eq(mkdir(jail, 0700), 0);
 	directory_settle(fixture.root, 0);
 	child = fork();
@@ -46,20 +44,17 @@ Store_test(store_ground, is_not_created_after_a_chroot)
 /* The default place: <home>/.cache/nvrtccache. */
 static struct store *store_below(const char *home)
 {
-	char path[300];
+	const char *path = fixture_name(home, "", ".cache/nvrtccache");
 
-	(void)snprintf(path, sizeof(path), "%s/.cache/nvrtccache", home);
 	directory_settle(path, strlen(home));
 	return fixture_store((struct store_options){.directory = path});
 }
 
 Store_test(store_ground, is_created_in_an_existing_home_and_not_in_a_missing_one)
 {
-	char home[HOME_BYTES];
-	struct store *store;
+	const char *home = beside("home");
+	struct store *store = store_below(home);
 
-	(void)snprintf(home, sizeof(home), "%s/home", fixture.base);
-	store = store_below(home);
 	cr_expect_eq(fixture_put(store, 1), -ENXIO);
 	cr_expect_not(fixture_exists(home));
 	cr_assert_eq(mkdir(home, 0700), 0);
@@ -67,19 +62,20 @@ Store_test(store_ground, is_created_in_an_existing_home_and_not_in_a_missing_one
 	cr_expect_eq(fixture_get(store, 1), 1);
 }
 
-static void make_home(char home[HOME_BYTES])
+static const char *make_home(void)
 {
-	(void)snprintf(home, HOME_BYTES, "%s/home", fixture.base);
+	const char *home = beside("home");
+
 	cr_assert_eq(mkdir(home, 0700), 0);
+	return home;
 }
 
 /* sudo without -H: the user could not remove what root creates there, and other programs could not write in it. */
 Store_test(store_ground, is_not_created_in_a_home_of_another_user)
 {
-	char home[HOME_BYTES];
+	const char *home = make_home();
 	struct store *store;
 
-	make_home(home);
 	skip_unless(chown(home, 12345, 12345) == 0, "directories cannot be given to another user here");
 	store = store_below(home);
 	cr_expect_eq(fixture_put(store, 1), -ENXIO);
@@ -88,10 +84,9 @@ Store_test(store_ground, is_not_created_in_a_home_of_another_user)
 
 Store_test(store_ground, an_existing_cache_in_a_home_of_another_user_is_used)
 {
-	char home[HOME_BYTES];
+	const char *home = make_home();
 	struct store *store;
 
-	make_home(home);
 	store = store_below(home);
 	cr_assert_eq(fixture_put(store, 1), 0);
 	if (chown(home, 12345, 12345) == 0) {

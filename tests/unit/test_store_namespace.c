@@ -56,12 +56,12 @@ static bool become_nobody(void)
 
 static void give_all_to(uid_t id, mode_t more)
 {
-	const char *const places[] = {"", "/v1", "/v1/ab"};
-	char path[300];
+	const char *const places[] = {"", "v1", "v1/ab"};
 
 	cr_assert_eq(chmod(fixture.base, 0755), 0);
 	for (size_t i = 0; i < COUNT(places); i++) {
-		(void)snprintf(path, sizeof(path), "%s%s", fixture.root, places[i]);
+		const char *path = inside(places[i]);
+
 		skip_unless(chown(path, id, id) == 0, "files cannot be given to another user here");
 		cr_assert_eq(chmod(path, 0755 | more), 0);
 	}
@@ -105,10 +105,8 @@ Store_test(store_namespace, the_overflow_user_does_not_trust_files_shared_by_unm
 	in_child(become_nobody_in_a_namespace, distrust_as_a_group);
 }
 
-Store_test(store_namespace, the_overflow_user_does_not_create_an_untrusted_cache)
-{
-	in_child(become_nobody_in_a_namespace, make_none);
-}
+STORE_ROW(store_namespace, the_overflow_user_does_not_create_an_untrusted_cache,
+          in_child(become_nobody_in_a_namespace, make_none))
 
 Store_test(store_namespace, a_mapped_user_uses_its_cache)
 {

@@ -16,14 +16,6 @@ TestSuite(store_shared, .init = fixture_open, .fini = fixture_close);
 
 enum membership { IN_TEAM, NOT_IN_TEAM };
 
-static const char *inside(const char *name)
-{
-	static char path[300];
-
-	(void)snprintf(path, sizeof(path), "%s/%s", fixture.root, name);
-	return path;
-}
-
 static void give(const char *path, uid_t user, gid_t group, mode_t mode)
 {
 	cr_assert_eq(chown(path, user, group), 0);
@@ -98,33 +90,23 @@ static void expect_all_made(gid_t group, mode_t directories, mode_t files)
 	cr_assert_eq(nftw(fixture.root, expect_made, 8, FTW_PHYS), 0);
 }
 
-Store_test(store_shared, all_created_files_have_the_group_of_the_root_even_without_setgid)
+/* What a member makes in a root directory of this user and mode. */
+static void expect_made_in(uid_t user, mode_t mode, enum membership membership, gid_t group, mode_t directories,
+                           mode_t files)
 {
-	make_root(0, 0770);
-	as_member(IN_TEAM, put_and_get);
-	expect_all_made(TEAM, 02770, 0660);
+	make_root(user, mode);
+	as_member(membership, put_and_get);
+	expect_all_made(group, directories, files);
 }
 
-Store_test(store_shared, all_created_files_have_the_group_of_the_root)
-{
-	make_root(0, 02770);
-	as_member(IN_TEAM, put_and_get);
-	expect_all_made(TEAM, 02770, 0660);
-}
-
-Store_test(store_shared, created_files_give_the_group_no_more_rights_than_the_root)
-{
-	make_root(MEMBER, 0755);
-	as_member(IN_TEAM, put_and_get);
-	expect_all_made(TEAM, 02750, 0640);
-}
-
-Store_test(store_shared, files_that_cannot_get_the_group_of_the_root_are_private)
-{
-	make_root(MEMBER, 0770);
-	as_member(NOT_IN_TEAM, put_and_get);
-	expect_all_made(EVERYBODYS, 0700, 0600);
-}
+STORE_ROW(store_shared, all_created_files_have_the_group_of_the_root_even_without_setgid,
+          expect_made_in(0, 0770, IN_TEAM, TEAM, 02770, 0660))
+STORE_ROW(store_shared, all_created_files_have_the_group_of_the_root,
+          expect_made_in(0, 02770, IN_TEAM, TEAM, 02770, 0660))
+STORE_ROW(store_shared, created_files_give_the_group_no_more_rights_than_the_root,
+          expect_made_in(MEMBER, 0755, IN_TEAM, TEAM, 02750, 0640))
+STORE_ROW(store_shared, files_that_cannot_get_the_group_of_the_root_are_private,
+          expect_made_in(MEMBER, 0770, NOT_IN_TEAM, EVERYBODYS, 0700, 0600))
 
 /* The creator may be killed right after the creation, and other members must be able to remove the file. */
 Store_test(store_shared, files_with_the_right_group_are_created_with_their_final_mode)
@@ -145,6 +127,14 @@ static void make_cache(void)
 {
 	make_root(0, 02770);
 	as_member(IN_TEAM, put_and_get);
+}
+
+/* After another owner or mode of something in the cache. */
+static void expect_refused(const char *path, uid_t user, gid_t group, mode_t mode)
+{
+	make_cache();
+	give(path, user, group, mode);
+	as_member(IN_TEAM, trust_nothing);
 }
 
 static int put_again(struct store *store)
@@ -170,33 +160,14 @@ Store_test(store_shared, entries_of_another_member_are_found)
 	as_member(IN_TEAM, get_what_is_there);
 }
 
-Store_test(store_shared, a_home_writable_by_another_group_is_not_used)
-{
-	make_cache();
-	give(inside("v1"), MEMBER, EVERYBODYS, 02770);
-	as_member(IN_TEAM, trust_nothing);
-}
-
-Store_test(store_shared, a_shard_writable_by_another_group_is_not_used)
-{
-	make_cache();
-	give(inside("v1/ab"), MEMBER, EVERYBODYS, 02770);
-	as_member(IN_TEAM, trust_nothing);
-}
-
-Store_test(store_shared, an_entry_writable_by_another_group_is_not_used)
-{
-	make_cache();
-	give(fixture.path, MEMBER, EVERYBODYS, 0660);
-	as_member(IN_TEAM, trust_nothing);
-}
-
-Store_test(store_shared, an_entry_of_another_user_in_another_group_of_ours_is_not_used)
-{
-	make_cache();
-	give(fixture.path, STRANGER, EVERYBODYS, 0644);
-	as_member(IN_TEAM, trust_nothing);
-}
+STORE_ROW(store_shared, a_home_writable_by_another_group_is_not_used,
+          expect_refused(inside("v1"), MEMBER, EVERYBODYS, 02770))
+STORE_ROW(store_shared, a_shard_writable_by_another_group_is_not_used,
+          expect_refused(inside("v1/ab"), MEMBER, EVERYBODYS, 02770))
+STORE_ROW(store_shared, an_entry_writable_by_another_group_is_not_used,
+          expect_refused(fixture.path, MEMBER, EVERYBODYS, 0660))
+STORE_ROW(store_shared, an_entry_of_another_user_in_another_group_of_ours_is_not_used,
+          expect_refused(fixture.path, STRANGER, EVERYBODYS, 0644))
 
 /* The shard agrees with its parent directory, but the parent does not agree with the root. */
 Store_test(store_shared, a_shard_reachable_and_writable_by_another_group_is_not_used)

@@ -13,14 +13,6 @@ static mode_t mode_of(const char *path)
 	return found.st_mode & 07777;
 }
 
-static const char *inside(const char *name)
-{
-	static char path[300];
-
-	(void)snprintf(path, sizeof(path), "%s/%s", fixture.root, name);
-	return path;
-}
-
 static void expect_made_with(mode_t umask_mode, bool shared)
 {
 	struct store *store = fixture_store((struct store_options){.shared = shared});
@@ -37,28 +29,14 @@ static void expect_made_with(mode_t umask_mode, bool shared)
 	cr_assert_eq(fixture_get(store, 1), 1);
 }
 
-Store_test(store_trust, creates_a_private_directory_with_an_open_umask)
-{
-	expect_made_with(0, false);
-}
-
-Store_test(store_trust, creates_a_private_directory_with_a_closed_umask)
-{
-	expect_made_with(0777, false);
-}
-
-Store_test(store_trust, creates_a_shared_directory_with_any_umask)
-{
-	expect_made_with(0077, true);
-}
+STORE_ROW(store_trust, creates_a_private_directory_with_an_open_umask, expect_made_with(0, false))
+STORE_ROW(store_trust, creates_a_private_directory_with_a_closed_umask, expect_made_with(0777, false))
+STORE_ROW(store_trust, creates_a_shared_directory_with_any_umask, expect_made_with(0077, true))
 
 Store_test(store_trust, creates_missing_parents)
 {
-	char path[300];
-	struct store *deep;
+	struct store *deep = fixture_store((struct store_options){.directory = beside("a/b/c//")});
 
-	(void)snprintf(path, sizeof(path), "%s/a/b/c//", fixture.base);
-	deep = fixture_store((struct store_options){.directory = path});
 	cr_assert_eq(fixture_get(deep, 1), -ENOENT);
 	cr_assert_eq(fixture_put(deep, 1), 0);
 	cr_assert_eq(fixture_get(deep, 1), 1);
@@ -135,15 +113,8 @@ static void expect_link_refused(const char *place)
 	cr_assert_eq(fixture_put(shared, 3), 0);
 }
 
-Store_test(store_trust, does_not_follow_a_link_in_place_of_its_home)
-{
-	expect_link_refused("v1");
-}
-
-Store_test(store_trust, does_not_follow_a_link_in_place_of_a_shard)
-{
-	expect_link_refused("v1/ab");
-}
+STORE_ROW(store_trust, does_not_follow_a_link_in_place_of_its_home, expect_link_refused("v1"))
+STORE_ROW(store_trust, does_not_follow_a_link_in_place_of_a_shard, expect_link_refused("v1/ab"))
 
 Store_test(store_trust, does_not_follow_links_in_a_private_cache)
 {
@@ -209,17 +180,13 @@ Store_test(store_trust, a_file_size_limit_of_zero_at_creation_does_not_kill_the_
 
 Store_test(store_trust, rejects_a_root_that_is_a_symbolic_link)
 {
-	char other[300];
-	char slashed[300];
 	struct store *store;
 
-	(void)snprintf(other, sizeof(other), "%s/other", fixture.base);
-	(void)snprintf(slashed, sizeof(slashed), "%s/", fixture.root);
-	cr_assert_eq(mkdir(other, 0700), 0);
-	cr_assert_eq(symlink(other, fixture.root), 0);
+	cr_assert_eq(mkdir(beside("other"), 0700), 0);
+	cr_assert_eq(symlink(beside("other"), fixture.root), 0);
 	cr_assert_eq(fixture_put(fixture.store, 1), -ENOTDIR);
 	cr_assert_eq(fixture_get(fixture.store, 1), -ENOTDIR);
-	store = fixture_store((struct store_options){.directory = slashed});
+	store = fixture_store((struct store_options){.directory = inside("")});
 	cr_assert_eq(fixture_put(store, 1), -ENOTDIR);
 }
 

@@ -31,14 +31,6 @@ static void put_some(struct store *store, unsigned from, unsigned to)
 	}
 }
 
-static const char *index_path(void)
-{
-	static char path[400];
-
-	(void)snprintf(path, sizeof(path), "%s/v1/usage-index", fixture.root);
-	return path;
-}
-
 Store_test(usage, a_missing_directory_is_empty_and_not_created)
 {
 	cr_assert_eq(noted_of(fixture.store).bytes, 0);
@@ -65,13 +57,13 @@ Store_test(usage, files_are_counted_if_the_usage_index_is_missing_damaged_or_unt
 	struct store *store = fixture_capped(1 << 20);
 
 	put_some(store, 0, 60);
-	cr_assert_eq(truncate(index_path(), 100), 0);
+	cr_assert_eq(truncate(in_home("usage-index"), 100), 0);
 	expect_as_counted(store);
-	cr_assert_eq(chmod(index_path(), 0666), 0);
+	cr_assert_eq(chmod(in_home("usage-index"), 0666), 0);
 	expect_as_counted(store);
-	cr_assert_eq(unlink(index_path()), 0);
+	cr_assert_eq(unlink(in_home("usage-index")), 0);
 	expect_as_counted(store);
-	cr_assert_not(fixture_exists(index_path()), "looking made one");
+	cr_assert_not(fixture_exists(in_home("usage-index")), "looking made one");
 }
 
 /* A lost usage index is rebuilt two shards at a time. */
@@ -80,21 +72,19 @@ Store_test(usage, shards_unknown_to_the_usage_index_are_counted)
 	struct store *store = fixture_capped(1 << 20);
 
 	put_some(store, 0, 200);
-	cr_assert_eq(unlink(index_path()), 0);
+	cr_assert_eq(unlink(in_home("usage-index")), 0);
 	put_some(store, 200, 203);
-	cr_assert(fixture_exists(index_path()));
+	cr_assert(fixture_exists(in_home("usage-index")));
 	expect_as_counted(store);
 }
 
 Store_test(usage, files_removed_by_hand_are_noticed_when_counting)
 {
 	struct store *store = fixture_capped(1 << 20);
-	char path[400];
 	struct store_pruned pruned;
 
 	put_some(store, 0, 10);
-	numbered_path(3, path);
-	cr_assert_eq(unlink(path), 0);
+	cr_assert_eq(unlink(numbered_path(3)), 0);
 	cr_assert_eq(noted_of(store).entries, 10);
 	cr_assert_eq(usage_of(store).entries, 9);
 	cr_assert_eq(store_prune(store, &pruned), 0);

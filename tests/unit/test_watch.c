@@ -77,20 +77,9 @@ static void expect_watched(const char *variant)
 	cr_expect(watch_verify(patched.watch));
 }
 
-Test(watch, a_lazily_bound_library_is_watched)
-{
-	expect_watched("watched_lazy.so");
-}
-
-Test(watch, a_library_bound_at_load_with_protected_slots_is_watched)
-{
-	expect_watched("watched_now.so");
-}
-
-Test(watch, a_library_without_a_plt_is_watched)
-{
-	expect_watched("watched_noplt.so");
-}
+ROW(watch, a_lazily_bound_library_is_watched, expect_watched("watched_lazy.so"))
+ROW(watch, a_library_bound_at_load_with_protected_slots_is_watched, expect_watched("watched_now.so"))
+ROW(watch, a_library_without_a_plt_is_watched, expect_watched("watched_noplt.so"))
 
 Test(watch, protected_pages_are_protected_again)
 {
@@ -112,66 +101,41 @@ Test(watch, two_libraries_are_watched_at_once)
 	cr_expect(asked("FIRST") && asked("SECOND"));
 }
 
-static void expect_refused(const char *variant, const char *why)
+static void expect_refused(const char *variant, watch_resolver *resolve, const char *why)
 {
-	void *handle = load_fixture(variant);
-	struct elf_object object = object_of(handle, "lib_fopen");
+	struct elf_object object = object_of(load_fixture(variant), "lib_fopen");
 	struct watch *watch = NULL;
 	const char *reason = NULL;
 
-	cr_expect_eq(watch_patch(&object, resolve_here, &watch, &reason), -ENOTSUP);
+	cr_expect_eq(watch_patch(&object, resolve, &watch, &reason), -ENOTSUP);
 	cr_assert_not_null(reason);
 	cr_expect_str_eq(reason, why);
 	cr_expect_null(watch);
 	expect_slots(&object, false);
 }
 
-Test(watch, a_library_with_an_unknown_import_is_rejected_and_unchanged)
-{
-	expect_refused("watched_forbidden.so", "glob");
-}
-
-Test(watch, a_library_with_a_watched_function_in_its_data_is_rejected)
-{
-	expect_refused("watched_pointer.so", "fopen");
-}
-
-Test(watch, a_library_that_needs_an_unknown_library_is_rejected)
-{
-	expect_refused("watched_needed.so", "watched_lazy.so");
-}
+ROW(watch, a_library_with_an_unknown_import_is_rejected_and_unchanged,
+    expect_refused("watched_forbidden.so", resolve_here, "glob"))
+ROW(watch, a_library_with_a_watched_function_in_its_data_is_rejected,
+    expect_refused("watched_pointer.so", resolve_here, "fopen"))
+ROW(watch, a_library_that_needs_an_unknown_library_is_rejected,
+    expect_refused("watched_needed.so", resolve_here, "watched_lazy.so"))
 
 static uintptr_t resolve_nothing(const struct elf_object *library, const char *name, const char *version)
 {
 	return strcmp(name, "mkdir") == 0 ? 0 : resolve_here(library, name, version);
 }
 
-Test(watch, a_library_with_an_unresolved_function_is_rejected)
-{
-	struct elf_object object = object_of(load_fixture("watched_now.so"), "lib_fopen");
-	struct watch *watch = NULL;
-	const char *reason = NULL;
-
-	cr_expect_eq(watch_patch(&object, resolve_nothing, &watch, &reason), -ENOTSUP);
-	cr_expect_str_eq(reason, "mkdir");
-	expect_slots(&object, false);
-}
+ROW(watch, a_library_with_an_unresolved_function_is_rejected,
+    expect_refused("watched_now.so", resolve_nothing, "mkdir"))
 
 static uintptr_t resolve_elsewhere(const struct elf_object *library, const char *name, const char *version)
 {
 	return strcmp(name, "getenv") == 0 ? (uintptr_t)secure_getenv : resolve_here(library, name, version);
 }
 
-Test(watch, one_replacement_does_not_serve_two_real_functions)
-{
-	struct elf_object object = object_of(load_fixture("watched_noplt.so"), "lib_fopen");
-	struct watch *watch = NULL;
-	const char *reason = NULL;
-
-	cr_expect_eq(watch_patch(&object, resolve_elsewhere, &watch, &reason), -ENOTSUP);
-	cr_expect_str_eq(reason, "getenv");
-	expect_slots(&object, false);
-}
+ROW(watch, one_replacement_does_not_serve_two_real_functions,
+    expect_refused("watched_noplt.so", resolve_elsewhere, "getenv"))
 
 struct overwrite {
 	const char *name;
