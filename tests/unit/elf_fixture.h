@@ -83,6 +83,14 @@ static inline size_t read_start(const char *path, uint8_t *bytes, size_t size)
 }
 
 /* Uses the section, because PT_NOTE may be wrong. Also expects the build-id in the file's first pages. */
+static inline size_t read_fixture(const char *name, uint8_t *bytes, size_t size)
+{
+	char path[PATH_MAX];
+
+	fixture_path(name, path);
+	return read_start(path, bytes, size);
+}
+
 static inline bool expect_build_id_of_readelf(const struct elf_object *object, const char *path)
 {
 	static uint8_t start[16384];

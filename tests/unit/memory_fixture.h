@@ -11,9 +11,16 @@
 
 static struct memory *memory;
 
+/* Another one than before, which is closed. */
 static inline void open_memory(uint64_t max_bytes)
 {
+	memory_close(memory);
 	cr_assert_eq(memory_open(max_bytes, NULL, &memory), 0);
+}
+
+static inline void set_up(void)
+{
+	open_memory(1 << 20);
 }
 
 static inline void tear_down(void)

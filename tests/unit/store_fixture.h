@@ -66,14 +66,13 @@ static inline struct store *fixture_store(struct store_options options)
 
 static inline void fixture_open(void)
 {
-	size_t i;
 	int at;
 
 	fixture.descriptors = descriptors_open();
 	cr_assert(private_directory_make(fixture.base, sizeof(fixture.base), "store-test"));
 	(void)snprintf(fixture.root, sizeof(fixture.root), "%s/cache", fixture.base);
 	at = snprintf(fixture.path, sizeof(fixture.path), "%s/v1/ab/", fixture.root);
-	for (i = 1; i < ENTRY_KEY_BYTES; i++) {
+	for (size_t i = 1; i < ENTRY_KEY_BYTES; i++) {
 		at += snprintf(fixture.path + at, sizeof(fixture.path) - (size_t)at, "%02x", fixture_key[i]);
 	}
 	fixture.store = fixture_store((struct store_options){0});

@@ -98,6 +98,14 @@ static inline void join_threads(const pthread_t *threads, size_t count)
 	}
 }
 
+static inline void on_another_thread(void *(*body)(void *number))
+{
+	pthread_t thread;
+
+	start_threads(&thread, 1, body);
+	join_threads(&thread, 1);
+}
+
 static inline int64_t now_ns(void)
 {
 	struct timespec now;

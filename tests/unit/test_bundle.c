@@ -133,6 +133,13 @@ static enum bundle_found read_all(uint64_t size_max)
 	return found;
 }
 
+static void expect_one_damaged(void)
+{
+	cr_expect_eq(read_all(0), BUNDLE_CHANGED);
+	cr_expect_eq(seen.damaged, 1);
+	cr_expect_eq(seen.entries, ENTRIES - 1);
+}
+
 static void reseal(uint8_t *frame)
 {
 	XXH128_hash_t hash = XXH3_128bits(frame, AT_SUM);
@@ -216,18 +223,14 @@ Test(bundle, one_wrong_byte_anywhere_is_reported_and_returns_no_wrong_entry)
 Test(bundle, a_damaged_entry_is_skipped)
 {
 	memory.bytes[2 * BUNDLE_FRAME_BYTES + ENTRY_HEADER_BYTES + 5] ^= 1;
-	cr_expect_eq(read_all(0), BUNDLE_CHANGED);
-	cr_expect_eq(seen.damaged, 1);
-	cr_expect_eq(seen.entries, ENTRIES - 1);
+	expect_one_damaged();
 }
 
 Test(bundle, an_entry_whose_key_differs_from_its_frame_is_damaged)
 {
 	memory.bytes[BUNDLE_FRAME_BYTES + 16] ^= 1;
 	reseal(memory.bytes + BUNDLE_FRAME_BYTES);
-	cr_expect_eq(read_all(0), BUNDLE_CHANGED);
-	cr_expect_eq(seen.damaged, 1);
-	cr_expect_eq(seen.entries, ENTRIES - 1);
+	expect_one_damaged();
 }
 
 Test(bundle, an_entry_shorter_than_its_frame_is_damaged)
@@ -240,9 +243,7 @@ Test(bundle, an_entry_shorter_than_its_frame_is_damaged)
 	memory.size += 16;
 	memcpy(frame + 8, &number, sizeof(number));
 	reseal(frame);
-	cr_expect_eq(read_all(0), BUNDLE_CHANGED);
-	cr_expect_eq(seen.damaged, 1);
-	cr_expect_eq(seen.entries, ENTRIES - 1);
+	expect_one_damaged();
 }
 
 Test(bundle, a_damaged_frame_returns_no_entry)

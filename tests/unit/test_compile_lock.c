@@ -176,11 +176,8 @@ static void *compile_beside(void *context)
 
 Test(compile_lock, a_compile_of_another_key_does_not_wait)
 {
-	pthread_t thread;
-
 	cr_assert(wait_for(&held, compile_lock_key));
-	pthread_create(&thread, NULL, compile_beside, NULL);
-	pthread_join(thread, NULL);
+	on_another_thread(compile_beside);
 	compile_lock_release(&held, COMPILE_LOCK_KEPT);
 }
 

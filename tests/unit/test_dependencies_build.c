@@ -4,6 +4,13 @@
 
 TestSuite(dependencies_build, .init = tree_begin, .fini = tree_end);
 
+static void assert_no_part_holds(void)
+{
+	for (size_t size = 1; size < built.size; size++) {
+		cr_assert_not(dependencies_hold(built.bytes, size, &tree_roots, NULL, 0), "%zu", size);
+	}
+}
+
 static void assert_refused(void)
 {
 	struct stream stream = {.size = 77};
@@ -52,19 +59,16 @@ Test(dependencies_build, two_stamps_or_digests_of_one_path_are_rejected)
 Test(dependencies_build, two_stamps_of_one_content_are_rejected)
 {
 	put_file(in_tree("a.h"), "one");
-	see_open(in_tree("a.h"));
-	trace.events[0].stamp.mtime_ns -= 1;
-	see_open(in_tree("a.h"));
-	cr_assert_eq(trace.count, 2);
-	atomic_store(&trace.tainted, 0);
-	assert_refused();
-	begin_trace();
-	see_open(in_tree("a.h"));
-	trace.events[0].stamp.inode += 1;
-	see_open(in_tree("a.h"));
-	cr_assert_eq(trace.count, 2);
-	atomic_store(&trace.tainted, 0);
-	assert_refused();
+	for (int field = 0; field < 2; field++) {
+		begin_trace();
+		see_open(in_tree("a.h"));
+		trace.events[0].stamp.mtime_ns -= field == 0;
+		trace.events[0].stamp.inode += field == 1;
+		see_open(in_tree("a.h"));
+		cr_assert_eq(trace.count, 2);
+		atomic_store(&trace.tainted, 0);
+		assert_refused();
+	}
 }
 
 Test(dependencies_build, a_changed_probed_file_is_rejected_but_a_changed_directory_is_not)
@@ -153,7 +157,7 @@ Test(dependencies_build, a_result_of_the_mathematics_library_holds_only_with_the
 	know_arithmetic();
 	build();
 	cr_assert_gt(built.size, 0);
-	cr_assert(dependencies_hold(built.bytes, built.size, &tree_roots, NULL, 0));
+	assert_holds();
 	arithmetic_now.bytes[KEY_BYTES - 1] ^= 1;
 	cr_assert_not(dependencies_hold(built.bytes, built.size, &tree_roots, why, sizeof(why)));
 	cr_assert_str_eq(why, "the mathematics library differs");
@@ -171,7 +175,7 @@ Test(dependencies_build, the_mathematics_library_is_digested_only_if_a_result_de
 	build();
 	know_arithmetic();
 	tree_roots.context = NULL; /* an answer would fail */
-	cr_assert(dependencies_hold(built.bytes, built.size, &tree_roots, NULL, 0));
+	assert_holds();
 }
 
 Test(dependencies_build, an_unknown_mathematics_library_is_rejected)
@@ -185,9 +189,7 @@ Test(dependencies_build, dependencies_truncated_in_the_mathematics_digest_do_not
 {
 	know_arithmetic();
 	build();
-	for (size_t size = 1; size < built.size; size++) {
-		cr_assert_not(dependencies_hold(built.bytes, size, &tree_roots, NULL, 0), "%zu", size);
-	}
+	assert_no_part_holds();
 }
 
 static int64_t processors(void)
@@ -203,12 +205,11 @@ Test(dependencies_build, a_result_holds_with_the_same_number_of_processors)
 	trace_answered(&trace, MACHINE_GET_NPROCS, processors());
 	build();
 	cr_assert_gt(built.size, 0);
-	cr_assert(dependencies_hold(built.bytes, built.size, &tree_roots, NULL, 0));
+	assert_holds();
 	begin_trace();
 	trace_answered(&trace, MACHINE_GET_NPROCS, processors() + 1);
 	build();
-	cr_assert_not(dependencies_hold(built.bytes, built.size, &tree_roots, why, sizeof(why)));
-	cr_assert_not_null(strstr(why, "the number of processors was "), "%s", why);
+	assert_not("the number of processors was ");
 }
 
 Test(dependencies_build, each_answer_is_compared_with_its_own_question)
@@ -217,8 +218,7 @@ Test(dependencies_build, each_answer_is_compared_with_its_own_question)
 	trace_answered(&trace, MACHINE_QUESTION(MACHINE_SYSCONF, _SC_PAGESIZE), sysconf(_SC_PAGESIZE));
 	trace_answered(&trace, MACHINE_QUESTION(MACHINE_SYSCONF, _SC_CLK_TCK), sysconf(_SC_CLK_TCK) + 1);
 	build();
-	cr_assert_not(dependencies_hold(built.bytes, built.size, &tree_roots, why, sizeof(why)));
-	cr_assert_not_null(strstr(why, "sysconf("), "%s", why);
+	assert_not("sysconf(");
 }
 
 Test(dependencies_build, an_unknown_question_to_the_machine_does_not_hold)
@@ -233,9 +233,7 @@ Test(dependencies_build, truncated_answers_do_not_hold)
 	trace_answered(&trace, MACHINE_GET_NPROCS, processors());
 	trace_answered(&trace, MACHINE_QUESTION(MACHINE_SYSCONF, _SC_PAGESIZE), sysconf(_SC_PAGESIZE));
 	build();
-	for (size_t size = 1; size < built.size; size++) {
-		cr_assert_not(dependencies_hold(built.bytes, size, &tree_roots, NULL, 0), "%zu", size);
-	}
+	assert_no_part_holds();
 }
 
 Test(dependencies_build, an_answer_that_changes_during_the_compile_is_rejected)

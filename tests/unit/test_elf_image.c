@@ -34,12 +34,9 @@ static int build_id_of_copy(const uint8_t *bytes, size_t size)
 Test(elf_image, a_file_cut_at_any_length_gives_no_build_id_from_outside)
 {
 	static uint8_t start[2048];
-	char path[PATH_MAX];
 	bool found = false;
-	size_t size;
+	size_t size = read_fixture("watched_lazy.so", start, sizeof(start));
 
-	fixture_path("watched_lazy.so", path);
-	size = read_start(path, start, sizeof(start));
 	for (size_t i = 0; i <= size; i++) {
 		found = build_id_of_copy(start, i) == 0;
 	}
@@ -52,11 +49,8 @@ Test(elf_image, a_file_cut_at_any_length_gives_no_build_id_from_outside)
 Test(elf_image, flipped_bytes_of_a_file_cause_no_read_outside_it)
 {
 	static uint8_t start[2048];
-	char path[PATH_MAX];
-	size_t size;
+	size_t size = read_fixture("watched_lazy.so", start, sizeof(start));
 
-	fixture_path("watched_lazy.so", path);
-	size = read_start(path, start, sizeof(start));
 	for (size_t i = 0; i < size; i++) {
 		start[i] ^= 0xff;
 		build_id_of_copy(start, size);
@@ -130,7 +124,6 @@ static void look_at_everything(const struct dl_phdr_info *info, size_t *sum)
 static void spoil_image(const char *name)
 {
 	static uint8_t file[1 << 17];
-	char path[PATH_MAX];
 	const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)file;
 	const ElfW(Phdr) * segments;
 	struct dl_phdr_info info = {.dlpi_name = ""};
@@ -139,8 +132,7 @@ static void spoil_image(const char *name)
 	size_t sum = 0;
 	uint8_t *image;
 
-	fixture_path(name, path);
-	read_start(path, file, sizeof(file));
+	read_fixture(name, file, sizeof(file));
 	segments = (const ElfW(Phdr) *)(file + header->e_phoff);
 	for (size_t i = 0; i < header->e_phnum; i++) {
 		if (segments[i].p_type == PT_LOAD && segments[i].p_vaddr + segments[i].p_memsz > end) {

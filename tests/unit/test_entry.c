@@ -91,7 +91,6 @@ Test(entry, returns_what_it_was_built_from)
 	struct section got;
 	uint8_t *bytes;
 	size_t size;
-	size_t i;
 
 	memset(large, 0x5a, sizeof(large));
 	built = build(77, sections, 4);
@@ -103,7 +102,7 @@ Test(entry, returns_what_it_was_built_from)
 	cr_assert_gt(entry_info(adopted)->created_ns, 0);
 	cr_assert_eq(((const char *)entry_dependencies(adopted, &size))[76], 'c');
 	cr_assert_eq(size, 77);
-	for (i = 0; i < 4; i++) {
+	for (size_t i = 0; i < 4; i++) {
 		cr_assert(entry_section_at(adopted, i, &got));
 		cr_assert_eq(got.tag, sections[i].tag);
 		cr_assert_eq(got.value, sections[i].value);
@@ -197,9 +196,8 @@ Test(entry, any_flipped_bit_is_rejected)
 {
 	size_t size;
 	uint8_t *bytes = small_bytes(&size);
-	size_t bit;
 
-	for (bit = 0; bit < size * 8; bit++) {
+	for (size_t bit = 0; bit < size * 8; bit++) {
 		bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
 		cr_assert_eq(adopt(bytes, size), -EBADMSG, "bit %zu", bit);
 		bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
@@ -211,9 +209,8 @@ Test(entry, any_truncated_entry_is_rejected)
 {
 	size_t size;
 	uint8_t *bytes = small_bytes(&size);
-	size_t length;
 
-	for (length = 0; length < size; length++) {
+	for (size_t length = 0; length < size; length++) {
 		uint8_t *part = malloc(length ? length : 1);
 
 		memcpy(part, bytes, length);
@@ -245,10 +242,9 @@ Test(entry, a_hostile_section_table_with_valid_checksums_is_rejected)
 	size_t size;
 	uint8_t *bytes = small_bytes(&size);
 	size_t table = ENTRY_HEADER_BYTES + 32;
-	size_t row;
 	size_t i;
 
-	for (row = 0; row < 3; row++) {
+	for (size_t row = 0; row < 3; row++) {
 		for (i = 0; i < 2 * COUNT(hostile); i++) {
 			uint8_t *field = bytes + table + row * 16 + (i % 2 ? 12 : 8);
 			uint32_t kept;

@@ -27,6 +27,13 @@ static void *value(size_t number)
 	return (void *)(uintptr_t)(0x100000 + number * 48);
 }
 
+static void add_all(size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		cr_assert_not_null(add(value(i), REACH_THUNK));
+	}
+}
+
 static bool is_there(size_t number)
 {
 	const struct handle *handle = handle_find(value(number));
@@ -36,9 +43,7 @@ static bool is_there(size_t number)
 
 Test(handle, an_added_record_is_found_until_it_is_taken)
 {
-	for (size_t i = 0; i < 10000; i++) {
-		cr_assert_not_null(add(value(i), REACH_THUNK));
-	}
+	add_all(10000);
 	for (size_t i = 0; i < 10000; i++) {
 		cr_assert(is_there(i), "%zu", i);
 	}
@@ -130,9 +135,7 @@ Test(handle, lasting_records_are_found_while_others_are_added_and_removed, .time
 	pthread_t threads[THREADS], finder;
 	atomic_int missed = 0;
 
-	for (size_t i = 0; i < LASTING; i++) {
-		cr_assert_not_null(add(value(i), REACH_THUNK));
-	}
+	add_all(LASTING);
 	cr_assert_eq(pthread_create(&finder, NULL, look_for_lasting, &missed), 0);
 	start_threads(threads, THREADS, come_and_go);
 	for (size_t i = 0; i < 2000000; i++) {
@@ -148,9 +151,7 @@ Test(handle, a_child_forked_during_changes_has_all_lasting_records, .timeout = 3
 {
 	pthread_t threads[THREADS];
 
-	for (size_t i = 0; i < LASTING; i++) {
-		cr_assert_not_null(add(value(i), REACH_THUNK));
-	}
+	add_all(LASTING);
 	start_threads(threads, THREADS, come_and_go);
 	for (int i = 0; i < 200; i++) {
 		pid_t child = fork();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/memory_fixture.h"
 
-TestSuite(memory, .fini = tear_down);
+TestSuite(memory, .init = set_up, .fini = tear_down);
 
 /* Returns true if the dependencies are the context's text. */
 static bool is_text(void *context, const void *dependencies, size_t size)
@@ -21,7 +21,6 @@ static bool never(void *context, const void *dependencies, size_t size)
 
 Test(memory, both_halves_of_the_fingerprint_are_compared)
 {
-	open_memory(1 << 20);
 	put(1, 2, 42, NULL, 100);
 	cr_expect_eq(get_if(1, 3, NULL, NULL), 0);
 	cr_expect_eq(get_if(2, 2, NULL, NULL), 0);
@@ -31,7 +30,6 @@ Test(memory, both_halves_of_the_fingerprint_are_compared)
 
 Test(memory, fingerprints_in_one_bucket_are_distinguished)
 {
-	open_memory(1 << 20);
 	for (uint32_t i = 0; i < 50; i++) {
 		put((uint64_t)i << 40, i, i + 1, NULL, 10);
 	}
@@ -66,7 +64,6 @@ Test(memory, an_entry_larger_than_a_quarter_of_the_cap_is_not_stored)
 	open_memory(4 * size);
 	memory_put(memory, 1, 0, entry);
 	cr_expect_eq(get(1), 1, "a quarter is kept");
-	memory_close(memory);
 	open_memory(4 * size - 1);
 	memory_put(memory, 1, 0, entry);
 	cr_expect_eq(get(1), 0, "more than a quarter is not");
@@ -178,7 +175,6 @@ Test(memory, dependencies_are_checked_newest_first_even_after_hits)
 {
 	char asked[16] = "";
 
-	open_memory(1 << 20);
 	put(1, 0, 1, "a", 10);
 	put(1, 0, 2, "b", 10);
 	put(1, 0, 3, "c", 10);
@@ -191,7 +187,6 @@ Test(memory, a_result_without_dependencies_always_holds)
 {
 	int asked = 0;
 
-	open_memory(1 << 20);
 	put(1, 0, 1, NULL, 10);
 	cr_expect_eq(get_if(1, 0, never, &asked), 1);
 	cr_expect_eq(asked, 0);
@@ -204,7 +199,6 @@ Test(memory, a_result_with_the_same_dependencies_is_replaced)
 {
 	int asked = 0;
 
-	open_memory(1 << 20);
 	put(1, 0, 1, "a", 10);
 	put(1, 0, 2, "b", 10);
 	put(1, 0, 3, "a", 10);
@@ -217,7 +211,6 @@ Test(memory, a_result_with_the_same_dependencies_is_replaced)
 
 Test(memory, equal_dependencies_of_another_fingerprint_replace_nothing)
 {
-	open_memory(1 << 20);
 	put(1, 1, 1, "a", 10);
 	put(1, 2, 2, "a", 10);
 	cr_expect_eq(get_if(1, 1, is_text, "a"), 1);
@@ -229,7 +222,6 @@ Test(memory, a_fingerprint_has_at_most_its_sixteen_newest_results)
 	char text[8];
 	int asked = 0;
 
-	open_memory(1 << 20);
 	for (uint32_t i = 1; i <= STORE_RESULTS_MAX + 4; i++) {
 		snprintf(text, sizeof(text), "%u", i);
 		put(1, 0, i, text, 10);
@@ -267,7 +259,6 @@ Test(memory, no_lock_is_held_while_dependencies_are_checked, .timeout = 30)
 {
 	int context = 0;
 
-	open_memory(1 << 20);
 	put(1, 0, 1, "a", 10);
 	cr_expect_eq(get_if(1, 0, look_inside, &context), 1);
 }

@@ -153,6 +153,14 @@ Test(settings, an_empty_environment_gives_the_defaults)
 	cr_expect_eq(settings.complaint_count, 0);
 }
 
+#define EXPECT_DEFAULT(variable, bad, field, preset)                                      \
+	for (size_t i = 0; i < COUNT(bad); i++) {                                         \
+		READ(variable, (bad)[i]);                                                 \
+		cr_expect_eq(settings.field, (preset), "%s=%s", (variable), (bad)[i]);    \
+		cr_expect_eq(settings.complaint_count, 1, "%s=%s", (variable), (bad)[i]); \
+		cr_expect(complained(variable), "%s=%s", (variable), (bad)[i]);           \
+	}
+
 Test(settings, every_word_for_yes_and_no_is_accepted)
 {
 	static const char *const yes[] = {"1", "yes", "true", "on", "YES", "True", "oN"};
@@ -174,12 +182,7 @@ Test(settings, a_bad_boolean_is_reported_and_the_default_used)
 {
 	static const char *const bad[] = {"2", "y", "ja", "yes ", "01", "-1", "disable"};
 
-	for (size_t i = 0; i < COUNT(bad); i++) {
-		READ("NVRTCCACHE_VERIFY", bad[i]);
-		cr_expect_not(settings.verify, "%s", bad[i]);
-		cr_expect_eq(settings.complaint_count, 1);
-		cr_expect(complained("NVRTCCACHE_VERIFY"));
-	}
+	EXPECT_DEFAULT("NVRTCCACHE_VERIFY", bad, verify, false);
 }
 
 Test(settings, a_bad_size_is_reported_and_the_default_used)
@@ -209,11 +212,7 @@ Test(settings, seconds_are_whole_numbers)
 	cr_expect_eq(settings.wait, 0);
 	READ("NVRTCCACHE_WAIT", "4294967295");
 	cr_expect_eq(settings.wait, 4294967295u);
-	for (size_t i = 0; i < COUNT(bad); i++) {
-		READ("NVRTCCACHE_WAIT", bad[i]);
-		cr_expect_eq(settings.wait, 120, "%s", bad[i]);
-		cr_expect(complained("NVRTCCACHE_WAIT"), "%s", bad[i]);
-	}
+	EXPECT_DEFAULT("NVRTCCACHE_WAIT", bad, wait, 120);
 }
 
 Test(settings, levels_have_names_and_digits)
@@ -230,11 +229,7 @@ Test(settings, levels_have_names_and_digits)
 		cr_expect_eq(settings.log_level, good[i].level, "%s", good[i].text);
 		cr_expect_eq(settings.complaint_count, 0);
 	}
-	for (size_t i = 0; i < COUNT(bad); i++) {
-		READ("NVRTCCACHE_LOG_LEVEL", bad[i]);
-		cr_expect_eq(settings.log_level, 2, "%s", bad[i]);
-		cr_expect(complained("NVRTCCACHE_LOG_LEVEL"));
-	}
+	EXPECT_DEFAULT("NVRTCCACHE_LOG_LEVEL", bad, log_level, 2);
 }
 
 Test(settings, the_directory_comes_from_the_first_absolute_path)
@@ -259,22 +254,7 @@ Test(settings, the_directory_comes_from_the_first_absolute_path)
 	             {NULL, NULL, "", NULL, 0}};
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		const char *pairs[7] = {NULL};
-		size_t used = 0;
-
-		if (cases[i].directory != NULL) {
-			pairs[used++] = "NVRTCCACHE_DIR";
-			pairs[used++] = cases[i].directory;
-		}
-		if (cases[i].xdg != NULL) {
-			pairs[used++] = "XDG_CACHE_HOME";
-			pairs[used++] = cases[i].xdg;
-		}
-		if (cases[i].home != NULL) {
-			pairs[used++] = "HOME";
-			pairs[used++] = cases[i].home;
-		}
-		read_from(pairs);
+		READ("NVRTCCACHE_DIR", cases[i].directory, "XDG_CACHE_HOME", cases[i].xdg, "HOME", cases[i].home);
 		if (cases[i].result == NULL) {
 			cr_expect_null(settings.directory, "case %zu", i);
 		} else {
@@ -295,11 +275,7 @@ Test(settings, lower_caches_have_absolute_paths)
 
 	cr_expect_str_eq(settings.lower, "/a:/b/c::/d:");
 	cr_expect_eq(settings.complaint_count, 0);
-	for (size_t i = 0; i < COUNT(bad); i++) {
-		READ("NVRTCCACHE_LOWER", bad[i]);
-		cr_expect_null(settings.lower, "%s", bad[i]);
-		cr_expect(complained("NVRTCCACHE_LOWER"), "%s", bad[i]);
-	}
+	EXPECT_DEFAULT("NVRTCCACHE_LOWER", bad, lower, NULL);
 }
 
 Test(settings, sloppiness_is_a_list_of_known_words)
@@ -429,11 +405,7 @@ Test(settings, an_agent_is_an_absolute_path_or_1_or_0)
 	READ("NVRTCCACHE_AGENT", "0");
 	cr_expect_null(settings.agent);
 	cr_expect_eq(settings.complaint_count, 0);
-	for (size_t i = 0; i < COUNT(bad); i++) {
-		READ("NVRTCCACHE_AGENT", bad[i]);
-		cr_expect_null(settings.agent, "%s", bad[i]);
-		cr_expect(complained("NVRTCCACHE_AGENT"), "%s", bad[i]);
-	}
+	EXPECT_DEFAULT("NVRTCCACHE_AGENT", bad, agent, NULL);
 }
 
 Test(settings, a_duration_needs_a_unit)
@@ -449,9 +421,5 @@ Test(settings, a_duration_needs_a_unit)
 		cr_expect_eq(settings.agent_wait_ms, good[i].ms, "%s", good[i].text);
 		cr_expect_eq(settings.complaint_count, 0, "%s", good[i].text);
 	}
-	for (size_t i = 0; i < COUNT(bad); i++) {
-		READ("NVRTCCACHE_AGENT_WAIT", bad[i]);
-		cr_expect_eq(settings.agent_wait_ms, 300, "%s", bad[i]);
-		cr_expect(complained("NVRTCCACHE_AGENT_WAIT"), "%s", bad[i]);
-	}
+	EXPECT_DEFAULT("NVRTCCACHE_AGENT_WAIT", bad, agent_wait_ms, 300);
 }

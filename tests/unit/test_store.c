@@ -68,9 +68,8 @@ Store_test(store, stores_the_newest_sixteen_of_seventeen)
 {
 	size_t sixteen = 0;
 	size_t now;
-	int i;
 
-	for (i = 1; i <= 17; i++) {
+	for (int i = 1; i <= 17; i++) {
 		cr_assert_eq(fixture_put(fixture.store, i), 0);
 		free(fixture_read(fixture.path, &now));
 		sixteen = i == 16 ? now : sixteen;
@@ -78,7 +77,7 @@ Store_test(store, stores_the_newest_sixteen_of_seventeen)
 	cr_assert_eq(now, sixteen);
 	cr_assert_eq(fixture_get(fixture.store, 0), 17);
 	cr_assert_eq(fixture_get(fixture.store, 1), -ESTALE);
-	for (i = 2; i <= 17; i++) {
+	for (int i = 2; i <= 17; i++) {
 		cr_assert_eq(fixture_get(fixture.store, i), i);
 	}
 }
@@ -132,11 +131,10 @@ Store_test(store, counts_and_clears_its_files)
 {
 	struct store_usage usage = {.entries = 77};
 	uint8_t key[ENTRY_KEY_BYTES] = {0};
-	int i;
 
 	cr_assert_eq(store_usage(fixture.store, &usage), 0);
 	cr_assert_eq(usage.entries, 0);
-	for (i = 0; i < 20; i++) {
+	for (int i = 0; i < 20; i++) {
 		struct entry *entry;
 
 		key[0] = (uint8_t)(i * 3);
@@ -163,24 +161,22 @@ Store_test(store, counts_and_clears_its_files)
 Store_test(store, puts_of_two_processes_to_one_key_are_all_stored)
 {
 	pid_t children[2];
-	int i;
 
-	for (i = 0; i < 2; i++) {
+	for (int i = 0; i < 2; i++) {
 		children[i] = fork();
 		if (children[i] == 0) {
 			int failed = 0;
-			int j;
 
-			for (j = 0; j < 8; j++) {
+			for (int j = 0; j < 8; j++) {
 				failed |= fixture_put(fixture.store, 1 + i * 8 + j);
 			}
 			_exit(failed ? 1 : 0);
 		}
 	}
-	for (i = 0; i < 2; i++) {
+	for (int i = 0; i < 2; i++) {
 		cr_assert_eq(exit_of(children[i]), 0);
 	}
-	for (i = 1; i <= 16; i++) {
+	for (int i = 1; i <= 16; i++) {
 		cr_assert_eq(fixture_get(fixture.store, i), i);
 	}
 }

@@ -157,9 +157,8 @@ Store_test(store_damage, results_past_the_limit_are_not_read)
 	size_t size;
 	uint8_t *one = put_and_read(&size);
 	uint8_t *many = malloc(size * 1000);
-	size_t i;
 
-	for (i = 0; i < 1000; i++) {
+	for (size_t i = 0; i < 1000; i++) {
 		memcpy(many + i * size, one, size);
 	}
 	fixture_write(fixture.path, many, size * 1000);

@@ -66,10 +66,9 @@ Store_test(store_trust, rejects_a_root_writable_by_others)
 	static const mode_t modes[] = {0720, 0702, 0777, 01777};
 	struct store *shared = fixture_store((struct store_options){.shared = true});
 	struct store_usage usage;
-	size_t i;
 
 	cr_assert_eq(fixture_put(fixture.store, 1), 0);
-	for (i = 0; i < COUNT(modes); i++) {
+	for (size_t i = 0; i < COUNT(modes); i++) {
 		cr_assert_eq(chmod(fixture.root, modes[i]), 0);
 		cr_assert_eq(fixture_get(fixture.store, 1), -EPERM);
 		cr_assert_eq(fixture_put(fixture.store, 2), -EPERM);

@@ -23,8 +23,7 @@ Test(watch_reading, a_read_file_is_recorded_with_its_digest)
 	cr_expect_eq(fread(text, 1, sizeof(text), stream), 12);
 	fclose(stream);
 	watch_end(&trace);
-	event = event_of("a.h", TRACE_OPEN);
-	cr_assert_not_null(event);
+	event = must_see("a.h", TRACE_OPEN);
 	cr_expect_eq(event->error, 0);
 	cr_expect_eq(event->stamp.inode, status.st_ino);
 	cr_expect_eq(event->stamp.size, 12);
@@ -53,8 +52,7 @@ Test(watch_reading, the_digest_of_a_file_of_any_size_is_that_of_its_whole_conten
 		cr_assert_geq(file, 0);
 		cr_expect_eq(lseek(file, 0, SEEK_CUR), 0);
 		close(file);
-		event = event_of("big", TRACE_OPEN);
-		cr_assert_not_null(event);
+		event = must_see("big", TRACE_OPEN);
 		cr_expect_arr_eq(event->digest.bytes, digest.bytes, KEY_BYTES, "%zu bytes", sizes[i]);
 	}
 }
@@ -145,11 +143,9 @@ Test(watch_reading, absent_paths_are_recorded_as_absent)
 	cr_expect_eq(errno, ENOTDIR);
 	cr_expect_eq(LIB(patched, access)("no.h", R_OK), -1);
 	watch_end(&trace);
-	event = event_of("no.h", TRACE_OPEN);
-	cr_assert_not_null(event);
+	event = must_see("no.h", TRACE_OPEN);
 	cr_expect_eq(event->error, ENOENT);
-	event = event_of("file/no.h", TRACE_PROBE);
-	cr_assert_not_null(event);
+	event = must_see("file/no.h", TRACE_PROBE);
 	cr_expect_eq(event->error, ENOTDIR);
 	cr_expect_not_null(event_of("no.h", TRACE_PROBE));
 	cr_expect_eq(trace.tainted, 0);
@@ -162,11 +158,9 @@ Test(watch_reading, a_probed_path_is_recorded_with_its_stamp)
 	cr_expect_eq(LIB(patched, stat)("a.h", &status), 0);
 	cr_expect_eq(LIB(patched, access)(".", F_OK), 0);
 	watch_end(&trace);
-	event = event_of("a.h", TRACE_PROBE);
-	cr_assert_not_null(event);
+	event = must_see("a.h", TRACE_PROBE);
 	cr_expect_eq(event->stamp.size, 5);
-	event = event_of(".", TRACE_PROBE);
-	cr_assert_not_null(event);
+	event = must_see(".", TRACE_PROBE);
 	cr_expect(S_ISDIR(event->stamp.mode));
 	cr_expect_eq(trace.tainted, 0);
 }
@@ -243,8 +237,7 @@ Test(watch_reading, failures_other_than_absence_taint)
 	cr_expect_null(LIB(patched, fopen)("loop", "r"));
 	cr_expect_eq(errno, ELOOP);
 	watch_end(&trace);
-	event = event_of("loop", TRACE_OPEN);
-	cr_assert_not_null(event);
+	event = must_see("loop", TRACE_OPEN);
 	cr_expect_eq(event->error, ELOOP);
 	cr_expect_eq(trace.tainted, TAINT_UNREADABLE);
 }

@@ -99,14 +99,6 @@ Test(watch_threads, an_inner_compile_hides_the_outer_one_and_taints_it)
 
 /* Threads. */
 
-static void on_another_thread(void *(*act)(void *))
-{
-	pthread_t thread;
-
-	cr_assert_eq(pthread_create(&thread, NULL, act, NULL), 0);
-	pthread_join(thread, NULL);
-}
-
 static void *look_for_a_file(void *unused)
 {
 	LIB(patched, stat)("some.h", &status);

@@ -150,13 +150,10 @@ static void *tell_elsewhere(void *unused)
 
 Test(watch_told, answers_to_another_thread_of_the_compiler_are_checked)
 {
-	pthread_t thread;
-
 	unsetenv("NVVM_IR_VER_CHK");
 	begin_told();
 	setenv("NVVM_IR_VER_CHK", "1", 1);
-	pthread_create(&thread, NULL, tell_elsewhere, NULL);
-	pthread_join(thread, NULL);
+	on_another_thread(tell_elsewhere);
 	unsetenv("NVVM_IR_VER_CHK");
 	cr_expect_eq(end_told() & ~(uint32_t)TAINT_OTHER_THREAD, TAINT_TOLD_OTHERWISE);
 }
@@ -267,11 +264,8 @@ static void *ask_processors(void *unused)
 
 Test(watch_told, a_number_queried_by_another_thread_is_added_to_every_compile)
 {
-	pthread_t thread;
-
 	begin();
-	cr_assert_eq(pthread_create(&thread, NULL, ask_processors, NULL), 0);
-	cr_assert_eq(pthread_join(thread, NULL), 0);
+	on_another_thread(ask_processors);
 	watch_end(&trace);
 	cr_expect_eq(trace.answer_count, 1);
 	cr_expect_eq(trace.tainted, 0);

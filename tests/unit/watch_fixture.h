@@ -103,6 +103,14 @@ static inline const struct trace_event *event_of(const char *path, enum trace_ki
 	return NULL;
 }
 
+static inline const struct trace_event *must_see(const char *path, enum trace_kind kind)
+{
+	const struct trace_event *found = event_of(path, kind);
+
+	cr_assert_not_null(found, "%s", path);
+	return found;
+}
+
 static inline bool asked_in(const struct trace *asker, const char *variable)
 {
 	for (size_t i = 0; i < asker->asked_count; i++) {
