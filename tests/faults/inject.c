@@ -96,50 +96,75 @@ static size_t shortened(unsigned number, size_t size)
 	return length;
 }
 
-/* KIND, type, name, what it returns on failure, parameters, arguments */
-#define PLAIN_CALLS(X)                                                                                           \
-	X(MEMORY, void *, malloc, NULL, (size_t size), (size))                                                   \
-	X(MEMORY, void *, calloc, NULL, (size_t count, size_t size), (count, size))                              \
-	X(MEMORY, void *, realloc, NULL, (void *bytes, size_t size), (bytes, size))                              \
-	X(MEMORY, void *, aligned_alloc, NULL, (size_t alignment, size_t size), (alignment, size))               \
-	X(MEMORY, char *, strdup, NULL, (const char *text), (text))                                              \
-	X(MEMORY, char *, strndup, NULL, (const char *text, size_t size), (text, size))                          \
-	X(OPEN, DIR *, fdopendir, NULL, (int file), (file))                                                      \
-	X(LIST, struct dirent *, readdir, NULL, (DIR * names), (names))                                          \
-	X(STAT, int, stat, -1, (const char *path, struct stat *found), (path, found))                            \
-	X(STAT, int, lstat, -1, (const char *path, struct stat *found), (path, found))                           \
-	X(STAT, int, fstat, -1, (int file, struct stat *found), (file, found))                                   \
-	X(STAT, int, fstatfs, -1, (int file, struct statfs *found), (file, found))                               \
-	X(STAT, int, statfs, -1, (const char *path, struct statfs *found), (path, found))                        \
-	X(STAT, ssize_t, readlink, -1, (const char *path, char *text, size_t size), (path, text, size))          \
-	X(STAT, int, access, -1, (const char *path, int mode), (path, mode))                                     \
-	X(STAT, int, faccessat, -1, (int at, const char *path, int mode, int flags), (at, path, mode, flags))    \
-	X(NAME, int, renameat, -1, (int from_at, const char *from, int to_at, const char *to),                   \
-	  (from_at, from, to_at, to))                                                                            \
-	X(NAME, int, unlinkat, -1, (int at, const char *path, int flags), (at, path, flags))                     \
-	X(NAME, int, mkdirat, -1, (int at, const char *path, mode_t mode), (at, path, mode))                     \
-	X(NAME, int, chmod, -1, (const char *path, mode_t mode), (path, mode))                                   \
-	X(NAME, int, fchmod, -1, (int file, mode_t mode), (file, mode))                                          \
-	X(NAME, int, fchownat, -1, (int at, const char *path, uid_t user, gid_t group, int flags),               \
-	  (at, path, user, group, flags))                                                                        \
-	X(NAME, int, utimensat, -1, (int at, const char *path, const struct timespec times[2], int flags),       \
-	  (at, path, times, flags))                                                                              \
-	X(NAME, int, ftruncate, -1, (int file, off_t size), (file, size))                                        \
-	X(NAME, int, futimens, -1, (int file, const struct timespec times[2]), (file, times))                    \
-	X(NAME, int, fsync, -1, (int file), (file))                                                              \
-	X(OTHER, char *, getcwd, NULL, (char *bytes, size_t size), (bytes, size))                                \
-	X(OTHER, int, flock, -1, (int file, int how), (file, how))                                               \
-	X(OTHER, int, getrlimit, -1, (int what, struct rlimit *limit), (what, limit))                            \
-	X(OTHER, int, getgroups, -1, (int count, gid_t *groups), (count, groups))                                \
-	X(OTHER, int, kill, -1, (pid_t process, int signal_number), (process, signal_number))                    \
-	X(OTHER, int, clock_gettime, -1, (clockid_t clock, struct timespec * now), (clock, now))                 \
-	X(OTHER, void *, mmap, MAP_FAILED, (void *at, size_t size, int prot, int flags, int file, off_t offset), \
-	  (at, size, prot, flags, file, offset))                                                                 \
-	X(OTHER, int, mprotect, -1, (void *at, size_t size, int prot), (at, size, prot))                         \
-	X(OTHER, int, munmap, -1, (void *at, size_t size), (at, size))                                           \
-	X(LOADER, void *, dlopen, NULL, (const char *path, int mode), (path, mode))                              \
-	X(LOADER, int, dlinfo, -1, (void *handle, int request, void *out), (handle, request, out))               \
-	X(LOADER, int, dlclose, -1, (void *handle), (handle))
+int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *object);
+
+/* A header that is said to be absent is absent: that is an answer, and no fault. Files of the cache vanish at any time.
+ */
+static bool is_answer(const char *path)
+{
+	return (plan.error == ENOENT || plan.error == ENOTDIR) && strstr(path, ".h");
+}
+
+/*
+ * KIND, type, name, what it returns on failure, when it may fail, parameters, arguments. A clock does not fail, so it
+ * only counts as a place to be killed at; a thread always has its number, and an open file its position.
+ */
+#define PLAIN_CALLS(X)                                                                                                 \
+	X(MEMORY, void *, malloc, NULL, true, (size_t size), (size))                                                   \
+	X(MEMORY, void *, calloc, NULL, true, (size_t count, size_t size), (count, size))                              \
+	X(MEMORY, void *, realloc, NULL, true, (void *bytes, size_t size), (bytes, size))                              \
+	X(MEMORY, void *, aligned_alloc, NULL, true, (size_t alignment, size_t size), (alignment, size))               \
+	X(MEMORY, char *, strdup, NULL, true, (const char *text), (text))                                              \
+	X(MEMORY, char *, strndup, NULL, true, (const char *text, size_t size), (text, size))                          \
+	X(OPEN, DIR *, fdopendir, NULL, true, (int file), (file))                                                      \
+	X(LIST, struct dirent *, readdir, NULL, true, (DIR * names), (names))                                          \
+	X(STAT, int, stat, -1, true, (const char *path, struct stat *found), (path, found))                            \
+	X(STAT, int, lstat, -1, true, (const char *path, struct stat *found), (path, found))                           \
+	X(STAT, int, fstat, -1, true, (int file, struct stat *found), (file, found))                                   \
+	X(STAT, int, fstatfs, -1, true, (int file, struct statfs *found), (file, found))                               \
+	X(STAT, int, statfs, -1, true, (const char *path, struct statfs *found), (path, found))                        \
+	X(STAT, ssize_t, readlink, -1, true, (const char *path, char *text, size_t size), (path, text, size))          \
+	X(STAT, int, access, -1, true, (const char *path, int mode), (path, mode))                                     \
+	X(STAT, int, faccessat, -1, true, (int at, const char *path, int mode, int flags), (at, path, mode, flags))    \
+	X(NAME, int, renameat, -1, true, (int from_at, const char *from, int to_at, const char *to),                   \
+	  (from_at, from, to_at, to))                                                                                  \
+	X(NAME, int, unlinkat, -1, true, (int at, const char *path, int flags), (at, path, flags))                     \
+	X(NAME, int, mkdirat, -1, true, (int at, const char *path, mode_t mode), (at, path, mode))                     \
+	X(NAME, int, chmod, -1, true, (const char *path, mode_t mode), (path, mode))                                   \
+	X(NAME, int, fchmod, -1, true, (int file, mode_t mode), (file, mode))                                          \
+	X(NAME, int, fchownat, -1, true, (int at, const char *path, uid_t user, gid_t group, int flags),               \
+	  (at, path, user, group, flags))                                                                              \
+	X(NAME, int, utimensat, -1, true, (int at, const char *path, const struct timespec times[2], int flags),       \
+	  (at, path, times, flags))                                                                                    \
+	X(NAME, int, ftruncate, -1, true, (int file, off_t size), (file, size))                                        \
+	X(NAME, int, futimens, -1, true, (int file, const struct timespec times[2]), (file, times))                    \
+	X(NAME, int, fsync, -1, true, (int file), (file))                                                              \
+	X(OTHER, char *, getcwd, NULL, true, (char *bytes, size_t size), (bytes, size))                                \
+	X(OTHER, int, flock, -1, true, (int file, int how), (file, how))                                               \
+	X(OTHER, int, getrlimit, -1, true, (int what, struct rlimit *limit), (what, limit))                            \
+	X(OTHER, int, getgroups, -1, true, (int count, gid_t *groups), (count, groups))                                \
+	X(OTHER, int, kill, -1, true, (pid_t process, int signal_number), (process, signal_number))                    \
+	X(OTHER, int, clock_gettime, -1, false, (clockid_t clock, struct timespec * now), (clock, now))                \
+	X(OTHER, void *, mmap, MAP_FAILED, true, (void *at, size_t size, int prot, int flags, int file, off_t offset), \
+	  (at, size, prot, flags, file, offset))                                                                       \
+	X(OTHER, int, mprotect, -1, true, (void *at, size_t size, int prot), (at, size, prot))                         \
+	X(OTHER, int, munmap, -1, true, (void *at, size_t size), (at, size))                                           \
+	X(LOADER, void *, dlopen, NULL, true, (const char *path, int mode), (path, mode))                              \
+	X(LOADER, int, dlinfo, -1, true, (void *handle, int request, void *out), (handle, request, out))               \
+	X(LOADER, int, dlclose, -1, true, (void *handle), (handle))                                                    \
+	X(LOCK, int, fcntl, -1, true, (int file, int command, void *argument), (file, command, argument))              \
+	X(STAT, int, fstatat, -1, !is_answer(path), (int at, const char *path, struct stat *found, int flags),         \
+	  (at, path, found, flags))                                                                                    \
+	X(STAT, int, statx, -1, !is_answer(path),                                                                      \
+	  (int at, const char *path, int flags, unsigned mask, struct statx *found), (at, path, flags, mask, found))   \
+	X(OTHER, off_t, lseek, -1, whence != SEEK_CUR, (int file, off_t offset, int whence), (file, offset, whence))   \
+	X(OTHER, int, prctl, -1, true, (int what, unsigned long a, unsigned long b, unsigned long c, unsigned long d), \
+	  (what, a, b, c, d))                                                                                          \
+	X(OTHER, long, syscall, -1, call != SYS_gettid && call != SYS_clock_gettime,                                   \
+	  (long call, long a, long b, long c, long d, long e, long f), (call, a, b, c, d, e, f))                       \
+	X(MEMORY, int, __register_atfork, plan.error, true,                                                            \
+	  (void (*prepare)(void), void (*parent)(void), void (*child)(void), void *object),                            \
+	  (prepare, parent, child, object))
 
 /* clang-format packs them, otherwise each time */
 /* clang-format off */
@@ -153,14 +178,7 @@ static size_t shortened(unsigned number, size_t size)
 	X(WRITE, pwrite)                 \
 	X(CLOSE, close)                  \
 	X(CLOSE, closedir)               \
-	X(LOCK, fcntl)                   \
-	X(OTHER, nanosleep)              \
-	X(OTHER, lseek)                  \
-	X(OTHER, prctl)                  \
-	X(OTHER, syscall)                \
-	X(STAT, fstatat)                 \
-	X(STAT, statx)                   \
-	X(MEMORY, __register_atfork)
+	X(OTHER, nanosleep)
 /* clang-format on */
 
 enum call {
@@ -169,19 +187,18 @@ enum call {
 	PLAIN_CALLS(ENUM_PLAIN) SPECIAL_CALLS(ENUM_SPECIAL) CALLS
 };
 
-/* A clock does not fail, so it only counts as a place to be killed at. */
-#define WRAP(kind, type, name, failed, parameters, arguments)                          \
-	static type wrap_##name parameters                                             \
-	{                                                                              \
-		unsigned number = begin(CALL_##name);                                  \
-		type result;                                                           \
-                                                                                       \
-		if (CALL_##name != CALL_clock_gettime && fails(CALL_##name, number)) { \
-			return failed;                                                 \
-		}                                                                      \
-		result = name arguments;                                               \
-		end(number);                                                           \
-		return result;                                                         \
+#define WRAP(kind, type, name, failed, may, parameters, arguments) \
+	static type wrap_##name parameters                         \
+	{                                                          \
+		unsigned number = begin(CALL_##name);              \
+		type result;                                       \
+                                                                   \
+		if ((may) && fails(CALL_##name, number)) {         \
+			return failed;                             \
+		}                                                  \
+		result = name arguments;                           \
+		end(number);                                       \
+		return result;                                     \
 	}
 PLAIN_CALLS(WRAP)
 
@@ -258,87 +275,11 @@ static int wrap_closedir(DIR *names)
 	return fails(CALL_closedir, number) ? -1 : result;
 }
 
-static int wrap_fcntl(int file, int command, void *argument)
-{
-	unsigned number = begin(CALL_fcntl);
-	int result = fails(CALL_fcntl, number) ? -1 : fcntl(file, command, argument);
-
-	end(number);
-	return result;
-}
-
-/* A header that is said to be absent is absent: that is an answer, and no fault. Files of the cache vanish at any time.
- */
-static bool is_answer(const char *path)
-{
-	return (plan.error == ENOENT || plan.error == ENOTDIR) && strstr(path, ".h");
-}
-
-static int wrap_fstatat(int at, const char *path, struct stat *found, int flags)
-{
-	unsigned number = begin(CALL_fstatat);
-	int result = !is_answer(path) && fails(CALL_fstatat, number) ? -1 : fstatat(at, path, found, flags);
-
-	end(number);
-	return result;
-}
-
-static int wrap_statx(int at, const char *path, int flags, unsigned mask, struct statx *found)
-{
-	unsigned number = begin(CALL_statx);
-	int result = !is_answer(path) && fails(CALL_statx, number) ? -1 : statx(at, path, flags, mask, found);
-
-	end(number);
-	return result;
-}
-
-/* The position of an open file can always be asked for. */
-static off_t wrap_lseek(int file, off_t offset, int whence)
-{
-	unsigned number = begin(CALL_lseek);
-	off_t result = whence != SEEK_CUR && fails(CALL_lseek, number) ? -1 : lseek(file, offset, whence);
-
-	end(number);
-	return result;
-}
-
-static int wrap_prctl(int what, unsigned long a, unsigned long b, unsigned long c, unsigned long d)
-{
-	unsigned number = begin(CALL_prctl);
-	int result = fails(CALL_prctl, number) ? -1 : prctl(what, a, b, c, d);
-
-	end(number);
-	return result;
-}
-
-/* A thread always has its number, and the clock its time. */
-static long wrap_syscall(long call, long a, long b, long c, long d, long e, long f)
-{
-	bool sure = call == SYS_gettid || call == SYS_clock_gettime;
-	unsigned number = begin(CALL_syscall);
-	long result = !sure && fails(CALL_syscall, number) ? -1 : syscall(call, a, b, c, d, e, f);
-
-	end(number);
-	return result;
-}
-
 /* Where a lock is refused for ever, the time for which it is wanted passes at once. */
 static int wrap_nanosleep(const struct timespec *time, struct timespec *left)
 {
 	unsigned number = begin(CALL_nanosleep);
 	int result = plan.action == INJECT_ERROR && plan.on ? 0 : nanosleep(time, left);
-
-	end(number);
-	return result;
-}
-
-int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *object);
-
-static int wrap___register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *object)
-{
-	unsigned number = begin(CALL___register_atfork);
-	int result =
-	    fails(CALL___register_atfork, number) ? plan.error : __register_atfork(prepare, parent, child, object);
 
 	end(number);
 	return result;

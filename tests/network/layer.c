@@ -146,50 +146,28 @@ EXPORT int __openat_2(int at, const char *path, int flags)
 	return openat(at, path, flags);
 }
 
-EXPORT int fstat(int file, struct stat *found)
-{
-	return fails("fstat", file, "") ? -1 : NEXT(fstat)(file, found);
-}
-
-EXPORT int fstatat(int at, const char *restrict path, struct stat *restrict found, int flags)
-{
-	return fails("stat", at, path) ? -1 : NEXT(fstatat)(at, path, found, flags);
-}
-
-EXPORT ssize_t pread(int file, void *bytes, size_t size, off_t offset)
-{
-	return fails("read", file, "") ? -1 : syscall(SYS_pread64, file, bytes, size, offset);
-}
-
-EXPORT ssize_t write(int file, const void *bytes, size_t size)
-{
-	return fails("write", file, "") ? -1 : syscall(SYS_write, file, bytes, size);
-}
-
-EXPORT ssize_t pwrite(int file, const void *bytes, size_t size, off_t offset)
-{
-	return fails("write", file, "") ? -1 : syscall(SYS_pwrite64, file, bytes, size, offset);
-}
-
-EXPORT int renameat(int from_at, const char *from, int to_at, const char *to)
-{
-	return fails("rename", from_at, from) ? -1 : (int)syscall(SYS_renameat2, from_at, from, to_at, to, 0);
-}
-
-EXPORT int unlinkat(int at, const char *path, int flags)
-{
-	return fails("unlink", at, path) ? -1 : (int)syscall(SYS_unlinkat, at, path, flags);
-}
-
-EXPORT int mkdirat(int at, const char *path, mode_t mode)
-{
-	return fails("mkdir", at, path) ? -1 : (int)syscall(SYS_mkdirat, at, path, mode);
-}
-
-EXPORT int utimensat(int at, const char *path, const struct timespec times[2], int flags)
-{
-	return fails("utimens", at, path) ? -1 : (int)syscall(SYS_utimensat, at, path, times, flags);
-}
+/* Fails as the rules say, by a file and what is relative to it; otherwise the call is made. */
+#define FAILING(type, name, operation, at, path, parameters, call)     \
+	EXPORT type name parameters                                    \
+	{                                                              \
+		return fails(operation, at, path) ? -1 : (type)(call); \
+	}
+FAILING(int, fstat, "fstat", file, "", (int file, struct stat *found), NEXT(fstat)(file, found))
+FAILING(int, fstatat, "stat", at, path, (int at, const char *restrict path, struct stat *restrict found, int flags),
+        NEXT(fstatat)(at, path, found, flags))
+FAILING(ssize_t, pread, "read", file, "", (int file, void *bytes, size_t size, off_t offset),
+        syscall(SYS_pread64, file, bytes, size, offset))
+FAILING(ssize_t, write, "write", file, "", (int file, const void *bytes, size_t size),
+        syscall(SYS_write, file, bytes, size))
+FAILING(ssize_t, pwrite, "write", file, "", (int file, const void *bytes, size_t size, off_t offset),
+        syscall(SYS_pwrite64, file, bytes, size, offset))
+FAILING(int, renameat, "rename", from_at, from, (int from_at, const char *from, int to_at, const char *to),
+        syscall(SYS_renameat2, from_at, from, to_at, to, 0))
+FAILING(int, unlinkat, "unlink", at, path, (int at, const char *path, int flags),
+        syscall(SYS_unlinkat, at, path, flags))
+FAILING(int, mkdirat, "mkdir", at, path, (int at, const char *path, mode_t mode), syscall(SYS_mkdirat, at, path, mode))
+FAILING(int, utimensat, "utimens", at, path, (int at, const char *path, const struct timespec times[2], int flags),
+        syscall(SYS_utimensat, at, path, times, flags))
 
 EXPORT int close(int file)
 {
@@ -241,15 +219,17 @@ EXPORT int open(const char *path, int flags, ...)
 
 EXPORT int open64(const char *path, int flags, ...) __attribute__((alias("open")));
 
-EXPORT FILE *fopen(const char *path, const char *mode)
-{
-	return NEXT(fopen)(path, mode);
-}
-
-EXPORT FILE *fopen64(const char *path, const char *mode)
-{
-	return NEXT(fopen64)(path, mode);
-}
+#define PASSED(type, name, parameters, arguments) \
+	EXPORT type name parameters               \
+	{                                         \
+		return NEXT(name) arguments;      \
+	}
+PASSED(FILE *, fopen, (const char *path, const char *mode), (path, mode))
+PASSED(FILE *, fopen64, (const char *path, const char *mode), (path, mode))
+PASSED(int, access, (const char *path, int mode), (path, mode))
+PASSED(char *, realpath, (const char *path, char *resolved), (path, resolved))
+PASSED(int, statx, (int at, const char *path, int flags, unsigned mask, struct statx *found),
+       (at, path, flags, mask, found))
 
 EXPORT int stat(const char *path, struct stat *found)
 {
@@ -261,19 +241,4 @@ EXPORT int __xstat(int version, const char *path, struct stat *found)
 {
 	(void)version;
 	return fstatat(AT_FDCWD, path, found, 0);
-}
-
-EXPORT int access(const char *path, int mode)
-{
-	return NEXT(access)(path, mode);
-}
-
-EXPORT char *realpath(const char *path, char *resolved)
-{
-	return NEXT(realpath)(path, resolved);
-}
-
-EXPORT int statx(int at, const char *path, int flags, unsigned mask, struct statx *found)
-{
-	return NEXT(statx)(at, path, flags, mask, found);
 }
