@@ -23,6 +23,18 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 
+/* FUZZ_SET_UP() { ... } is done once, before the first input. */
+#define FUZZ_SET_UP()                                     \
+	static void fuzz_set_up(void);                    \
+	int LLVMFuzzerInitialize(int *argc, char ***argv) \
+	{                                                 \
+		(void)argc;                               \
+		(void)argv;                               \
+		fuzz_set_up();                            \
+		return 0;                                 \
+	}                                                 \
+	static void fuzz_set_up(void)
+
 /* Not in a build without assertions alone: a property that does not hold is a finding. */
 #define require(truth)                                                                             \
 	do {                                                                                       \
@@ -76,6 +88,18 @@ static inline uint8_t *copy_of(const void *bytes, size_t size)
 	return copy;
 }
 
+/* The same with a NUL behind it. */
+static inline char *text_of(const void *bytes, size_t size)
+{
+	char *text = calloc(1, size + 1);
+
+	require(text != NULL);
+	if (size > 0) {
+		memcpy(text, bytes, size);
+	}
+	return text;
+}
+
 /* As the library seals things: XXH3, 128 bits, low half first. */
 static inline void seal(uint8_t *at, const uint8_t *from, size_t size)
 {
@@ -119,17 +143,22 @@ static inline void fuzz_write(const char *path, const void *bytes, size_t size)
 	close(file);
 }
 
+/* The start of a file. */
+static inline void fuzz_read(const char *path, void *bytes, size_t size)
+{
+	int file = open(path, O_RDONLY | O_CLOEXEC);
+
+	require(file >= 0 && read(file, bytes, size) == (ssize_t)size);
+	close(file);
+}
+
 /* Takes a length and as many bytes, as a string. The caller frees it. */
 static inline char *take_text(struct input *input)
 {
 	size_t size;
 	const uint8_t *bytes = take_bytes(input, take_number(input, 1), &size);
-	char *text = malloc(size + 1);
 
-	require(text != NULL);
-	memcpy(text, bytes, size);
-	text[size] = '\0';
-	return text;
+	return text_of(bytes, size);
 }
 
 #endif

@@ -82,12 +82,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct input input = {data, size};
 
 	if (take_number(&input, 1) & 1) {
-		size_t rest;
-		const uint8_t *bytes = take_bytes(&input, size, &rest);
-		uint8_t *copy = copy_of(bytes, rest);
-		struct walk walk = {.bytes = copy, .size = rest};
+		uint8_t *copy = copy_of(input.at, input.left);
+		struct walk walk = {.bytes = copy, .size = input.left};
 
-		(void)about_read(copy, rest, look, &walk);
+		(void)about_read(copy, input.left, look, &walk);
 		free(copy);
 	} else {
 		build_and_read(&input);

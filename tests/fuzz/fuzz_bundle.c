@@ -20,25 +20,19 @@
 #include "agent/wire/value.h"
 #include "cache/tools/bundle.h"
 
-#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/entries.h"
 
 #include <blake2.h>
 #include <zstd.h>
 
-#define ENTRIES              4
-#define AT_FRAME_NUMBER      8
-#define AT_FRAME_KEY         16
-#define AT_FRAME_SUM         48
-#define AT_TOTAL_SIZE        48
-#define AT_DEPENDENCIES_SIZE 56
-#define AT_DEPENDENCIES_SUM  80
-#define AT_BODY_SUM          96
-#define AT_HEADER_SUM        176
-#define AT_RAW_SIZE          24
-#define AT_KEY               32
-#define AT_KEY_ID            64
-#define AT_MAC               80
-#define RAW_MAX              (UINT64_C(1) << 20)
+#define ENTRIES         4
+#define AT_FRAME_NUMBER 8
+#define AT_FRAME_KEY    16
+#define AT_FRAME_SUM    48
+#define AT_RAW_SIZE     24
+#define AT_KEY          32
+#define AT_MAC          80
+#define RAW_MAX         (UINT64_C(1) << 20)
 
 struct memory {
 	uint8_t *bytes;
@@ -73,16 +67,11 @@ static ssize_t get(void *context, void *bytes, size_t size)
 /* It takes up `size` bytes, and says that it is `total`. */
 static void mend_entry(uint8_t *bytes, size_t size, uint64_t total)
 {
-	static const uint8_t key[ENTRY_KEY_BYTES];
-	struct entry *model;
-	size_t model_size;
 	uint64_t dependencies;
 	uint64_t body;
 
 	total = total < ENTRY_HEADER_BYTES ? size : total;
-	require(entry_build(key, 0, NULL, 0, NULL, 0, &model) == 0);
-	memcpy(bytes, entry_bytes(model, &model_size), 12);
-	entry_unref(model);
+	mend_magic(bytes);
 	memcpy(bytes + AT_TOTAL_SIZE, &total, 8);
 	memcpy(&dependencies, bytes + AT_DEPENDENCIES_SIZE, 8);
 	dependencies %= total - ENTRY_HEADER_BYTES + 1;
@@ -151,19 +140,6 @@ static size_t mend(uint8_t *bytes, size_t size, uint8_t what)
 	return size;
 }
 
-static void read_all(const struct entry *entry)
-{
-	struct section section;
-	size_t size;
-	uint64_t sum = XXH3_64bits(entry_bytes(entry, &size), size);
-
-	sum += XXH3_64bits(entry_dependencies(entry, &size), size);
-	for (size_t i = 0; entry_section_at(entry, i, &section); i++) {
-		sum += XXH3_64bits(section.bytes, section.size);
-	}
-	__asm__ volatile("" : : "r"(sum));
-}
-
 static void hostile(const uint8_t *data, size_t size, uint8_t what, uint8_t how)
 {
 	struct memory memory = {.bytes = copy_of(data, size), .at_a_time = how & 15};
@@ -202,6 +178,14 @@ struct written {
 	size_t count;
 	struct memory memory;
 };
+
+static void written_free(struct written *written)
+{
+	for (size_t i = 0; i < written->count; i++) {
+		entry_unref(written->entries[i]);
+	}
+	free(written->memory.bytes);
+}
 
 static void write_bundle(struct input *input, struct written *written, bundle_put *put_bytes, void *context)
 {
@@ -287,9 +271,7 @@ static void honest(struct input input, uint8_t how)
 		require(given == expected);
 	}
 	require(read_back(&written, written.memory.bytes, take_number(&input, 2) % size, how, 0, &given) != BUNDLE_END);
-	changed = malloc(size + 1);
-	require(changed != NULL);
-	memcpy(changed, written.memory.bytes, size);
+	changed = (uint8_t *)text_of(written.memory.bytes, size);
 	changed[size] = how;
 	require(read_back(&written, changed, size + 1, how, 0, &given) == BUNDLE_BROKEN);
 	while (input.left > 0) {
@@ -298,10 +280,7 @@ static void honest(struct input input, uint8_t how)
 	require((read_back(&written, changed, size, how, 0, &given) == BUNDLE_END) ==
 	        (memcmp(changed, written.memory.bytes, size) == 0));
 	free(changed);
-	free(written.memory.bytes);
-	for (size_t i = 0; i < written.count; i++) {
-		entry_unref(written.entries[i]);
-	}
+	written_free(&written);
 }
 
 /* ---- values */
@@ -309,15 +288,12 @@ static void honest(struct input input, uint8_t how)
 static const uint8_t value_key[ENTRY_KEY_BYTES];
 static struct keyring *keyring;
 
-int LLVMFuzzerInitialize(int *argc, char ***argv)
+FUZZ_SET_UP()
 {
 	unsigned line;
 
-	(void)argc;
-	(void)argv;
 	require(keyring_parse("a 000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f\n", &keyring,
 	                      &line) == 0);
-	return 0;
 }
 
 static void sign_value(uint8_t *value, size_t size)
@@ -445,9 +421,7 @@ static void honest_value(struct input input)
 	sign_value(value, size);
 	require(read_value(&written, value, size, &given) != BUNDLE_END);
 	free(value);
-	for (size_t i = 0; i < written.count; i++) {
-		entry_unref(written.entries[i]);
-	}
+	written_free(&written);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -32,19 +32,16 @@ static int next_descriptor(void)
 	return descriptor;
 }
 
-int LLVMFuzzerInitialize(int *argc, char ***argv)
+FUZZ_SET_UP()
 {
 	uint8_t key[ENTRY_KEY_BYTES] = {0};
 	struct compile_lock_file file;
 
-	(void)argc;
-	(void)argv;
 	directory.path = (char *)fuzz_directory();
 	(void)snprintf(path, sizeof(path), "%s/v1/compile-lock", directory.path);
 	require(compile_lock_file_acquire(&directory, key, 0, COMPILE_LOCK_FILE_TRY, opened, NULL, &file) ==
 	        COMPILE_LOCK_FILE_TAKEN);
 	compile_lock_file_release(&file, COMPILE_LOCK_FILE_ENDED_WITHOUT);
-	return 0;
 }
 
 static int lock_of_other(const uint8_t key[ENTRY_KEY_BYTES])

@@ -18,21 +18,15 @@
 static struct directory directory;
 static uint8_t header[HEADER];
 
-int LLVMFuzzerInitialize(int *argc, char ***argv)
+FUZZ_SET_UP()
 {
 	static const struct counters_amounts nothing;
 	char path[300];
-	int file;
 
-	(void)argc;
-	(void)argv;
 	directory.path = (char *)fuzz_directory();
 	require(counters_file_add(&directory, 0, &nothing, COUNTERS_FILE_WAIT, COUNTERS_FILE_MAKE) == 0);
 	(void)snprintf(path, sizeof(path), "%s/v1/stats/00", directory.path);
-	file = open(path, O_RDONLY | O_CLOEXEC);
-	require(file >= 0 && read(file, header, HEADER) == HEADER);
-	close(file);
-	return 0;
+	fuzz_read(path, header, HEADER);
 }
 
 static uint64_t sum_of(const uint8_t *bytes)

@@ -45,7 +45,7 @@ static void see(struct trace *trace, const char *path)
 	}
 }
 
-static void build_real(void)
+FUZZ_SET_UP()
 {
 	static const char *const paths[] = {"/etc",
 	                                    "/etc/passwd",
@@ -72,9 +72,8 @@ static void build_real(void)
 	}
 	trace_answered(&trace, MACHINE_GET_NPROCS, get_nprocs());
 	trace_answered(&trace, MACHINE_QUESTION(MACHINE_SYSCONF, _SC_PAGESIZE), sysconf(_SC_PAGESIZE));
-	if (dependencies_build(&input, &real) != 0 || !dependencies_hold(real.bytes, real.size, &roots, NULL, 0)) {
-		abort();
-	}
+	require(dependencies_build(&input, &real) == 0);
+	require(dependencies_hold(real.bytes, real.size, &roots, NULL, 0));
 	trace_free(&trace);
 }
 
@@ -121,22 +120,17 @@ static void tell(const uint8_t *data, size_t size, bool holds)
 /* Stamps of now, and none, whatever the bytes are: forgetting twice is forgetting once. */
 static bool stamps(const uint8_t *data, size_t size)
 {
-	uint8_t *bytes = malloc(size + 1);
-	uint8_t *again = malloc(size + 1);
+	uint8_t *bytes = copy_of(data, size);
+	uint8_t *again;
 	void *anew = NULL;
 	char why[64];
 	bool holds = dependencies_hold_anew(data, size, &roots, why, sizeof(why), &anew);
 
-	if (bytes && again) {
-		memcpy(bytes, data, size);
-		dependencies_forget(bytes, size);
-		memcpy(again, bytes, size);
-		dependencies_forget(again, size);
-		if (memcmp(bytes, again, size) != 0 || !dependencies_same(bytes, size, again, size) ||
-		    (anew && (!holds || !dependencies_same(anew, size, data, size)))) {
-			abort();
-		}
-	}
+	dependencies_forget(bytes, size);
+	again = copy_of(bytes, size);
+	dependencies_forget(again, size);
+	require(memcmp(bytes, again, size) == 0 && dependencies_same(bytes, size, again, size));
+	require(!anew || (holds && dependencies_same(anew, size, data, size)));
 	tell(data, size, holds);
 	free(anew);
 	free(bytes);
@@ -146,12 +140,8 @@ static bool stamps(const uint8_t *data, size_t size)
 
 static void overwritten(const uint8_t *data, size_t size)
 {
-	uint8_t *bytes = malloc(real.size);
+	uint8_t *bytes = copy_of(real.bytes, real.size);
 
-	if (!bytes) {
-		return;
-	}
-	memcpy(bytes, real.bytes, real.size);
 	for (; size >= 3; data += 3, size -= 3) {
 		bytes[(data[0] | (size_t)data[1] << 8) % real.size] = data[2];
 	}
@@ -185,27 +175,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char why[64];
 
-	if (!real.bytes) {
-		build_real();
-	}
 	if (size == 0) {
 		return 0;
 	}
 	switch (data[0] % MODES) {
 	case 0:
 		/* Whatever is shorter than a whole never holds. */
-		if (stamps(data + 1, size - 1) && size - 1 > 0 && size - 1 < 24) {
-			abort();
-		}
+		require(!stamps(data + 1, size - 1) || size - 1 == 0 || size - 1 >= 24);
 		break;
 	case 1:
 		overwritten(data + 1, size - 1);
 		break;
 	case 2:
-		if (size - 1 < real.size && size > 1 &&
-		    dependencies_hold(real.bytes, size - 1, &roots, why, sizeof(why))) {
-			abort();
-		}
+		require(size - 1 >= real.size || size == 1 ||
+		        !dependencies_hold(real.bytes, size - 1, &roots, why, sizeof(why)));
 		break;
 	default:
 		text(data + 1, size - 1);

@@ -23,15 +23,11 @@ static int listener = -1;
 
 static void read_address(struct input *input)
 {
-	size_t size;
-	const uint8_t *bytes = take_bytes(input, input->left, &size);
-	char *text = calloc(1, size + 1);
+	char *text = text_of(input->at, input->left);
 	struct engine_address address;
 	struct engine_error error = {""};
 	char told[ADDRESS_HOST_MAX + 16];
 
-	require(text != NULL);
-	memcpy(text, bytes, size);
 	if (engine_address_parse(text, &address, &error) == 0) {
 		require(address.socket[0] == '/' || (address.socket[0] == '\0' && address.host[0] != '\0'));
 		require(strpbrk(address.host, "@/?# \r\n") == NULL && strpbrk(address.path, "@?# %\r\n") == NULL);
@@ -96,12 +92,10 @@ static void listen_to(struct input *input)
 static void read_words(struct input *input)
 {
 	uint8_t *copy = copy_of(input->at, input->left);
-	char *text = calloc(1, input->left + 1);
+	char *text = text_of(input->at, input->left);
 	const char *words;
 	char code[48];
 
-	require(text != NULL);
-	memcpy(text, input->at, input->left);
 	require(redis_reply_error(text, REDIS_STEP_COMMAND, &words) != ENGINE_DONE);
 	require(redis_reply_error(text, REDIS_STEP_LOGIN, &words) != ENGINE_DONE);
 	(void)redis_reply_start((const char *)copy, input->left);
@@ -111,16 +105,13 @@ static void read_words(struct input *input)
 	free(text);
 }
 
-int LLVMFuzzerInitialize(int *argc, char ***argv)
+FUZZ_SET_UP()
 {
-	(void)argc;
-	(void)argv;
 	(void)snprintf(place.sun_path, sizeof(place.sun_path), "%.90s/socket", fuzz_directory());
 	signal(SIGPIPE, SIG_IGN);
 	listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	require(listener >= 0 && bind(listener, (struct sockaddr *)&place, sizeof(place)) == 0 &&
 	        listen(listener, 8) == 0);
-	return 0;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -31,15 +31,13 @@ struct run {
 };
 
 /* As the journal writes it: of an empty record, which the others differ from in their lengths. */
-int LLVMFuzzerInitialize(int *argc, char ***argv)
+FUZZ_SET_UP()
 {
 	struct directory directory = {.path = (char *)fuzz_directory()};
 	const struct journal_record record = {.outcome = JOURNAL_STORED};
 	char path[300];
 	int file, home;
 
-	(void)argc;
-	(void)argv;
 	require(directory_open(&directory, DIRECTORY_MAKE, &home) == 0);
 	close(home);
 	require(journal_write(&directory, &record) == 0);
@@ -47,7 +45,6 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	file = open(path, O_RDONLY | O_CLOEXEC);
 	require(file >= 0 && read(file, head, HEAD + 1) == HEAD);
 	close(file);
-	return 0;
 }
 
 static size_t put_bytes(struct run *run, struct input *input, size_t most)

@@ -78,12 +78,10 @@ static void add(struct input *input)
 	size_t size;
 	const uint8_t *bytes = take_bytes(input, 512, &size);
 	bool text = type == NVJITLINK_PTX || (type == NVJITLINK_ANY && !is_binary(bytes, size));
-	uint8_t *copy = malloc(size + 1);
+	uint8_t *copy = (uint8_t *)text_of(bytes, size);
 	struct link_input added = {.type = type, .size = size};
 	enum link_input_kind kind;
 
-	require(copy != NULL);
-	memcpy(copy, bytes, size);
 	copy[size] = behind;
 	if (!text) {
 		free(copy);

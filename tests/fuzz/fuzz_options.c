@@ -5,21 +5,10 @@
  */
 #include "interpose/nvrtc/request.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "tests/fuzz/fuzz.h"
 
 #define STRINGS_MAX 32
 #define MOVED       "/somewhere/else"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(bool holds)
-{
-	if (!holds) {
-		abort();
-	}
-}
 
 /* `text` with its leading root put elsewhere; the string that it stands in keeps what is before it. */
 static char *moved(const char *string, const char *text, const struct roots *roots)
@@ -32,8 +21,8 @@ static char *moved(const char *string, const char *text, const struct roots *roo
 		    (text[root->size] != '/' && text[root->size] != '\0')) {
 			continue;
 		}
-		check(asprintf(&result, "%.*s" MOVED "%c%s", (int)(text - string), string, (char)('a' + i % 26),
-		               text + root->size) > 0);
+		require(asprintf(&result, "%.*s" MOVED "%c%s", (int)(text - string), string, (char)('a' + i % 26),
+		                 text + root->size) > 0);
 		return result;
 	}
 	return strdup(string);
@@ -42,17 +31,13 @@ static char *moved(const char *string, const char *text, const struct roots *roo
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const char *strings[STRINGS_MAX], *other[STRINGS_MAX];
-	char *copy = calloc(1, size + 1), *moved_strings[STRINGS_MAX] = {NULL}, *name;
+	char *copy = text_of(data, size), *moved_strings[STRINGS_MAX] = {NULL}, *name;
 	struct nvrtc_request request = {.around.identity = (const uint8_t *)"", .around.cwd = "/"};
 	struct stream stream, again;
 	struct roots roots, other_roots;
 	struct options options, other_options;
 	size_t count = 0, include = 0;
 
-	check(copy != NULL);
-	if (size) {
-		memcpy(copy, data, size);
-	}
 	for (size_t at = 0; at < size && count < STRINGS_MAX; at += strlen(copy + at) + 1) {
 		strings[count++] = copy + at;
 	}
@@ -61,14 +46,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	request.options = strings + (count ? 1 : 0);
 	request.option_count = count ? (int)count - 1 : 0;
-	check(request_call(&request, &stream, &roots, &options) == 0);
+	require(request_call(&request, &stream, &roots, &options) == 0);
 	for (size_t i = 0; i < options.include_count; i++) {
 		const char *string = request.options[options.include[i].index];
 
-		check(i == 0 || options.include[i].index > options.include[i - 1].index);
-		check(options.include[i].directory >= string && options.include[i].directory < string + strlen(string));
+		require(i == 0 || options.include[i].index > options.include[i - 1].index);
+		require(options.include[i].directory >= string &&
+		        options.include[i].directory < string + strlen(string));
 	}
-	check(roots.count == 0 || !options_bind(&options));
+	require(roots.count == 0 || !options_bind(&options));
 	if (count && roots.count && roots.count <= 26) {
 		name = request.program_name[0] == '/' ? moved(request.program_name, request.program_name, &roots)
 		                                      : strdup(request.program_name);
@@ -82,9 +68,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		}
 		request.program_name = name;
 		request.options = other;
-		check(request_call(&request, &again, &other_roots, &other_options) == 0);
-		check(other_roots.count == roots.count);
-		check(again.size == stream.size && memcmp(again.bytes, stream.bytes, stream.size) == 0);
+		require(request_call(&request, &again, &other_roots, &other_options) == 0);
+		require(other_roots.count == roots.count);
+		require(again.size == stream.size && memcmp(again.bytes, stream.bytes, stream.size) == 0);
 		stream_free(&again);
 		roots_free(&other_roots);
 		options_free(&other_options);

@@ -165,15 +165,11 @@ static void check(const struct settings *settings)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	char *copy = calloc(1, size + 1);
+	char *copy = text_of(data, size);
 	struct settings settings;
 	struct settings again;
 	size_t at = 0;
 
-	require(copy != NULL);
-	if (size > 0) {
-		memcpy(copy, data, size);
-	}
 	for (size_t i = 0; i < TEXTS; i++) {
 		texts[i] = at < size ? copy + at : NULL;
 		at += at < size ? strlen(copy + at) + 1 : 0;

@@ -93,17 +93,13 @@ static void check_page(const struct written *written)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	char *copy = malloc(size + 1);
+	char *copy = text_of(data, size);
 	struct written written = {0};
 	struct page page;
 	struct timeline_fault fault = {0, NULL};
-	struct walk walk = {.size = size};
+	struct walk walk = {.text = copy, .size = size};
 	enum timeline_ending ending;
 
-	require(copy != NULL);
-	memcpy(copy, data, size);
-	copy[size] = '\0';
-	walk.text = copy;
 	page_begin(&page);
 	ending = timeline_read(copy, size, &(struct timeline_reader){look, count, &walk}, &fault);
 	require(fault.offset <= size && (ending == TIMELINE_BAD) == (fault.what != NULL));

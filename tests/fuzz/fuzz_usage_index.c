@@ -20,18 +20,15 @@ static struct directory directory;
 static char path[300];
 static int home;
 
-int LLVMFuzzerInitialize(int *argc, char ***argv)
+FUZZ_SET_UP()
 {
 	int shard;
 
-	(void)argc;
-	(void)argv;
 	directory.path = (char *)fuzz_directory();
 	(void)snprintf(path, sizeof(path), "%s/v1/usage-index", directory.path);
 	require(directory_open(&directory, DIRECTORY_MAKE, &home) == 0);
 	require(directory_open_shard(&directory, home, 0xab, DIRECTORY_MAKE, &shard) == 0);
 	close(shard);
-	return 0;
 }
 
 static void check(const struct usage_index *index)
@@ -48,13 +45,20 @@ static void check(const struct usage_index *index)
 	require(unknown <= DIRECTORY_SHARDS);
 }
 
+static uint64_t checksum_of(const struct usage_index_page *page)
+{
+	const size_t from = offsetof(struct usage_index_page, format);
+	const size_t to = offsetof(struct usage_index_page, records) + page->count * sizeof(page->records[0]);
+
+	return XXH3_64bits((const uint8_t *)page + from, to - from);
+}
+
 /* Returns whether it is sound, as far as bytes say it. */
 static bool prepare(struct input *input)
 {
 	static struct usage_index_page page;
 	uint8_t what = (uint8_t)take_number(input, 1);
 	size_t head = offsetof(struct usage_index_page, records);
-	uint64_t sum;
 	size_t wanted;
 	size_t given;
 	const uint8_t *bytes;
@@ -88,17 +92,13 @@ static bool prepare(struct input *input)
 		page.count %= (uint32_t)(given / sizeof(page.records[0])) + 1;
 	}
 	if (what & 4 && page.count <= USAGE_INDEX_RECORDS) {
-		page.checksum = XXH3_64bits((uint8_t *)&page + offsetof(struct usage_index_page, format),
-		                            head + page.count * sizeof(page.records[0]) -
-		                                offsetof(struct usage_index_page, format));
+		page.checksum = checksum_of(&page);
 	}
 	fuzz_write(path, &page, head + given);
 	if (page.count > USAGE_INDEX_RECORDS || head + page.count * sizeof(page.records[0]) > head + given) {
 		return false;
 	}
-	sum = XXH3_64bits((uint8_t *)&page + offsetof(struct usage_index_page, format),
-	                  head + page.count * sizeof(page.records[0]) - offsetof(struct usage_index_page, format));
-	return memcmp(page.magic, "NVCACCNT", 8) == 0 && page.format == 1 && sum == page.checksum;
+	return memcmp(page.magic, "NVCACCNT", 8) == 0 && page.format == 1 && checksum_of(&page) == page.checksum;
 }
 
 static void step(struct usage_index *index, struct input *input)
