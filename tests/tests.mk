@@ -30,7 +30,7 @@ $(addprefix $(BUILD)/tests/,verdict stored): $(BUILD)/tests/%: tests/cases/%.c $
 	@mkdir -p $(@D)
 	$(call quiet,CC,$@)$(CC) $(CPPFLAGS) $(TEST_CFLAGS) $(if $(SAN),-fsanitize=$(SAN)) -o $@ $^ $(B2) -ldl -lm
 
-$(addprefix $(BUILD)/tests/,life links start): $(BUILD)/tests/%: tests/bench/%.c
+$(addprefix $(BUILD)/tests/,life links start): $(BUILD)/tests/%: tests/bench/%.c tests/bench/timing.h
 	@mkdir -p $(@D)
 	$(call quiet,CC,$@)$(CC) $(TEST_CFLAGS) -O2 -pthread -o $@ $< -ldl
 
@@ -117,7 +117,7 @@ names: all
 
 # What a large cache costs, against one of a thousand entries: make scale ENTRIES=1000000
 ENTRIES ?= 1000000
-$(BUILD)/tests/scale: tests/bench/scale.c tests/unit/syscalls.h $(BUILD)/core.a
+$(BUILD)/tests/scale: tests/bench/scale.c tests/bench/timing.h tests/unit/syscalls.h $(BUILD)/core.a
 	@mkdir -p $(@D)
 	$(call quiet,CC,$@)$(CC) $(CPPFLAGS) $(TEST_CFLAGS) -O2 -o $@ $< $(BUILD)/core.a $(B2)
 

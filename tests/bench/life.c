@@ -9,15 +9,14 @@
  * Prints nanoseconds: "first <create> <compile> <getters> <destroy>", then, over the remaining rounds, "median" of the
  * same and "life" (their sum's median). With LIFE_THREADS=N then "threads <lives per second>" of N threads.
  */
+#include "timing.h"
+
 #include <dlfcn.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
-#define FOUR       4
+#define STEPS      4
 #define SOURCE_MAX ((size_t)64 << 20)
 #define OUTPUT_MAX ((size_t)16 << 20)
 
@@ -30,14 +29,6 @@ static const char cub[] = "#include <cub/block/block_reduce.cuh>\n"
                           "	float sum = reduce(storage).Sum(p[threadIdx.x]);\n"
                           "	if (threadIdx.x == 0) p[0] = sum;\n"
                           "}\n";
-
-static long long now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return time.tv_sec * 1000000000LL + time.tv_nsec;
-}
 
 /* About 1 KB, as the goal says. */
 static char *trivial(void)
@@ -84,20 +75,7 @@ static void make_headers(void)
 	}
 }
 
-static int compare(const void *a, const void *b)
-{
-	long long left = *(const long long *)a, right = *(const long long *)b;
-
-	return (left > right) - (left < right);
-}
-
-static long long median(long long *values, int count)
-{
-	qsort(values, (size_t)count, sizeof(*values), compare);
-	return values[count / 2];
-}
-
-static void live(void *library, const char *source, int count, const char *const *options, long long times[FOUR])
+static void live(void *library, const char *source, int count, const char *const *options, int64_t marks[STEPS + 1])
 {
 	create_function *create = (create_function *)dlsym(library, "nvrtcCreateProgram");
 	int (*compile)(void *, int, const char *const *) =
@@ -110,7 +88,6 @@ static void live(void *library, const char *source, int count, const char *const
 	static _Thread_local char *buffer;
 	void *program;
 	size_t size;
-	long long marks[FOUR + 1];
 
 	buffer = buffer ? buffer : malloc(OUTPUT_MAX);
 	marks[0] = now();
@@ -131,16 +108,13 @@ static void live(void *library, const char *source, int count, const char *const
 	marks[3] = now();
 	destroy(&program);
 	marks[4] = now();
-	for (int i = 0; i < FOUR; i++) {
-		times[i] = marks[i + 1] - marks[i];
-	}
 }
 
 /* What any check of so many files costs at least, if it is made the plain way. */
 static int stat_all(int rounds)
 {
 	static char *paths[16384];
-	long long *times = calloc((size_t)rounds, sizeof(*times));
+	int64_t *times = calloc((size_t)rounds, sizeof(*times));
 	char line[4096];
 	size_t count = 0;
 
@@ -149,7 +123,7 @@ static int stat_all(int rounds)
 		paths[count++] = strdup(line);
 	}
 	for (int i = 0; i < rounds; i++) {
-		long long start = now();
+		int64_t start = now();
 
 		for (size_t k = 0; k < count; k++) {
 			struct stat status;
@@ -158,7 +132,7 @@ static int stat_all(int rounds)
 		}
 		times[i] = now() - start;
 	}
-	printf("stat %lld\n", median(times, rounds));
+	printf("stat %lld\n", (long long)sorted_at(times, (size_t)rounds, (size_t)rounds / 2));
 	free(times);
 	return 0;
 }
@@ -173,10 +147,10 @@ struct crowd {
 static void *live_often(void *context)
 {
 	const struct crowd *crowd = context;
-	long long times[FOUR];
+	int64_t marks[STEPS + 1];
 
 	for (int i = 0; i < crowd->rounds; i++) {
-		live(crowd->library, crowd->source, crowd->count, crowd->options, times);
+		live(crowd->library, crowd->source, crowd->count, crowd->options, marks);
 	}
 	return NULL;
 }
@@ -184,7 +158,7 @@ static void *live_often(void *context)
 static void live_in_threads(struct crowd *crowd, int count)
 {
 	pthread_t *threads = calloc((size_t)count, sizeof(*threads));
-	long long start = now();
+	int64_t start = now();
 
 	for (int i = 0; i < count; i++) {
 		if (pthread_create(&threads[i], NULL, live_often, crowd) != 0) {
@@ -203,8 +177,7 @@ int main(int argc, char **argv)
 	const char *source;
 	void *library;
 	int rounds;
-	long long(*times)[FOUR];
-	long long *column;
+	int64_t(*marks)[STEPS + 1];
 
 	if (argc == 3 && strcmp(argv[1], "stat") == 0 && atoi(argv[2]) > 0) {
 		return stat_all(atoi(argv[2]));
@@ -221,25 +194,11 @@ int main(int argc, char **argv)
 		make_headers();
 	}
 	rounds = atoi(argv[3]);
-	times = calloc((size_t)rounds + 1, sizeof(*times));
-	column = calloc((size_t)rounds + 1, sizeof(*column));
+	marks = calloc((size_t)rounds + 1, sizeof(*marks));
 	for (int i = 0; i <= rounds; i++) {
-		live(library, source, argc - 4, (const char *const *)argv + 4, times[i]);
+		live(library, source, argc - 4, (const char *const *)argv + 4, marks[i]);
 	}
-	printf("first %lld %lld %lld %lld\n", times[0][0], times[0][1], times[0][2], times[0][3]);
-	if (rounds) {
-		printf("median");
-		for (int c = 0; c < FOUR; c++) {
-			for (int i = 0; i < rounds; i++) {
-				column[i] = times[i + 1][c];
-			}
-			printf(" %lld", median(column, rounds));
-		}
-		for (int i = 0; i < rounds; i++) {
-			column[i] = times[i + 1][0] + times[i + 1][1] + times[i + 1][2] + times[i + 1][3];
-		}
-		printf("\nlife %lld\n", median(column, rounds));
-	}
+	tell_lives(marks[0], rounds, STEPS);
 	if (getenv("LIFE_THREADS")) {
 		struct crowd crowd = {library, source, argc - 4, rounds, (const char *const *)argv + 4};
 

@@ -8,11 +8,10 @@
  * Prints nanoseconds: "first <create> <add> <work> <getters> <destroy>", then, over the remaining rounds, "median" of
  * the same and "life" (their sum's median). The work is nvJitLinkComplete(), or to verify and to compile.
  */
+#include "timing.h"
+
 #include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum step { CREATE, ADD, WORK, GET, DESTROY, STEPS };
 enum { FILES_MAX = 8, FILE_MAX = 8 << 20, LINK_PTX = 2, LINK_LTOIR = 3 };
@@ -28,14 +27,6 @@ static const char **options;
 static int option_count;
 static struct input inputs[FILES_MAX], libdevice;
 static int input_count, link_type;
-
-static long long now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return time.tv_sec * 1000000000LL + time.tv_nsec;
-}
 
 /* A NUL stands behind what is read. */
 static struct input read_input(const char *path)
@@ -76,7 +67,7 @@ static char *buffer_for(size_t size)
 	return buffer;
 }
 
-static void live_link(long long marks[STEPS + 1])
+static void live_link(int64_t marks[STEPS + 1])
 {
 	FUNCTION(nvJitLinkCreate, void **, unsigned, const char **)
 	FUNCTION(nvJitLinkAddData, void *, int, const void *, size_t, const char *)
@@ -106,7 +97,7 @@ static void live_link(long long marks[STEPS + 1])
 	marks[STEPS] = now();
 }
 
-static void live_nvvm(long long marks[STEPS + 1])
+static void live_nvvm(int64_t marks[STEPS + 1])
 {
 	FUNCTION(nvvmCreateProgram, void **)
 	FUNCTION(nvvmAddModuleToProgram, void *, const char *, size_t, const char *)
@@ -137,33 +128,6 @@ static void live_nvvm(long long marks[STEPS + 1])
 	marks[STEPS] = now();
 }
 
-static int compare(const void *a, const void *b)
-{
-	long long left = *(const long long *)a, right = *(const long long *)b;
-
-	return (left > right) - (left < right);
-}
-
-static long long median(long long *values, int count)
-{
-	qsort(values, (size_t)count, sizeof(*values), compare);
-	return values[count / 2];
-}
-
-/* From `marks` of each round but the first: a step's, or with STEPS the whole life's. */
-static long long median_of(long long (*marks)[STEPS + 1], int rounds, int step)
-{
-	long long *column = calloc((size_t)rounds, sizeof(*column)), value;
-
-	for (int i = 0; i < rounds; i++) {
-		column[i] = step == STEPS ? marks[i + 1][STEPS] - marks[i + 1][CREATE]
-		                          : marks[i + 1][step + 1] - marks[i + 1][step];
-	}
-	value = median(column, rounds);
-	free(column);
-	return value;
-}
-
 static void usage(void)
 {
 	fprintf(stderr, "usage: links link LIBRARY ROUNDS ptx|ltoir FILE... -- OPTION...\n"
@@ -173,9 +137,9 @@ static void usage(void)
 
 int main(int argc, char **argv)
 {
-	void (*live)(long long[STEPS + 1]) = live_link;
+	void (*live)(int64_t[STEPS + 1]) = live_link;
 	int rounds, at = 5;
-	long long(*marks)[STEPS + 1];
+	int64_t(*marks)[STEPS + 1];
 
 	if (argc < 7 || !(library = dlopen(argv[2], RTLD_LAZY))) {
 		usage();
@@ -199,18 +163,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i <= rounds; i++) {
 		live(marks[i]);
 	}
-	printf("first");
-	for (int step = 0; step < STEPS; step++) {
-		printf(" %lld", marks[0][step + 1] - marks[0][step]);
-	}
-	if (rounds) {
-		printf("\nmedian");
-		for (int step = 0; step < STEPS; step++) {
-			printf(" %lld", median_of(marks, rounds, step));
-		}
-		printf("\nlife %lld", median_of(marks, rounds, STEPS));
-	}
-	printf("\n");
+	tell_lives(marks[0], rounds, STEPS);
 	free(marks);
 	return 0;
 }

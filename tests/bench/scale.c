@@ -10,15 +10,12 @@
  * otherwise. Where tracing is not allowed, system calls are not counted.
  */
 #include "cache/store.h"
+#include "tests/bench/timing.h"
 #include "tests/unit/syscalls.h"
 
 #include <fcntl.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #define LOOKS        20000
 #define PROCESSES    200
@@ -32,14 +29,6 @@ static char root[4096];
 static const char *command;
 static const char *self;
 static int64_t times[TIMES_MAX];
-
-static int64_t now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
-}
 
 __attribute__((noreturn)) static void fail(const char *what, int rc)
 {
@@ -124,18 +113,9 @@ static bool get(struct store *store, uint64_t number)
 	return true;
 }
 
-static int compare(const void *a, const void *b)
-{
-	const int64_t *left = a;
-	const int64_t *right = b;
-
-	return (*left > *right) - (*left < *right);
-}
-
 static int64_t sorted(size_t count, double share)
 {
-	qsort(times, count, sizeof(times[0]), compare);
-	return times[(size_t)((double)(count - 1) * share)];
+	return sorted_at(times, count, (size_t)((double)(count - 1) * share));
 }
 
 static void row(const char *what, double value, const char *unit)

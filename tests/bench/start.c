@@ -4,11 +4,10 @@
  *
  * usage: start LIBRARY OPTION... -- FILE...
  */
+#include "timing.h"
+
 #include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define SOURCE_MAX 65536
 
@@ -40,7 +39,7 @@ static void compile_file(const char *path, int count, const char *const *options
 int main(int argc, char **argv)
 {
 	void *library = argc > 2 ? dlopen(argv[1], RTLD_NOW) : NULL;
-	struct timespec begin, end;
+	int64_t begin;
 	int files = 2;
 
 	if (!library) {
@@ -54,11 +53,10 @@ int main(int argc, char **argv)
 	*(void **)&get_size = dlsym(library, "nvrtcGetCUBINSize");
 	*(void **)&get_cubin = dlsym(library, "nvrtcGetCUBIN");
 	*(void **)&destroy = dlsym(library, "nvrtcDestroyProgram");
-	clock_gettime(CLOCK_MONOTONIC, &begin);
+	begin = now();
 	for (int i = files + 1; i < argc; i++) {
 		compile_file(argv[i], files - 2, (const char *const *)argv + 2);
 	}
-	clock_gettime(CLOCK_MONOTONIC, &end);
-	printf("%f\n", (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) / 1e9);
+	printf("%f\n", (double)(now() - begin) / 1e9);
 	return 0;
 }

@@ -161,41 +161,6 @@ static void report_line(const char *text)
 
 /* ---- slots of linked objects ---- */
 
-struct dynamic {
-	const ElfW(Rela) * tables[2];
-	size_t sizes[2];
-	const ElfW(Sym) * symbols;
-	const char *strings;
-};
-
-static void read_dynamic(const ElfW(Dyn) * entry, struct dynamic *ret_dynamic)
-{
-	for (; entry->d_tag != DT_NULL; entry++) {
-		switch (entry->d_tag) {
-		case DT_RELA:
-			ret_dynamic->tables[0] = (const void *)entry->d_un.d_ptr;
-			break;
-		case DT_RELASZ:
-			ret_dynamic->sizes[0] = entry->d_un.d_val;
-			break;
-		case DT_JMPREL:
-			ret_dynamic->tables[1] = (const void *)entry->d_un.d_ptr;
-			break;
-		case DT_PLTRELSZ:
-			ret_dynamic->sizes[1] = entry->d_un.d_val;
-			break;
-		case DT_SYMTAB:
-			ret_dynamic->symbols = (const void *)entry->d_un.d_ptr;
-			break;
-		case DT_STRTAB:
-			ret_dynamic->strings = (const void *)entry->d_un.d_ptr;
-			break;
-		default:
-			break;
-		}
-	}
-}
-
 static bool lies_in(const struct dl_phdr_info *object, ElfW(Addr) address)
 {
 	for (int i = 0; i < object->dlpi_phnum; i++) {
@@ -217,13 +182,16 @@ static void put(ElfW(Addr) * slot, void *value)
 	}
 }
 
-static void replace_imports(const struct dl_phdr_info *object, const struct dynamic *dynamic)
+/* `entries`: of the dynamic section, by their tags. */
+static void replace_imports(const struct dl_phdr_info *object, const ElfW(Addr) entries[DT_NUM])
 {
+	static const int tables[][2] = {{DT_RELA, DT_RELASZ}, {DT_JMPREL, DT_PLTRELSZ}};
+
 	for (int table = 0; table < 2; table++) {
-		for (size_t i = 0; i < dynamic->sizes[table] / sizeof(ElfW(Rela)); i++) {
-			const ElfW(Rela) *rela = &dynamic->tables[table][i];
-			const ElfW(Sym) *symbol = &dynamic->symbols[ELF64_R_SYM(rela->r_info)];
-			const char *name = dynamic->strings + symbol->st_name;
+		for (size_t i = 0; i < entries[tables[table][1]] / sizeof(ElfW(Rela)); i++) {
+			const ElfW(Rela) *rela = (const ElfW(Rela) *)entries[tables[table][0]] + i;
+			const ElfW(Sym) *symbol = (const ElfW(Sym) *)entries[DT_SYMTAB] + ELF64_R_SYM(rela->r_info);
+			const char *name = (const char *)entries[DT_STRTAB] + symbol->st_name;
 			ElfW(Addr) *slot = (ElfW(Addr) *)(object->dlpi_addr + rela->r_offset);
 
 			if (!IS_SLOT(ELF64_R_TYPE(rela->r_info)) || symbol->st_shndx != SHN_UNDEF ||
@@ -264,11 +232,16 @@ static int look_at(struct dl_phdr_info *object, size_t size, void *context)
 	for (int i = 0; i < object->dlpi_phnum; i++) {
 		if (object->dlpi_phdr[i].p_type == PT_DYNAMIC && !strstr(object->dlpi_name, "linux-vdso") &&
 		    !strstr(object->dlpi_name, "libnvrtccache") && !seen_before(object->dlpi_addr)) {
-			struct dynamic dynamic = {.symbols = NULL};
+			const ElfW(Dyn) *entry = (const void *)(object->dlpi_addr + object->dlpi_phdr[i].p_vaddr);
+			ElfW(Addr) entries[DT_NUM] = {0};
 
-			read_dynamic((const void *)(object->dlpi_addr + object->dlpi_phdr[i].p_vaddr), &dynamic);
-			if (dynamic.symbols && dynamic.strings) {
-				replace_imports(object, &dynamic);
+			for (; entry->d_tag != DT_NULL; entry++) {
+				if (entry->d_tag > 0 && entry->d_tag < DT_NUM) {
+					entries[entry->d_tag] = entry->d_un.d_ptr;
+				}
+			}
+			if (entries[DT_SYMTAB] && entries[DT_STRTAB]) {
+				replace_imports(object, entries);
 			}
 		}
 	}

@@ -22,12 +22,15 @@ static void put(void **slot, void *function)
 	}
 }
 
-static void put_all(const struct link_map *map, const ElfW(Rela) * relocations, size_t size, const ElfW(Sym) * symbols,
-                    const char *strings)
+/* `entries`: of the dynamic section, by their tags. */
+static void put_all(const struct link_map *map, const ElfW(Addr) entries[DT_NUM], int table, int size)
 {
-	for (size_t i = 0; i < size / sizeof(*relocations); i++) {
+	const ElfW(Rela) *relocations = (const void *)entries[table];
+	const ElfW(Sym) *symbols = (const void *)entries[DT_SYMTAB];
+
+	for (size_t i = 0; i < entries[size] / sizeof(*relocations); i++) {
 		const ElfW(Rela) *one = &relocations[i];
-		const char *name = strings + symbols[ELF64_R_SYM(one->r_info)].st_name;
+		const char *name = (const char *)entries[DT_STRTAB] + symbols[ELF64_R_SYM(one->r_info)].st_name;
 		void *function;
 
 		if (!IS_FUNCTION(one->r_info) || strncmp(name, "open", 4) != 0) {
@@ -42,12 +45,7 @@ static void put_all(const struct link_map *map, const ElfW(Rela) * relocations, 
 
 void fake_rehook(void)
 {
-	const ElfW(Rela) *lazy = NULL;
-	const ElfW(Rela) *eager = NULL;
-	const ElfW(Sym) *symbols = NULL;
-	const char *strings = NULL;
-	size_t lazy_size = 0;
-	size_t eager_size = 0;
+	ElfW(Addr) entries[DT_NUM] = {0};
 	struct link_map *map;
 	Dl_info info;
 
@@ -55,31 +53,10 @@ void fake_rehook(void)
 		return;
 	}
 	for (const ElfW(Dyn) *entry = map->l_ld; entry->d_tag != DT_NULL; entry++) {
-		const uintptr_t address = entry->d_un.d_ptr;
-
-		switch (entry->d_tag) {
-		case DT_JMPREL:
-			lazy = (const void *)address;
-			break;
-		case DT_PLTRELSZ:
-			lazy_size = entry->d_un.d_val;
-			break;
-		case DT_RELA:
-			eager = (const void *)address;
-			break;
-		case DT_RELASZ:
-			eager_size = entry->d_un.d_val;
-			break;
-		case DT_SYMTAB:
-			symbols = (const void *)address;
-			break;
-		case DT_STRTAB:
-			strings = (const char *)address;
-			break;
-		default:
-			break;
+		if (entry->d_tag > 0 && entry->d_tag < DT_NUM) {
+			entries[entry->d_tag] = entry->d_un.d_ptr;
 		}
 	}
-	put_all(map, lazy, lazy_size, symbols, strings);
-	put_all(map, eager, eager_size, symbols, strings);
+	put_all(map, entries, DT_JMPREL, DT_PLTRELSZ);
+	put_all(map, entries, DT_RELA, DT_RELASZ);
 }

@@ -18,21 +18,12 @@
  * SOAK_IN_ORDER: each program once, from the first to the last, through the cache first, nothing at random; then it
  * prints "compiles N same N moved N wrong N" and exits, with 1 where anything was wrong.
  */
-#include "tests/fake/nvrtc.h"
+#include "tests/hosts/host.h"
 
-#include <dlfcn.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <time.h>
-#include <unistd.h>
 
 #define TEXT_MAX 65536
 #define HEADERS  8
@@ -59,17 +50,12 @@ struct board {
 	struct board_row rows[BOARD_SLOTS];
 };
 
-struct compiler {
-#define MEMBER(name, parameters) nvrtcResult(*name) parameters;
-	NVRTC_BASE(MEMBER)
-};
-
 struct text {
 	size_t size;
 	char bytes[TEXT_MAX];
 };
 
-#define LINKED(name, parameters) name,
+#define LINKED(name, parameters) .name = (name),
 static const struct compiler plain = {NVRTC_BASE(LINKED)};
 
 static uint64_t seed;
@@ -81,31 +67,6 @@ static uint64_t next_random(void)
 	number = (number ^ number >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
 	number = (number ^ number >> 27) * UINT64_C(0x94d049bb133111eb);
 	return number ^ number >> 31;
-}
-
-static void *find(void *library, const char *name)
-{
-	void *function = dlsym(library, name);
-
-	if (!function) {
-		fprintf(stderr, "worker: no %s\n", name);
-		exit(3);
-	}
-	return function;
-}
-
-static struct compiler open_compiler(const char *path)
-{
-	void *library = dlopen(path, RTLD_LAZY);
-	struct compiler compiler;
-
-	if (!library) {
-		fprintf(stderr, "worker: %s\n", dlerror());
-		exit(3);
-	}
-#define FIND(name, parameters) *(void **)&compiler.name = find(library, #name);
-	NVRTC_BASE(FIND)
-	return compiler;
 }
 
 __attribute__((format(printf, 2, 3))) static void add(struct text *text, const char *format, ...)
@@ -348,7 +309,7 @@ int main(int argc, char **argv)
 	pause = number_of(getenv("SOAK_PAUSE_US"));
 	(void)clock_gettime(CLOCK_REALTIME, &now);
 	seed = (uint64_t)now.tv_nsec << 32 ^ (uint64_t)now.tv_sec ^ (uint64_t)getpid() << 16;
-	cached = open_compiler(argv[1]);
+	host_open(argv[1], &cached);
 	atomic_fetch_add(&row->lives, 1);
 	atomic_store(&row->waited_ns, 0);
 	limit_files(getenv("SOAK_FSIZE"));
