@@ -3,7 +3,8 @@
 #include "tests/unit/option_spellings.h"
 #include "tests/unit/support.h"
 
-#define READ(...) options_of((const char *const[]){__VA_ARGS__, NULL})
+#define READ(...)  options_of((const char *const[]){__VA_ARGS__, NULL})
+#define FIRST(...) ((const char *const[]){__VA_ARGS__})[0]
 
 static struct options options_of(const char *const *strings)
 {
@@ -26,18 +27,31 @@ static bool binds(const char *first, const char *second)
 	return bound;
 }
 
-#define assert_class(debug_, ir_, pch_, unknown_, ...)                              \
-	do {                                                                        \
-		struct options read_ = READ(__VA_ARGS__);                           \
-		cr_assert_eq(read_.debug, debug_, "debug: %s", #__VA_ARGS__);       \
-		cr_assert_eq(read_.ir, ir_, "ir: %s", #__VA_ARGS__);                \
-		cr_assert_eq(read_.pch, pch_, "pch: %s", #__VA_ARGS__);             \
-		cr_assert_eq(read_.unknown, unknown_, "unknown: %s", #__VA_ARGS__); \
-		options_free(&read_);                                               \
+/* Each of the strings alone. */
+#define EACH_STRING(expect, ...)                                     \
+	do {                                                         \
+		static const char *const strings_[] = {__VA_ARGS__}; \
+		for (size_t i_ = 0; i_ < COUNT(strings_); i_++) {    \
+			expect(strings_[i_]);                        \
+		}                                                    \
+	} while (0)
+
+#define assert_class(debug_, ir_, pch_, unknown_, ...)                                          \
+	do {                                                                                    \
+		struct options read_ = READ(__VA_ARGS__);                                       \
+		const char *first_ = FIRST(__VA_ARGS__);                                        \
+		cr_assert_eq(read_.debug, debug_, "debug: %s: %s", first_, #__VA_ARGS__);       \
+		cr_assert_eq(read_.ir, ir_, "ir: %s: %s", first_, #__VA_ARGS__);                \
+		cr_assert_eq(read_.pch, pch_, "pch: %s: %s", first_, #__VA_ARGS__);             \
+		cr_assert_eq(read_.unknown, unknown_, "unknown: %s: %s", first_, #__VA_ARGS__); \
+		options_free(&read_);                                                           \
 	} while (0)
 
 #define assert_harmless(...) assert_class(false, false, false, false, __VA_ARGS__)
 #define assert_unknown(...)  assert_class(false, false, false, true, __VA_ARGS__)
+#define assert_debug(...)    assert_class(true, false, false, false, __VA_ARGS__)
+#define assert_ir(...)       assert_class(false, true, false, false, __VA_ARGS__)
+#define assert_pch(...)      assert_class(false, false, true, false, __VA_ARGS__)
 
 /* The same substitution as in the real test: "@" is a directory. */
 static char *spelled(const char *text)
@@ -151,11 +165,8 @@ Test(options, options_measured_to_be_path_neutral_do_not_bind)
 
 Test(options, debug_options_are_seen_in_every_accepted_spelling)
 {
-	assert_class(true, false, false, false, "-G");
-	assert_class(true, false, false, false, "-arch=sm_90", " -G ");
-	assert_class(true, false, false, false, "--device-debug");
-	assert_class(true, false, false, false, "-lineinfo");
-	assert_class(true, false, false, false, "--generate-line-info");
+	EACH_STRING(assert_debug, "-G", "--device-debug", "-lineinfo", "--generate-line-info");
+	assert_debug("-arch=sm_90", " -G ");
 }
 
 /* NVRTC refuses these today; if a later one accepts them, they may be on or off, and are held to be on. */
@@ -175,51 +186,29 @@ Test(options, debug_options_with_a_value_bind_and_count_as_exact)
 
 Test(options, intermediate_forms_are_seen_in_every_accepted_spelling)
 {
-	assert_class(false, true, false, false, "-dlto");
-	assert_class(false, true, false, false, "-gen-opt-lto");
-	assert_class(false, true, false, false, "--dlink-time-opt");
-	assert_class(false, true, false, false, "-optix-ir");
-	assert_class(false, true, false, false, "--optix-ir");
+	EACH_STRING(assert_ir, "-dlto", "-gen-opt-lto", "--dlink-time-opt", "-optix-ir", "--optix-ir");
 }
 
 Test(options, precompiled_headers_are_seen_and_bind)
 {
-	assert_class(false, false, true, false, "-pch");
-	assert_class(false, false, true, false, "--pch", "--pch-dir=/tmp");
-	assert_class(false, false, true, false, "--use-pch=/tmp/x.pch");
+	assert_pch("-pch");
+	assert_pch("--pch", "--pch-dir=/tmp");
+	assert_pch("--use-pch=/tmp/x.pch");
 	cr_assert(binds("-pch", "-w"));
 }
 
 Test(options, names_match_exactly_and_with_the_right_number_of_dashes)
 {
-	assert_unknown("--arch=sm_90");
-	assert_unknown("-gpu-architecture=sm_90");
-	assert_unknown("-archx=sm_90");
-	assert_unknown("-arc=sm_90");
-	assert_unknown("--dlto");
-	assert_unknown("--G");
-	assert_unknown("-lineinfos");
-	assert_unknown("-wx");
-	assert_unknown("---w");
-	assert_unknown("w");
-	assert_unknown("-");
-	assert_unknown("--");
-	assert_unknown("");
-	assert_unknown(" ");
-	assert_unknown("@file");
+	EACH_STRING(assert_unknown, "--arch=sm_90", "-gpu-architecture=sm_90", "-archx=sm_90", "-arc=sm_90", "--dlto",
+	            "--G", "-lineinfos", "-wx", "---w", "w", "-", "--", "", " ", "@file");
 	assert_unknown("--options-file", "f");
 }
 
 Test(options, a_known_name_in_a_form_that_nvrtc_rejects_binds)
 {
+	EACH_STRING(assert_unknown, "-arch sm_90", "-w=true", "-dc=true", "-arch", "-D", "-I");
 	assert_unknown("-std", "c++17");
-	assert_unknown("-arch sm_90");
-	assert_unknown("-w=true");
-	assert_unknown("-dc=true");
 	assert_unknown("-frandom-seed", "7");
-	assert_unknown("-arch");
-	assert_unknown("-D");
-	assert_unknown("-I");
 }
 
 Test(options, one_directory_of_bundled_headers_is_an_include_directory)
@@ -230,18 +219,14 @@ Test(options, one_directory_of_bundled_headers_is_an_include_directory)
 	cr_expect_str_eq(options.bundle, "/h");
 	cr_expect_eq(options.include_count, 2);
 	options_free(&options);
-	assert_unknown("--use-bundled-headers=h");
+	EACH_STRING(assert_unknown, "--use-bundled-headers=h", "--use-bundled-headers", "-use-bundled-headers=/h");
 	assert_unknown("--use-bundled-headers=/h", "--use-bundled-headers=/i");
-	assert_unknown("--use-bundled-headers");
-	assert_unknown("-use-bundled-headers=/h");
 }
 
 Test(options, unknown_options_bind)
 {
-	assert_unknown("--embed-everything");
+	EACH_STRING(assert_unknown, "--embed-everything", "-time=/tmp/times", "--fdevice-time-trace=x");
 	assert_unknown("-enable-tile", "-arch=sm_100");
-	assert_unknown("-time=/tmp/times");
-	assert_unknown("--fdevice-time-trace=x");
 	assert_unknown("-Xcudafe", "--display_error_number");
 }
 
@@ -264,18 +249,16 @@ Test(options, the_value_of_a_two_string_option_is_not_read_as_an_option)
 	assert_harmless("-D ", "-lineinfo");
 	assert_harmless("-I", "-dlto");
 	assert_harmless("-include", "-G");
-	assert_class(true, false, false, false, "-D", "-dlto", "-G");
+	assert_debug("-D", "-dlto", "-G");
 }
 
 Test(options, a_pre_included_file_binds_only_if_absolute)
 {
 	assert_harmless("--pre-include=a.h");
 	assert_harmless("-include", "sub/a.h");
-	assert_unknown("--pre-include=/d/a.h");
+	EACH_STRING(assert_unknown, "--pre-include=/d/a.h", "-include= /d/a.h", "--pre-include");
 	assert_unknown("-include", "/d/a.h");
 	assert_unknown("-include", " /d/a.h");
-	assert_unknown("-include= /d/a.h");
-	assert_unknown("--pre-include");
 }
 
 Test(options, options_with_process_wide_effect_are_reported)

@@ -73,38 +73,26 @@ Test(engine_redis_reply, login_errors_do_not_repeat_the_servers_text)
 	cr_expect_eq(redis_reply_error("ERR DB index is out of range", REDIS_STEP_DATABASE, &words), ENGINE_UNSUITED);
 }
 
-static enum redis_start start(const char *text)
-{
-	return redis_reply_start(text, strlen(text));
-}
+#define EXPECT_STARTS(start, ...)                                                                             \
+	do {                                                                                                  \
+		static const char *const texts[] = {__VA_ARGS__};                                             \
+		for (size_t i = 0; i < COUNT(texts); i++) {                                                   \
+			cr_expect_eq(redis_reply_start(texts[i], strlen(texts[i])), (start), "%s", texts[i]); \
+		}                                                                                             \
+	} while (0)
 
 Test(engine_redis_reply, each_first_line_of_a_reply_is_classified)
 {
-	cr_expect_eq(start(""), REDIS_START_UNFINISHED);
-	cr_expect_eq(start("$"), REDIS_START_UNFINISHED);
-	cr_expect_eq(start("$67108864"), REDIS_START_UNFINISHED);
-	cr_expect_eq(start("$67108864\r"), REDIS_START_UNFINISHED);
-	cr_expect_eq(start("$67108864\r\n"), REDIS_START_FINE);
-	cr_expect_eq(start("$67108865"), REDIS_START_TOO_LARGE);
-	cr_expect_eq(start("$99999999999999999999999"), REDIS_START_TOO_LARGE);
-	cr_expect_eq(start("$-1\r\n"), REDIS_START_FINE);
-	cr_expect_eq(start("$-"), REDIS_START_UNFINISHED);
-	cr_expect_eq(start("$-1\r"), REDIS_START_UNFINISHED);
-	cr_expect_eq(start("$\r\n"), REDIS_START_FOREIGN);
-	cr_expect_eq(start("$1a\r\n"), REDIS_START_FOREIGN);
-	cr_expect_eq(start("+OK"), REDIS_START_FINE);
-	cr_expect_eq(start(":1"), REDIS_START_FINE);
-	cr_expect_eq(start("*1\r\n"), REDIS_START_FOREIGN);
-	cr_expect_eq(start("HTTP/1.1"), REDIS_START_FOREIGN);
+	EXPECT_STARTS(REDIS_START_UNFINISHED, "", "$", "$67108864", "$67108864\r", "$-", "$-1\r");
+	EXPECT_STARTS(REDIS_START_FINE, "$67108864\r\n", "$-1\r\n", "+OK", ":1");
+	EXPECT_STARTS(REDIS_START_TOO_LARGE, "$67108865", "$99999999999999999999999");
+	EXPECT_STARTS(REDIS_START_FOREIGN, "$\r\n", "$1a\r\n", "*1\r\n", "HTTP/1.1");
 }
 
 /* A length without an end would be buffered until memory is exhausted. */
 Test(engine_redis_reply, malformed_lengths_are_rejected)
 {
-	cr_expect_eq(start("$-11"), REDIS_START_FOREIGN);
-	cr_expect_eq(start("$-1\ra"), REDIS_START_FOREIGN);
-	cr_expect_eq(start("$1\ra"), REDIS_START_FOREIGN);
-	cr_expect_eq(start("$000000001"), REDIS_START_FOREIGN);
+	EXPECT_STARTS(REDIS_START_FOREIGN, "$-11", "$-1\ra", "$1\ra", "$000000001");
 }
 
 static enum engine_answer status(long number, enum http_method method, enum http_dialect dialect)
