@@ -83,6 +83,16 @@ static inline int exit_of(pid_t child)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
+static inline pid_t *latest_child(void)
+{
+	static pid_t child;
+
+	return &child;
+}
+
+/* Works out `code` in a child, which exits with it. Returns what exit_of() says. */
+#define in_child(code) ((*latest_child() = fork()) == 0 ? (_exit(code), -1) : exit_of(*latest_child()))
+
 /* Starts threads whose argument is their number. */
 static inline void start_threads(pthread_t *threads, uintptr_t count, void *(*body)(void *number))
 {

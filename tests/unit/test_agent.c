@@ -292,16 +292,9 @@ Test(agent, useless_waits_of_another_process_count)
 /* Returns the outcome of a fetch that is answered with `size` bytes of `answer`. */
 static enum agent_outcome outcome_of(struct agent_message answer, size_t size)
 {
-	pid_t child;
-
 	memcpy(bad_answer.bytes, &answer, sizeof(answer));
 	bad_answer.size = size;
-	child = fork();
-	if (child == 0) {
-		start("!.");
-		_exit((int)fetch());
-	}
-	return (enum agent_outcome)exit_of(child);
+	return (enum agent_outcome)in_child((start("!."), (int)fetch()));
 }
 
 Test(agent, malformed_answers_are_rejected)
@@ -633,15 +626,8 @@ static void end(pid_t child)
 /* Fetches in a child, which has a new breaker. */
 static enum agent_outcome fetch_as(uid_t user, gid_t group, gid_t member)
 {
-	pid_t child = fork();
-
-	if (child == 0) {
-		if (setgroups(1, &member) != 0 || setgid(group) != 0 || setuid(user) != 0) {
-			_exit(99);
-		}
-		_exit((int)fetch());
-	}
-	return (enum agent_outcome)exit_of(child);
+	return (enum agent_outcome)in_child(
+	    setgroups(1, &member) != 0 || setgid(group) != 0 || setuid(user) != 0 ? 99 : (int)fetch());
 }
 
 Test(agent, an_agent_of_another_user_is_not_trusted)

@@ -241,14 +241,9 @@ Test(dependencies_stamps, renewed_stamps_drop_a_mount_in_which_a_stamp_differed)
 }
 
 /* Checks in a child after `confine`. Returns 1 if the dependencies hold, 0 if not, 2 if `confine` failed. */
-static int in_child(bool (*confine)(void))
+static int in_confined_child(bool (*confine)(void))
 {
-	pid_t child = fork();
-
-	if (child == 0) {
-		_exit(confine() ? holds() : 2);
-	}
-	return exit_of(child);
+	return in_child(confine() ? holds() : 2);
 }
 
 static bool landlock_by_anybody(void)
@@ -260,7 +255,7 @@ Test(dependencies_stamps, a_header_forbidden_by_landlock_does_not_hold)
 {
 	build_one("int a;");
 	assert_believed();
-	int answer = in_child(landlock_by_anybody);
+	int answer = in_confined_child(landlock_by_anybody);
 	skip_unless(answer != 2, "no Landlock here");
 	cr_expect_eq(answer, 0);
 }
@@ -268,7 +263,7 @@ Test(dependencies_stamps, a_header_forbidden_by_landlock_does_not_hold)
 Test(dependencies_stamps, a_header_forbidden_to_root_by_landlock_without_no_new_privs_does_not_hold)
 {
 	build_one("int a;");
-	int answer = in_child(restrict_reading);
+	int answer = in_confined_child(restrict_reading);
 	skip_unless(answer != 2, "no Landlock here, or no right to it without no_new_privs");
 	cr_expect_eq(answer, 0);
 }
@@ -286,7 +281,7 @@ Test(dependencies_stamps, a_header_forbidden_by_an_access_control_list_does_not_
 	see_header(in_tree("a.h"));
 	build();
 	assert_believed();
-	int answer = in_child(become_nobody);
+	int answer = in_confined_child(become_nobody);
 	skip_unless(answer != 2, "only root can become another");
 	cr_expect_eq(answer, 0);
 }

@@ -231,16 +231,11 @@ Store_test(evict_trouble, an_entry_locked_by_a_put_is_not_evicted)
 }
 
 /* Runs `body` in a child, which may become another user; 77: not possible here. */
-static void in_child(int (*body)(struct store *store))
+static void body_in_child(int (*body)(struct store *store))
 {
 	struct store *store = fixture_capped(60 * FILE_BYTES);
-	pid_t child = fork();
-	int status;
+	int status = in_child(body(store));
 
-	if (child == 0) {
-		_exit(body(store));
-	}
-	status = exit_of(child);
 	skip_unless(status != 77, "another user, or a mount namespace, cannot be had here");
 	cr_assert_eq(status, 0);
 }
@@ -287,7 +282,7 @@ static int without_permission(struct store *store)
 	return fill_past_refusing_shards(store, take_permission);
 }
 
-STORE_ROW(evict_trouble, skips_files_that_it_may_not_remove, in_child(without_permission))
+STORE_ROW(evict_trouble, skips_files_that_it_may_not_remove, body_in_child(without_permission))
 
 static bool mount_read_only(const char *shard)
 {
@@ -303,4 +298,4 @@ static int on_read_only_mounts(struct store *store)
 	return fill_past_refusing_shards(store, mount_read_only);
 }
 
-STORE_ROW(evict_trouble, skips_files_on_a_read_only_file_system, in_child(on_read_only_mounts))
+STORE_ROW(evict_trouble, skips_files_on_a_read_only_file_system, body_in_child(on_read_only_mounts))

@@ -26,15 +26,10 @@ Store_test(store_ground, is_not_created_after_a_chroot)
 {
 	const char *jail = beside("jail");
 	int status;
-	pid_t child;
 
 	cr_assert_eq(mkdir(jail, 0700), 0);
 	directory_settle(fixture.root, 0);
-	child = fork();
-	if (child == 0) {
-		_exit(put_in_another_root(jail));
-	}
-	status = exit_of(child);
+	status = in_child(put_in_another_root(jail));
 	skip_unless(status != CANNOT, "processes cannot go to another root here");
 	cr_expect_eq(status, 0);
 	cr_expect_eq(rmdir(jail), 0, "something was made in it");

@@ -26,15 +26,10 @@ static bool enter_namespace(const char *map)
 	       write_map("/proc/self/uid_map", map) && write_map("/proc/self/gid_map", map);
 }
 
-static void in_child(bool (*enter)(void), int (*body)(void))
+static void in_namespace(bool (*enter)(void), int (*body)(void))
 {
-	int status;
-	pid_t child = fork();
+	int status = in_child(enter() ? body() : CANNOT);
 
-	if (child == 0) {
-		_exit(enter() ? body() : CANNOT);
-	}
-	status = exit_of(child);
 	skip_unless(status != CANNOT, "processes cannot get such ids here");
 	cr_expect_eq(status, 0);
 }
@@ -95,23 +90,23 @@ Store_test(store_namespace, the_overflow_user_does_not_trust_files_of_unmapped_u
 {
 	cr_assert_eq(fixture_put(fixture.store, 1), 0);
 	give_all_to(STRANGER, 0);
-	in_child(become_nobody_in_a_namespace, distrust);
+	in_namespace(become_nobody_in_a_namespace, distrust);
 }
 
 Store_test(store_namespace, the_overflow_user_does_not_trust_files_shared_by_unmapped_groups)
 {
 	cr_assert_eq(fixture_put(fixture.store, 1), 0);
 	give_all_to(STRANGER, 0020);
-	in_child(become_nobody_in_a_namespace, distrust_as_a_group);
+	in_namespace(become_nobody_in_a_namespace, distrust_as_a_group);
 }
 
 STORE_ROW(store_namespace, the_overflow_user_does_not_create_an_untrusted_cache,
-          in_child(become_nobody_in_a_namespace, make_none))
+          in_namespace(become_nobody_in_a_namespace, make_none))
 
 Store_test(store_namespace, a_mapped_user_uses_its_cache)
 {
 	cr_assert_eq(fixture_put(fixture.store, 1), 0);
-	in_child(become_root_in_a_namespace, find_and_add);
+	in_namespace(become_root_in_a_namespace, find_and_add);
 }
 
 Store_test(store_namespace, outside_a_namespace_the_user_nobody_uses_its_cache)
@@ -125,5 +120,5 @@ Store_test(store_namespace, outside_a_namespace_the_user_nobody_uses_its_cache)
 	skip_unless(size != 0 && strstr(map, "4294967295") != NULL, "this is a namespace");
 	cr_assert_eq(fixture_put(fixture.store, 1), 0);
 	give_all_to(NOBODY, 0);
-	in_child(become_nobody, find_and_add);
+	in_namespace(become_nobody, find_and_add);
 }

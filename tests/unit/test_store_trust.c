@@ -226,12 +226,7 @@ Store_test(store_trust, rejects_files_of_another_user)
 /* Runs `body` as an unprivileged user in a child and returns its exit code. */
 static int as_nobody(int (*body)(void))
 {
-	pid_t child = fork();
-
-	if (child == 0) {
-		_exit(setgid(65534) != 0 || setuid(65534) != 0 ? CANNOT_BECOME_NOBODY : body());
-	}
-	return exit_of(child);
+	return in_child(setgid(65534) != 0 || setuid(65534) != 0 ? CANNOT_BECOME_NOBODY : body());
 }
 
 static int get_one_and_fail_to_put(void)
