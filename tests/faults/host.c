@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/faults/host.h"
 
-#include "tests/fake/nvrtc.h"
+#include "tests/faults/tree.h"
+#include "tests/fixtures/loader/table.h"
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,27 +26,13 @@ static char library_path[LIBRARIES][PATH_MAX];
 
 static struct nvrtc {
 	void *handle;
-#define MEMBER(name, parameters) nvrtcResult(*name) parameters;
-	NVRTC_BASE(MEMBER)
-#undef MEMBER
-	int (*compiles)(void);
+	struct table call;
 } loaded[LIBRARIES];
 
 static struct expected {
 	size_t size;
 	char *bytes;
 } expected[LIBRARIES][WORLDS][PROGRAMS];
-
-static bool write_file(const char *path, const char *text)
-{
-	int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-	bool good = file >= 0 && write(file, text, strlen(text)) == (ssize_t)strlen(text);
-
-	if (file >= 0) {
-		close(file);
-	}
-	return good;
-}
 
 static bool make_world(enum world world)
 {
@@ -61,9 +47,9 @@ static bool make_world(enum world world)
 	snprintf(path, sizeof(path), "%s/world-%d/inc2", base_path, world);
 	good = good && mkdir(path, 0755) == 0;
 	snprintf(path, sizeof(path), "%s/world-%d/inc2/x.h", base_path, world);
-	good = good && (!header[world] || write_file(path, header[world]));
+	good = good && (!header[world] || tree_write(path, header[world], strlen(header[world])));
 	snprintf(path, sizeof(path), "%s/world-%d/inc1/x.h", base_path, world);
-	return good && (world != WORLD_C || write_file(path, "int early;\n"));
+	return good && (world != WORLD_C || tree_write(path, "int early;\n", 11));
 }
 
 bool host_open(const char *base, const char *fakes)
@@ -97,10 +83,7 @@ static struct nvrtc *load(enum library library)
 		if (!nvrtc->handle) {
 			return NULL;
 		}
-#define LOOK_UP(name, parameters) nvrtc->name = (nvrtcResult(*) parameters)dlsym(nvrtc->handle, #name);
-		NVRTC_BASE(LOOK_UP)
-#undef LOOK_UP
-		nvrtc->compiles = (int (*)(void))dlsym(nvrtc->handle, "fakeNvrtcCompiles");
+		table_fill(&nvrtc->call, dlsym, nvrtc->handle);
 	}
 	return nvrtc;
 }
@@ -110,7 +93,7 @@ int host_compiles(void)
 	int sum = 0;
 
 	for (int i = 0; i < LIBRARIES; i++) {
-		sum += loaded[i].handle ? loaded[i].compiles() : 0;
+		sum += loaded[i].handle ? loaded[i].call.fakeNvrtcCompiles() : 0;
 	}
 	return sum;
 }
@@ -192,16 +175,16 @@ void host_do(const struct job *job, struct host_text *text)
 	}
 	count = options_of(job->program, options, macro);
 	add_line(text, "create",
-	         nvrtc->nvrtcCreateProgram(&program, job->program == PROGRAM_FAILING ? failing : source, "program.cu",
-	                                   1, headers, &memory_header));
-	add_line(text, "name", nvrtc->nvrtcAddNameExpression(program, "k<1>"));
-	add_line(text, "compile", nvrtc->nvrtcCompileProgram(program, count, options));
-	add_product(text, program, "ptx", nvrtc->nvrtcGetPTXSize, nvrtc->nvrtcGetPTX);
-	add_product(text, program, "cubin", nvrtc->nvrtcGetCUBINSize, nvrtc->nvrtcGetCUBIN);
-	add_product(text, program, "log", nvrtc->nvrtcGetProgramLogSize, nvrtc->nvrtcGetProgramLog);
-	add_line(text, "lowered", nvrtc->nvrtcGetLoweredName(program, "k<1>", &lowered));
+	         nvrtc->call.nvrtcCreateProgram(&program, job->program == PROGRAM_FAILING ? failing : source,
+	                                        "program.cu", 1, headers, &memory_header));
+	add_line(text, "name", nvrtc->call.nvrtcAddNameExpression(program, "k<1>"));
+	add_line(text, "compile", nvrtc->call.nvrtcCompileProgram(program, count, options));
+	add_product(text, program, "ptx", nvrtc->call.nvrtcGetPTXSize, nvrtc->call.nvrtcGetPTX);
+	add_product(text, program, "cubin", nvrtc->call.nvrtcGetCUBINSize, nvrtc->call.nvrtcGetCUBIN);
+	add_product(text, program, "log", nvrtc->call.nvrtcGetProgramLogSize, nvrtc->call.nvrtcGetProgramLog);
+	add_line(text, "lowered", nvrtc->call.nvrtcGetLoweredName(program, "k<1>", &lowered));
 	add(text, lowered ? lowered : "none", lowered ? strlen(lowered) : 4);
-	add_line(text, "destroy", nvrtc->nvrtcDestroyProgram(&program));
+	add_line(text, "destroy", nvrtc->call.nvrtcDestroyProgram(&program));
 }
 
 bool host_write_expected(const char *path)

@@ -23,6 +23,7 @@ static const struct job plain[] = {JOB(PLAIN, A, 13)};
 static const struct job plain_twice[] = {JOB(PLAIN, A, 13), JOB(PLAIN, A, 13)};
 static const struct job failing[] = {JOB(FAILING, A, 13)};
 static const struct job debug[] = {JOB(DEBUG, A, 13)};
+static const struct job another[] = {JOB(FILLER, A, 13)};
 static const struct job large[] = {JOB(LARGE, A, 13)};
 static const struct job others[] = {JOB(PLAIN, B, 13), JOB(PLAIN, C, 13)};
 /* The option that pads is one that nobody has searched: what a process compiles without it afterwards is not kept. */
@@ -52,65 +53,43 @@ static bool do_jobs(const struct job *jobs, size_t count, const char *const *env
 	return !stage_judge(stage_run(&process, seen), &process, seen);
 }
 
-static bool make_plain(void)
-{
-	return do_jobs(plain, COUNT(plain), NULL);
-}
+#define MAKE(name, jobs, environment)                             \
+	static bool make_##name(void)                             \
+	{                                                         \
+		return do_jobs(jobs, COUNT(jobs), (environment)); \
+	}
+MAKE(plain, plain, NULL)
+MAKE(others, others, NULL)
+MAKE(another, another, NULL)
+MAKE(large, large, NULL)
+MAKE(failing, failing, NULL)
+MAKE(shared, plain, shared)
 
-static bool make_others(void)
+/* The entry of a directory that has one. */
+static const char *only_entry(void)
 {
-	return do_jobs(others, COUNT(others), NULL);
-}
+	struct stage_usage usage;
 
-static bool make_another(void)
-{
-	static const struct job another[] = {{PROGRAM_FILLER, WORLD_A, LIBRARY_13}};
-
-	return do_jobs(another, COUNT(another), NULL);
-}
-
-static bool make_large(void)
-{
-	return do_jobs(large, COUNT(large), NULL);
-}
-
-static bool make_failing(void)
-{
-	return do_jobs(failing, COUNT(failing), NULL);
-}
-
-static bool make_shared(void)
-{
-	return do_jobs(plain, COUNT(plain), shared);
+	stage_usage(&usage);
+	return usage.entries == 1 ? stage_path(usage.entry[0]) : "";
 }
 
 static bool make_old(void)
 {
-	struct stage_usage usage;
-
-	if (!make_plain()) {
-		return false;
-	}
-	stage_usage(&usage);
-	return usage.entries == 1 && tree_age(stage_path(usage.entry[0]), 3 * HOUR);
+	return make_plain() && tree_age(only_entry(), 3 * HOUR);
 }
 
 static bool make_damaged(void)
 {
-	struct stage_usage usage;
 	char *bytes;
 	size_t size;
 	bool good;
 
-	if (!make_plain()) {
-		return false;
-	}
-	stage_usage(&usage);
-	if (usage.entries != 1 || !tree_read(stage_path(usage.entry[0]), &bytes, &size)) {
+	if (!make_plain() || !tree_read(only_entry(), &bytes, &size)) {
 		return false;
 	}
 	bytes[size / 2] ^= 1;
-	good = tree_write(stage_path(usage.entry[0]), bytes, size);
+	good = tree_write(only_entry(), bytes, size);
 	free(bytes);
 	return good;
 }
