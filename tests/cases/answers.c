@@ -2,6 +2,7 @@
 #include "answers.h"
 #include "texts.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -13,6 +14,28 @@ static void complain_of_errno(const char *what)
 	if (errno != 77) {
 		printf("  %s left errno %d\n", what, errno);
 	}
+}
+
+void *library_of(const char *variable, const char *what)
+{
+	const char *path = getenv(variable);
+	void *library = path ? dlopen(path, RTLD_LAZY | RTLD_LOCAL) : NULL;
+
+	if (!library) {
+		printf("  no %s: %s%s\n", what, path ? dlerror() : variable, path ? "" : " is not set");
+		fflush(stdout);
+		exit(2);
+	}
+	return library;
+}
+
+struct getter getter_of(void *(*find)(const char *), const char *head, const char *what)
+{
+	char size[64], bytes[64];
+
+	snprintf(size, sizeof(size), "%s%sSize", head, what);
+	snprintf(bytes, sizeof(bytes), "%s%s", head, what);
+	return (struct getter){what, (size_function *)find(size), (bytes_function *)find(bytes)};
 }
 
 void answer_print(const struct getter *getter, void *handle, enum answer_form form)

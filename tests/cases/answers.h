@@ -18,6 +18,12 @@ struct getter {
 	bytes_function *bytes;
 };
 
+/* The library that a variable names. Where there is none, it says so and ends the process. */
+void *library_of(const char *variable, const char *what);
+
+/* Of the functions HEAD<what>Size and HEAD<what>, as `find` finds them. */
+struct getter getter_of(void *(*find)(const char *), const char *head, const char *what);
+
 enum answer_form { ANSWER_SIZE, ANSWER_HASH, ANSWER_TEXT };
 
 void answer_print(const struct getter *getter, void *handle, enum answer_form form);

@@ -30,25 +30,16 @@ void *function(const char *symbol)
 	return dlsym(library, symbol);
 }
 
-static struct getter getter_of(const char *what)
-{
-	char size[64], bytes[64];
-
-	snprintf(size, sizeof(size), "nvrtcGet%sSize", what);
-	snprintf(bytes, sizeof(bytes), "nvrtcGet%s", what);
-	return (struct getter){what, REAL(size_function *, size), REAL(bytes_function *, bytes)};
-}
-
 static void product(const char *what, enum answer_form form)
 {
-	struct getter getter = getter_of(what);
+	struct getter getter = getter_of(function, "nvrtcGet", what);
 
 	answer_print(&getter, programs[current], form);
 }
 
 char *call_product(const char *what, size_t *ret_size)
 {
-	struct getter getter = getter_of(what);
+	struct getter getter = getter_of(function, "nvrtcGet", what);
 
 	return answer_take(&getter, programs[current], ret_size);
 }

@@ -36,14 +36,7 @@ static char form[32];
 
 static void *opened(void)
 {
-	const char *path = getenv("NVJITLINK_LIB");
-
-	if (!library && (!path || !(library = dlopen(path, RTLD_LAZY | RTLD_LOCAL)))) {
-		printf("  no nvJitLink: %s\n", path ? dlerror() : "NVJITLINK_LIB is not set");
-		fflush(stdout);
-		exit(2);
-	}
-	return library;
+	return library ? library : (library = library_of("NVJITLINK_LIB", "nvJitLink"));
 }
 
 static void *suffixed(const char *name, int major, int minor)
@@ -77,18 +70,9 @@ static void *real(const char *name)
 	return found ? found : suffixed(name, 13, 0);
 }
 
-static struct getter getter_of(const char *what)
-{
-	char size[64], bytes[64];
-
-	snprintf(size, sizeof(size), "Get%sSize", what);
-	snprintf(bytes, sizeof(bytes), "Get%s", what);
-	return (struct getter){what, (size_function *)real(size), (bytes_function *)real(bytes)};
-}
-
 static void product(const char *what, enum answer_form answer_form)
 {
-	struct getter getter = getter_of(what);
+	struct getter getter = getter_of(real, "Get", what);
 
 	answer_print(&getter, links[current].handle, answer_form);
 }
@@ -226,7 +210,7 @@ static void null(void)
 	printf(" add %d\n", ((add_function *)real("AddData"))(NULL, 2, "x", 1, "n"));
 	printf("  null options: create %d\n", ((create_function *)real("Create"))(&handle, 1, NULL));
 	for (size_t i = 0; i < sizeof(two) / sizeof(two[0]); i++) {
-		struct getter getter = getter_of(two[i]);
+		struct getter getter = getter_of(real, "Get", two[i]);
 		size_t value = 5;
 
 		if (getter.size) {
@@ -253,7 +237,7 @@ static void version(void)
 
 static void keep(const char *name, const char *what)
 {
-	struct getter getter = getter_of(what);
+	struct getter getter = getter_of(real, "Get", what);
 	size_t size;
 	char *bytes = answer_take(&getter, links[current].handle, &size);
 

@@ -24,30 +24,16 @@ static void *library;
 
 static void *real(const char *name)
 {
-	const char *path = getenv("NVVM_LIB");
 	char symbol[64];
 
-	if (!library && (!path || !(library = dlopen(path, RTLD_LAZY | RTLD_LOCAL)))) {
-		printf("  no libNVVM: %s\n", path ? dlerror() : "NVVM_LIB is not set");
-		fflush(stdout);
-		exit(2);
-	}
+	library = library ? library : library_of("NVVM_LIB", "libNVVM");
 	snprintf(symbol, sizeof(symbol), "nvvm%s", name);
 	return dlsym(library, symbol);
 }
 
-static struct getter getter_of(const char *what)
-{
-	char size[64], bytes[64];
-
-	snprintf(size, sizeof(size), "Get%sSize", what);
-	snprintf(bytes, sizeof(bytes), "Get%s", what);
-	return (struct getter){what, (size_function *)real(size), (bytes_function *)real(bytes)};
-}
-
 static void product(const char *what, enum answer_form form)
 {
-	struct getter getter = getter_of(what);
+	struct getter getter = getter_of(real, "Get", what);
 
 	answer_print(&getter, programs[current], form);
 }
@@ -106,7 +92,7 @@ static void null(void)
 	printf(" compile %d", ((work_function *)real("CompileProgram"))(NULL, 1, options));
 	printf(" create %d\n", ((program_function *)real("CreateProgram"))(NULL));
 	for (size_t i = 0; i < sizeof(products) / sizeof(products[0]); i++) {
-		struct getter getter = getter_of(products[i]);
+		struct getter getter = getter_of(real, "Get", products[i]);
 		char bytes[16] = "untouched";
 		size_t value = 5;
 		int code = getter.size(NULL, &value);
@@ -155,7 +141,7 @@ static void errors(int from, int to)
 
 static void keep(const char *name)
 {
-	struct getter getter = getter_of("CompiledResult");
+	struct getter getter = getter_of(real, "Get", "CompiledResult");
 	size_t size;
 	char *bytes = answer_take(&getter, programs[current], &size);
 

@@ -144,11 +144,8 @@ static int node_getattr(const char *path, struct stat *found, struct fuse_file_i
 	return rc;
 }
 
-static int node_open(const char *path, struct fuse_file_info *info)
+static int opened(int rc, int file, struct fuse_file_info *info)
 {
-	int rc = begin("open");
-	int file = rc == 0 ? openat(top, at(path), (info->flags & ~O_NOFOLLOW) | O_CLOEXEC | O_NOATIME) : -1;
-
 	if (file < 0) {
 		return rc ? rc : -errno;
 	}
@@ -156,16 +153,20 @@ static int node_open(const char *path, struct fuse_file_info *info)
 	return 0;
 }
 
+static int node_open(const char *path, struct fuse_file_info *info)
+{
+	int rc = begin("open");
+	int file = rc == 0 ? openat(top, at(path), (info->flags & ~O_NOFOLLOW) | O_CLOEXEC | O_NOATIME) : -1;
+
+	return opened(rc, file, info);
+}
+
 static int node_create(const char *path, mode_t mode, struct fuse_file_info *info)
 {
 	int rc = begin("create");
 	int file = rc == 0 ? openat(top, at(path), info->flags | O_CREAT | O_CLOEXEC, mode) : -1;
 
-	if (file < 0) {
-		return rc ? rc : -errno;
-	}
-	info->fh = (uint64_t)note_open(file);
-	return 0;
+	return opened(rc, file, info);
 }
 
 static int node_read(const char *path, char *bytes, size_t size, off_t offset, struct fuse_file_info *info)

@@ -156,10 +156,11 @@ static const struct module *one_that_says(nvvmProgram program, const char *word)
 	return NULL;
 }
 
-static bool is_wanted(nvvmProgram program, const struct module *lazy)
+/* A module that is not lazy, and says the word unless that is NULL. */
+static bool has_module(nvvmProgram program, const char *word)
 {
 	for (size_t i = 0; i < program->count; i++) {
-		if (!program->modules[i].lazy && says(&program->modules[i], lazy->name)) {
+		if (!program->modules[i].lazy && (word == NULL || says(&program->modules[i], word))) {
 			return true;
 		}
 	}
@@ -208,16 +209,6 @@ static int read_options(nvvmProgram program, int count, const char **options)
 	return NVVM_SUCCESS;
 }
 
-static bool has_module(nvvmProgram program)
-{
-	for (size_t i = 0; i < program->count; i++) {
-		if (!program->modules[i].lazy) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /* What verifying and compiling have in common. `failure`: what they call what cannot be done. */
 static int look(nvvmProgram program, int count, const char **options, int failure)
 {
@@ -225,7 +216,7 @@ static int look(nvvmProgram program, int count, const char **options, int failur
 	int result;
 
 	forget(&program->log);
-	if (!has_module(program)) {
+	if (!has_module(program, NULL)) {
 		return NVVM_NO_MODULE_IN_PROGRAM;
 	}
 	result = read_options(program, count, options);
@@ -298,7 +289,7 @@ static void write_result(nvvmProgram program, int count, const char **options)
 	for (size_t i = 0; i < program->count; i++) {
 		const struct module *module = &program->modules[i];
 
-		if (!module->lazy || is_wanted(program, module)) {
+		if (!module->lazy || has_module(program, module->name)) {
 			say(text, "%s%s%.*s of %zu\n", program->binary ? module->name : "", program->binary ? ": " : "",
 			    module->size < 64 ? (int)module->size : 64, module->bytes, module->size);
 		}
@@ -352,25 +343,17 @@ static int get_bytes(const struct text *text, bool binary, char *bytes)
 	return NVVM_SUCCESS;
 }
 
-int nvvmGetCompiledResultSize(nvvmProgram program, size_t *size)
-{
-	return program != NULL ? get_size(&program->result, program->binary, size) : NVVM_INVALID_PROGRAM;
-}
-
-int nvvmGetCompiledResult(nvvmProgram program, char *bytes)
-{
-	return program != NULL ? get_bytes(&program->result, program->binary, bytes) : NVVM_INVALID_PROGRAM;
-}
-
-int nvvmGetProgramLogSize(nvvmProgram program, size_t *size)
-{
-	return program != NULL ? get_size(&program->log, false, size) : NVVM_INVALID_PROGRAM;
-}
-
-int nvvmGetProgramLog(nvvmProgram program, char *bytes)
-{
-	return program != NULL ? get_bytes(&program->log, false, bytes) : NVVM_INVALID_PROGRAM;
-}
+#define GETTERS(what, member, binary)                                                               \
+	int nvvmGet##what##Size(nvvmProgram program, size_t *size)                                  \
+	{                                                                                           \
+		return program ? get_size(&program->member, binary, size) : NVVM_INVALID_PROGRAM;   \
+	}                                                                                           \
+	int nvvmGet##what(nvvmProgram program, char *bytes)                                         \
+	{                                                                                           \
+		return program ? get_bytes(&program->member, binary, bytes) : NVVM_INVALID_PROGRAM; \
+	}
+GETTERS(CompiledResult, result, program->binary)
+GETTERS(ProgramLog, log, false)
 
 int nvvmInspectProgram(nvvmProgram program, size_t *modules, size_t *result, size_t *log)
 {
