@@ -267,14 +267,11 @@ CALL(2, struct mallinfo, mallinfo, (void), (), struct mallinfo info; memset(&inf
 CALL(2, int, isatty, (int file), (file), if (how == 2) FAIL(ENOTTY) return 1;)
 int ioctl(int file, unsigned long request, ...)
 {
-	static int (*real)(int, unsigned long, ...);
+	REAL(ioctl)
 	va_list rest;
 	void *argument;
 	int how;
 
-	if (!real) {
-		real = (__typeof__(real))next("ioctl", NULL);
-	}
 	va_start(rest, request);
 	argument = va_arg(rest, void *);
 	va_end(rest);
@@ -302,13 +299,8 @@ CALL(1, int, mlock, (const void *at, size_t size), (at, size), FAIL(EPERM))
 long other_syscall(long number, long a, long b, long c, long d, long e, long f) __asm__("syscall");
 long other_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
-	static long (*real)(long, ...);
-	int how;
-
-	if (!real) {
-		real = (__typeof__(real))next("syscall", NULL);
-	}
-	how = otherwise(FROM, "syscall %ld", number); /* CALL_OF(3, long, syscall, */
+	REAL(syscall)
+	int how = otherwise(FROM, "syscall %ld", number); /* CALL_OF(3, long, syscall, */
 	if (how == 3) {
 		return 77777;
 	}
@@ -350,14 +342,11 @@ CALL(2, int, fstatfs, (int file, struct statfs *status), (file, status),
      status->f_type = 0x6969; status->f_bsize = 1 << 20; return result;)
 int fcntl(int file, int command, ...)
 {
-	static int (*real)(int, int, ...);
+	REAL(fcntl)
 	va_list rest;
 	void *argument;
 	int how;
 
-	if (!real) {
-		real = (__typeof__(real))next("fcntl", NULL);
-	}
 	va_start(rest, command);
 	argument = va_arg(rest, void *);
 	va_end(rest);
