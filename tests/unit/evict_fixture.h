@@ -61,14 +61,9 @@ static inline const char *numbered_path(unsigned number)
 static inline int numbered_put_sized(struct store *store, unsigned number, size_t bytes)
 {
 	uint8_t key[ENTRY_KEY_BYTES];
-	struct entry *entry;
-	int rc;
 
 	numbered_key(number, key);
-	entry = fixture_entry(key, 1, bytes);
-	rc = store_put(store, entry);
-	entry_unref(entry);
-	return rc;
+	return fixture_put_entry(store, fixture_entry(key, 1, bytes));
 }
 
 /* Puts a file of FILE_BYTES. */
@@ -86,8 +81,7 @@ static inline void short_lived_put(struct store *store, unsigned number)
 	numbered_key(number, key);
 	entry = fixture_entry(key, (int)number + 1, ENTRY_BYTES);
 	entry_set_short_lived(entry);
-	cr_assert_eq(store_put(store, entry), 0);
-	entry_unref(entry);
+	cr_assert_eq(fixture_put_entry(store, entry), 0);
 }
 
 static inline bool numbered_get(struct store *store, unsigned number)

@@ -122,13 +122,18 @@ static inline struct entry *fixture_entry(const uint8_t key[ENTRY_KEY_BYTES], in
 	return entry;
 }
 
-static inline int fixture_put_sized(struct store *store, int dependency, size_t size)
+/* Puts an entry that nobody else needs. */
+static inline int fixture_put_entry(struct store *store, struct entry *entry)
 {
-	struct entry *entry = fixture_entry(fixture_key, dependency, size);
 	int rc = store_put(store, entry);
 
 	entry_unref(entry);
 	return rc;
+}
+
+static inline int fixture_put_sized(struct store *store, int dependency, size_t size)
+{
+	return fixture_put_entry(store, fixture_entry(fixture_key, dependency, size));
 }
 
 static inline int fixture_put(struct store *store, int dependency)

@@ -121,11 +121,16 @@ static void *serve_all(void *unused)
 	}
 }
 
-static void start(const char *script)
+static void start_at(const char *path, const char *script)
 {
 	agent.script = script;
-	agent.listening = listen_at(agent.socket, 64);
+	agent.listening = listen_at(path, 64);
 	cr_assert_eq(pthread_create(&agent.thread, NULL, serve_all, NULL), 0);
+}
+
+static void start(const char *script)
+{
+	start_at(agent.socket, script);
 }
 
 static void stop(void)
@@ -576,9 +581,7 @@ Test(agent, socket_paths_longer_than_an_address_are_reached)
 	(void)snprintf(path + size, sizeof(path) - size, "/socket");
 	(void)snprintf(agent.socket, sizeof(agent.socket), "%.*s", (int)sizeof(agent.socket) - 1, path);
 	agent.options.said = path;
-	agent.script = "SF";
-	agent.listening = listen_at(path, 4);
-	cr_assert_eq(pthread_create(&agent.thread, NULL, serve_all, NULL), 0);
+	start_at(path, "SF");
 	cr_expect_eq(fetch(), AGENT_FETCH_FOUND);
 	stop();
 	/* the last component of the path alone is too long */

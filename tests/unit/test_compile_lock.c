@@ -244,13 +244,6 @@ Test(compile_lock, a_key_that_changed_is_released)
 
 /* Fork. */
 
-static int exit_code(pid_t child)
-{
-	int status;
-
-	return waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
 static void child_releases(bool handlers)
 {
 	struct compile_lock lock = {0};
@@ -278,7 +271,7 @@ static void child_releases(bool handlers)
 		compile_lock_release(&again, COMPILE_LOCK_KEPT);
 		_exit(0);
 	}
-	cr_expect_eq(exit_code(child), 0);
+	cr_expect_eq(exit_of(child), 0);
 	cr_expect_eq(seen_from_outside(compile_lock_key), COMPILE_LOCK_FILE_GIVEN_UP, "the child unlocked it");
 	compile_lock_release(&lock, COMPILE_LOCK_KEPT);
 	cr_expect_eq(seen_from_outside(compile_lock_key), COMPILE_LOCK_FILE_TAKEN);
@@ -315,7 +308,7 @@ static bool storm_of_process(unsigned seed)
 			}
 		}
 		compile_lock_release(&lock, (seed >> 24) % 4);
-		if (child > 0 && exit_code(child) != 0) {
+		if (child > 0 && exit_of(child) != 0) {
 			return false;
 		}
 	}
@@ -348,8 +341,6 @@ Test(compile_lock, random_threads_and_processes_all_finish)
 		}
 	}
 	for (int p = 0; p < PROCESSES; p++) {
-		int code = exit_code(children[p]);
-
-		cr_expect_eq(code, 0, "%d", code);
+		cr_expect_eq(exit_of(children[p]), 0);
 	}
 }

@@ -16,10 +16,8 @@ static struct directory here(void)
 static void put_key(uint8_t first, uint8_t last)
 {
 	uint8_t key[ENTRY_KEY_BYTES] = {first, [31] = last};
-	struct entry *entry = fixture_entry(key, 1, 100);
 
-	cr_assert_eq(store_put(fixture.store, entry), 0);
-	entry_unref(entry);
+	cr_assert_eq(fixture_put_entry(fixture.store, fixture_entry(key, 1, 100)), 0);
 }
 
 static void set_used(uint8_t first, uint8_t last, time_t when)

@@ -135,12 +135,8 @@ Store_test(store, counts_and_clears_its_files)
 	cr_assert_eq(store_usage(fixture.store, &usage), 0);
 	cr_assert_eq(usage.entries, 0);
 	for (int i = 0; i < 20; i++) {
-		struct entry *entry;
-
 		key[0] = (uint8_t)(i * 3);
-		entry = fixture_entry(key, 1, 100);
-		cr_assert_eq(store_put(fixture.store, entry), 0);
-		entry_unref(entry);
+		cr_assert_eq(fixture_put_entry(fixture.store, fixture_entry(key, 1, 100)), 0);
 	}
 	fixture_write(in_home("03/tmp.1.0"), entry_magic, sizeof(entry_magic));
 	fixture_write(in_home("03/README"), "not ours", 8);

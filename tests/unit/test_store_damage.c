@@ -88,13 +88,10 @@ Store_test(store_damage, the_file_of_another_key_is_a_miss)
 {
 	uint8_t key[ENTRY_KEY_BYTES];
 	char path[320];
-	struct entry *entry;
 
 	memcpy(key, fixture_key, sizeof(key));
 	key[31] = 0x02;
-	entry = fixture_entry(key, 1, 10);
-	cr_assert_eq(store_put(fixture.store, entry), 0);
-	entry_unref(entry);
+	cr_assert_eq(fixture_put_entry(fixture.store, fixture_entry(key, 1, 10)), 0);
 	cr_assert_eq(fixture_put(fixture.store, 1), 0);
 	memcpy(path, fixture.path, sizeof(path));
 	path[strlen(path) - 1] = '2';
