@@ -324,7 +324,7 @@ static int prune_directory(const struct evict *evict, int64_t used_before, struc
 }
 
 /* If the directory does not exist, there is nothing to remove, and it is not created. */
-int store_prune_unused(struct store *store, int64_t unused_ns, struct store_pruned *ret_pruned)
+int store_prune(struct store *store, int64_t unused_ns, struct store_pruned *ret_pruned)
 {
 	struct evict evict = {.directory = &store->directory, .max_size = store->max_size, .now = store->clock()};
 	struct evict_report report = {0};
@@ -352,9 +352,4 @@ int store_prune_unused(struct store *store, int64_t unused_ns, struct store_prun
 	    .failures = report.failures,
 	};
 	return rc == -EINTR ? rc : 0;
-}
-
-int store_prune(struct store *store, struct store_pruned *ret_pruned)
-{
-	return store_prune_unused(store, INT64_MAX, ret_pruned);
 }

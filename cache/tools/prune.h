@@ -24,9 +24,10 @@ struct store_pruned {
 	uint64_t foreign;        /* files that are not ours and were not removed */
 	uint64_t failures;       /* files that could not be removed */
 };
-/* Removes stale temporary files, and the least recently used entries until the size is below max_size. */
-int store_prune(struct store *store, struct store_pruned *ret_pruned);
-/* Like store_prune(), but first removes all entries that were not used for `unused_ns` nanoseconds. */
-int store_prune_unused(struct store *store, int64_t unused_ns, struct store_pruned *ret_pruned);
+/*
+ * Removes stale temporary files, all entries that were not used for `unused_ns` nanoseconds (INT64_MAX: none), and then
+ * the least recently used entries until the size is below max_size.
+ */
+int store_prune(struct store *store, int64_t unused_ns, struct store_pruned *ret_pruned);
 
 #endif

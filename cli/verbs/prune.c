@@ -66,7 +66,7 @@ static int remove_entries(const struct settings *settings, enum removal removal,
 		/* not reported: print_removed() calls them stale, but `clear` removes those of running processes too */
 		pruned.removed.temporaries = 0;
 	} else if (error == 0) {
-		error = store_prune_unused(store, unused_ns, &pruned);
+		error = store_prune(store, unused_ns, &pruned);
 	}
 	store_close(store);
 	progress_end();

@@ -272,7 +272,7 @@ Store_test(evict, times_in_the_future_are_corrected)
 		age_file(numbered_path(i), -86400 * 365 * 10);
 	}
 	cr_assert(numbered_get(store, 0), "by a hit");
-	cr_assert_eq(store_prune(store, &pruned), 0);
+	cr_assert_eq(store_prune(store, INT64_MAX, &pruned), 0);
 	for (unsigned i = 0; i < 2; i++) {
 		cr_assert_eq(stat(numbered_path(i), &found), 0);
 		cr_assert_lt(found.st_mtim.tv_sec, clock_now / SECOND + 100);
@@ -286,12 +286,12 @@ Store_test(evict, prune_removes_the_oldest_down_to_the_cap)
 	struct store *small = fixture_capped(100 * FILE_BYTES);
 	struct store_pruned pruned;
 
-	cr_assert_eq(store_prune(store, &pruned), 0);
+	cr_assert_eq(store_prune(store, INT64_MAX, &pruned), 0);
 	cr_assert_not(fixture_exists(fixture.root));
 	put_range(store, 0, 700);
 	clock_now += 2 * HOUR;
 	cr_assert(numbered_get(store, 17));
-	cr_assert_eq(store_prune(small, &pruned), 0);
+	cr_assert_eq(store_prune(small, INT64_MAX, &pruned), 0);
 	cr_assert_eq(pruned.removed.entries, 600);
 	cr_assert_eq(pruned.removed.bytes, 600 * FILE_BYTES);
 	cr_assert_eq(pruned.left.entries, 100);

@@ -63,13 +63,13 @@ Store_test(evict_leftovers, temporaries_with_future_times_get_the_present_time)
 
 	put_range(store, 0, 20);
 	write_aged("77/tmp.1.1", -48 * 3600);
-	cr_assert_eq(store_prune(store, &pruned), 0);
+	cr_assert_eq(store_prune(store, INT64_MAX, &pruned), 0);
 	cr_assert(fixture_exists(in_home("77/tmp.1.1")), "it may be live");
 	cr_assert_eq(stat(in_home("77/tmp.1.1"), &found), 0);
 	cr_assert_lt(found.st_mtim.tv_sec, clock_now / SECOND + 60);
 	clock_now += 2 * HOUR;
 	put_range(store, 20, 30);
-	cr_assert_eq(store_prune(store, &pruned), 0);
+	cr_assert_eq(store_prune(store, INT64_MAX, &pruned), 0);
 	cr_assert_not(fixture_exists(in_home("77/tmp.1.1")));
 }
 
@@ -109,12 +109,12 @@ Store_test(evict_leftovers, foreign_files_are_never_removed)
 		fixture_write(in_home(shaped[i]), "My thesis, chapter one.", 23);
 		age_file(in_home(shaped[i]), 7200);
 	}
-	cr_assert_eq(store_prune(store, &pruned), 0);
+	cr_assert_eq(store_prune(store, INT64_MAX, &pruned), 0);
 	cr_assert_eq(pruned.removed.entries + pruned.removed.temporaries, 0);
 	cr_assert_eq(pruned.foreign, 4);
 	put_range(store, 10, 800);
 	small = fixture_capped(1);
-	cr_assert_eq(store_prune(small, &pruned), 0);
+	cr_assert_eq(store_prune(small, INT64_MAX, &pruned), 0);
 	cr_assert_eq(store_clear(store, &removed), 0);
 	cr_assert_eq(removed.foreign, 2);
 	for (size_t i = 0; i < COUNT(others); i++) {

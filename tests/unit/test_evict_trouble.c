@@ -89,7 +89,7 @@ Store_test(evict_trouble, a_process_killed_at_any_moment_leaves_a_cache_that_wor
 	}
 	cr_assert_leq(usage_of(store).bytes, cap * 105 / 100);
 	cr_assert_geq(usage_of(store).bytes, cap * 90 / 100);
-	cr_assert_eq(store_prune(store, &pruned), 0);
+	cr_assert_eq(store_prune(store, INT64_MAX, &pruned), 0);
 	expect_index_right(store);
 	/* the temporaries of the killed are too young to be swept */
 	cr_assert_eq(store_clear(store, &(struct store_usage){0}), 0);
@@ -211,9 +211,9 @@ Store_test(evict_trouble, stores_go_on_if_another_process_holds_the_lock)
 	cr_assert_eq(fcntl(lock, F_OFD_SETLK, &index), 0);
 	put_range(store, 10, 12);
 	cr_assert_eq(usage_of(store).entries, 12);
-	cr_assert_eq(store_prune(store, &pruned), -EAGAIN);
+	cr_assert_eq(store_prune(store, INT64_MAX, &pruned), -EAGAIN);
 	close(lock);
-	cr_assert_eq(store_prune(store, &pruned), 0);
+	cr_assert_eq(store_prune(store, INT64_MAX, &pruned), 0);
 	cr_assert_eq(usage_of(store).entries, 10);
 }
 

@@ -43,7 +43,7 @@ static struct store_pruned pruned(int64_t unused_ns)
 	}
 	small = fixture_store(
 	    (struct store_options){.max_size = LEFT * FILE_BYTES, .clock = fixture_clock, .chore = &chore});
-	cr_assert_eq(store_prune_unused(small, unused_ns, &result), 0);
+	cr_assert_eq(store_prune(small, unused_ns, &result), 0);
 	return result;
 }
 
@@ -93,7 +93,7 @@ Store_test(prune, too_large_entries_are_removed_first)
 	put_apart(store, 0, 24, 0);
 	clock_now += HOUR;
 	cr_assert_eq(numbered_put_sized(store, 24, 4 * FILE_BYTES), 0);
-	cr_assert_eq(store_prune(small, &result), 0);
+	cr_assert_eq(store_prune(small, INT64_MAX, &result), 0);
 	cr_expect_eq(result.removed.entries, 1);
 	cr_expect_not(numbered_exists(24));
 }
@@ -195,9 +195,9 @@ Store_test(prune, by_age_uses_true_ages_and_by_size_begins_with_short_lived_entr
 
 	cr_assert_eq(numbered_put(store, 0), 0);
 	short_lived_put(store, 1);
-	cr_assert_eq(store_prune_unused(store, HOUR, &result), 0);
+	cr_assert_eq(store_prune(store, HOUR, &result), 0);
 	cr_assert(numbered_exists(0) && numbered_exists(1));
 	small = fixture_store((struct store_options){.max_size = 3 * FILE_BYTES / 2, .clock = fixture_clock});
-	cr_assert_eq(store_prune_unused(small, INT64_MAX, &result), 0);
+	cr_assert_eq(store_prune(small, INT64_MAX, &result), 0);
 	cr_assert(numbered_exists(0) && !numbered_exists(1));
 }

@@ -87,7 +87,7 @@ Store_test(usage, files_removed_by_hand_are_noticed_when_counting)
 	cr_assert_eq(unlink(numbered_path(3)), 0);
 	cr_assert_eq(noted_of(store).entries, 10);
 	cr_assert_eq(usage_of(store).entries, 9);
-	cr_assert_eq(store_prune(store, &pruned), 0);
+	cr_assert_eq(store_prune(store, INT64_MAX, &pruned), 0);
 	cr_assert_eq(noted_of(store).entries, 9);
 }
 
