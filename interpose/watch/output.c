@@ -56,7 +56,7 @@ WRITES_STREAM(int, __vfprintf_chk, (FILE * stream, int flag, const char *format,
 WRITES_STDOUT(int, vprintf, (const char *format, va_list rest), (format, rest))
 WRITES_STDOUT(int, __vprintf_chk, (int flag, const char *format, va_list rest), (flag, format, rest))
 
-/* printf() can forward its variable arguments only as a va_list. */
+/* A function can forward its variable arguments only as a va_list. */
 #define PRINTS(descriptor, name, params, ...) \
 	REPLACEMENT(int, name, params)        \
 	{                                     \

@@ -182,7 +182,9 @@ class Run:
                                   f"{[(outcome.arm, outcome.kind, outcome.doubts) for outcome in outcomes[1:]]}")
         else:
             self.count[f"settled, not cached:  {reason}"] += 1
-            if reason not in ALLOWED or (reason == "too_new" and not self.future):
+            # A hit of the same handle cannot be replayed after an edit.
+            allowed = ALLOWED if first_of_handle else ALLOWED | {"history"}
+            if reason not in allowed or (reason == "too_new" and not self.future):
                 self.wrong.append(f"step {step}: settled, and {first.kind}")
         if not state:
             return
