@@ -20,18 +20,12 @@
 #include <unistd.h>
 
 #define PERIOD_NS       INT64_C(100000000)
-#define LEFT_AFTER_NS   INT64_C(500000000) /* until then the time left is not shown: the estimate would be poor */
-#define LINE_BYTES      512
+#define LINE_BYTES      256
 #define COLUMNS_DEFAULT 80
-#define CELLS_MIN       8
-#define CELLS_MAX       24
-#define PART_BYTES      128
-
-enum terminal { TERMINAL_NONE, TERMINAL_PLAIN, TERMINAL_FULL };
 
 static struct {
 	const char *doing;
-	int64_t began_ns, drawn_ns;
+	int64_t drawn_ns;
 } progress;
 
 static struct {
@@ -40,8 +34,7 @@ static struct {
 } work;
 
 /* Read by the signal handler. */
-static volatile sig_atomic_t shown;   /* columns of the line on the terminal; 0: none */
-static volatile sig_atomic_t escapes; /* the terminal knows escape sequences */
+static volatile sig_atomic_t shown; /* columns of the line on the terminal; 0: none */
 static volatile sig_atomic_t holding, seen;
 
 /* ---- signals ---- */
@@ -121,18 +114,16 @@ void interrupt_release(void)
 
 /* ---- the line on the terminal ---- */
 
-static enum terminal find_terminal(void)
+static bool may_draw(void)
 {
-	const char *term = getenv("TERM"), *colour = getenv("NO_COLOR");
 	pid_t front;
 
 	if (isatty(STDERR_FILENO) != 1) {
-		return TERMINAL_NONE;
+		return false;
 	}
-	escapes = term && *term && strcmp(term, "dumb") != 0 && !(colour && *colour);
 	/* tcgetpgrp() fails if this is not the controlling terminal; then no other job of the session uses it either */
 	front = tcgetpgrp(STDERR_FILENO);
-	return front >= 0 && front != getpgrp() ? TERMINAL_NONE : escapes ? TERMINAL_FULL : TERMINAL_PLAIN;
+	return front < 0 || front == getpgrp();
 }
 
 /* The last column stays free, because some terminals begin a new line after it. */
@@ -153,26 +144,22 @@ static void write_bytes(const char *bytes, size_t size)
 	(void)done;
 }
 
-/* Replaces the line on the terminal. Async-signal-safe, because the signal handler calls it too. */
-static void replace_line(const char *line, size_t length)
+/*
+ * Replaces the line on the terminal. Blanks hide the rest of the old line, up to `columns`. Async-signal-safe, because
+ * the signal handler calls it too.
+ */
+static void replace_line(const char *line, size_t length, size_t columns)
 {
-	char bytes[2 * LINE_BYTES + 8] = "\r";
-	size_t size = 1 + length, before = (size_t)shown;
+	char bytes[LINE_BYTES + 2];
+	size_t before = (size_t)shown < columns ? (size_t)shown : columns;
+	size_t covered = before > length ? before : length;
 
+	bytes[0] = '\r';
+	memset(bytes + 1, ' ', covered);
 	memcpy(bytes + 1, line, length);
-	if (escapes) {
-		memcpy(bytes + size, "\x1b[K", 3);
-		size += 3;
-	} else if (before > length) {
-		/* without escape sequences, blanks hide the rest of the old line */
-		memset(bytes + size, ' ', before - length);
-		size += before - length;
-		bytes[size] = '\r';
-		/* after a wipe the cursor has to be in the first column, where the next output begins */
-		size += length == 0;
-	}
+	bytes[1 + covered] = '\r';
 	shown = (sig_atomic_t)length;
-	write_bytes(bytes, size);
+	write_bytes(bytes, covered + 2);
 }
 
 void progress_wipe(void)
@@ -181,68 +168,24 @@ void progress_wipe(void)
 	int saved = errno;
 
 	if (shown != 0) {
-		replace_line("", 0);
+		replace_line("", 0, LINE_BYTES);
 	}
 	errno = saved;
 }
 
-static void spell_counts(uint64_t done, uint64_t whole, enum progress_sum sum, char ret_text[PART_BYTES])
+static void draw_line(uint64_t done, uint64_t whole, enum progress_sum sum)
 {
-	char first[CONSOLE_NUMBER_BYTES], second[CONSOLE_NUMBER_BYTES];
+	char first[CONSOLE_NUMBER_BYTES], second[CONSOLE_NUMBER_BYTES], line[LINE_BYTES];
+	size_t columns = find_columns(), length;
 
 	if (whole == 0) {
-		snprintf(ret_text, PART_BYTES, "  %s entries", console_count(done, first));
+		snprintf(line, sizeof(line), "%s  %s entries", progress.doing, console_count(done, first));
 	} else {
-		snprintf(ret_text, PART_BYTES, "  %s of %s%s entries", console_count(done, first),
+		snprintf(line, sizeof(line), "%s  %s of %s%s entries", progress.doing, console_count(done, first),
 		         sum == PROGRESS_ESTIMATED ? "about " : "", console_count(whole, second));
 	}
-}
-
-static void spell_left(int64_t elapsed_ns, uint64_t done, uint64_t whole, char ret_text[PART_BYTES])
-{
-	double seconds =
-	    done > 0 && done < whole ? (double)elapsed_ns / 1e9 * (double)(whole - done) / (double)done : 0;
-
-	ret_text[0] = '\0';
-	if (elapsed_ns >= LEFT_AFTER_NS && seconds > 0) {
-		snprintf(ret_text, PART_BYTES, "  %.0f %s left",
-		         seconds < 100    ? seconds < 1 ? 1 : seconds
-		         : seconds < 6000 ? seconds / 60
-		                          : seconds / 3600,
-		         seconds < 100    ? "s"
-		         : seconds < 6000 ? "min"
-		                          : "h");
-	}
-}
-
-static void spell_bar(uint64_t done, uint64_t whole, size_t cells, char ret_bar[CELLS_MAX + 5])
-{
-	size_t full = done >= whole ? cells : (size_t)((double)done / (double)whole * (double)cells);
-
-	memcpy(ret_bar, "  [", 3);
-	memset(ret_bar + 3, '#', full);
-	memset(ret_bar + 3 + full, '.', cells - full);
-	ret_bar[cells + 3] = ']';
-	ret_bar[cells + 4] = '\0';
-}
-
-static void draw_line(enum terminal terminal, int64_t now, uint64_t done, uint64_t whole, enum progress_sum sum)
-{
-	char counts[PART_BYTES], left[PART_BYTES], bar[CELLS_MAX + 5] = "", line[LINE_BYTES];
-	size_t room = find_columns(), fixed, length;
-
-	spell_counts(done, whole, sum, counts);
-	spell_left(now - progress.began_ns, done, whole, left);
-	fixed = strlen(progress.doing) + strlen(counts) + strlen(left);
-	/* parts that do not fit are left out: first the bar, then the time */
-	if (fixed > room) {
-		left[0] = '\0';
-	} else if (terminal == TERMINAL_FULL && whole != 0 && room - fixed >= CELLS_MIN + 4) {
-		spell_bar(done, whole, room - fixed - 4 < CELLS_MAX ? room - fixed - 4 : CELLS_MAX, bar);
-	}
-	snprintf(line, sizeof(line), "%s%s%s%s", progress.doing, bar, counts, left);
 	length = strlen(line);
-	replace_line(line, length < room ? length : room);
+	replace_line(line, length < columns ? length : columns, columns);
 }
 
 int64_t progress_clock(void)
@@ -256,26 +199,22 @@ int64_t progress_clock(void)
 void progress_begin(const char *doing)
 {
 	progress.doing = doing;
-	progress.began_ns = progress_clock();
 	progress.drawn_ns = 0;
 }
 
 void progress_show(uint64_t done, uint64_t whole, enum progress_sum sum)
 {
 	int64_t now = progress_clock();
-	enum terminal terminal;
 
 	if (progress.drawn_ns != 0 && now - progress.drawn_ns < PERIOD_NS) {
 		return;
 	}
 	progress.drawn_ns = now;
-	terminal = find_terminal();
-	if (terminal != TERMINAL_NONE) {
+	if (may_draw()) {
 		watch_signals();
 		console_before_error(progress_wipe);
 		/* the count replaces an estimate that was too low, so that the line never shows more than 100% */
-		draw_line(terminal, now, done, sum == PROGRESS_ESTIMATED && whole != 0 && whole < done ? done : whole,
-		          sum);
+		draw_line(done, sum == PROGRESS_ESTIMATED && whole != 0 && whole < done ? done : whole, sum);
 	}
 }
 
@@ -290,7 +229,7 @@ static void show_chore(struct chore *chore)
 {
 	const char *doing = chore->phase == CHORE_LOOKING ? work.looking : work.working;
 
-	/* a new phase starts the clock again, because it has its own speed */
+	/* the first line of a new phase is drawn at once */
 	if (progress.doing != doing) {
 		progress_begin(doing);
 	}

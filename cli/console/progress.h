@@ -2,11 +2,10 @@
 /*
  * progress: shows the progress of long work in one line on standard error, and handles the signals that interrupt it
  *
- *     pruning  [#######.....]  81,204 of 200,000 entries  3 s left
+ *     pruning  81,204 of 200,000 entries
  *
  * The line is drawn only if standard error is a terminal and the command is in its foreground, at most ten times a
- * second. The line is always narrower than the window: the bar is left out first, then the time. If TERM is missing or
- * "dumb", or NO_COLOR is set, the line has no bar and no escape sequences.
+ * second. It is cut where it would be as wide as the window.
  *
  * Calling sequence: interrupt_hold() if the work must clean up before the process ends; progress_begin(),
  * progress_show() at each step, progress_end(). For a function of cache/tools, pass it progress_chore() instead, and
@@ -27,7 +26,7 @@
 /* Whether the `whole` of progress_show() is the exact number of entries or an estimate. */
 enum progress_sum { PROGRESS_KNOWN, PROGRESS_ESTIMATED };
 
-/* Starts the clock. `doing` begins the line and must stay valid until progress_end(). */
+/* `doing` begins the line and must stay valid until progress_end(). */
 void progress_begin(const char *doing);
 /* Draws the line, unless it was drawn less than 0.1 s ago. `whole` 0: the number of entries is not known. */
 void progress_show(uint64_t done, uint64_t whole, enum progress_sum sum);

@@ -326,8 +326,8 @@ sys.exit(done.wait())
 PY
 terminal() {
 	fresh_cache
-	python3 "$tmp/terminal.py" err "$COMMAND" import "$bundle" >"$tmp/out" && out_has 'importing .*[0-9] of about [0-9].*x1b\[K' &&
-		python3 "$tmp/terminal.py" err "$COMMAND" export "$tmp/again.nvb" >"$tmp/out" && out_has 'exporting .*[0-9] of [0-9].*x1b\[K' &&
+	python3 "$tmp/terminal.py" err "$COMMAND" import "$bundle" >"$tmp/out" && out_has 'importing .*[0-9] of about [0-9].*\\r +\\r' &&
+		python3 "$tmp/terminal.py" err "$COMMAND" export "$tmp/again.nvb" >"$tmp/out" && out_has 'exporting .*[0-9] of [0-9].*\\r +\\r' &&
 		{ python3 "$tmp/terminal.py" out "$COMMAND" export - >"$tmp/out"; [ $? -eq 1 ]; } && out_has 'not written to a terminal'
 }
 if python3 -c 'import pty, os; os.close(pty.openpty()[0])' 2>/dev/null; then

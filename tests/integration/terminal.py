@@ -99,7 +99,7 @@ def main():
     print(before)
     print("then")
     if what == "narrower":
-        set_columns(terminal, 40)
+        set_columns(terminal, 25)
         _, data = feed(ours, terminal, data, 1)  # one may have been on its way
         after, data = feed(ours, terminal, data, 2)
         print(after)
