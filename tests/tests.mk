@@ -21,7 +21,7 @@ TEST_TARGETS :=
 TEST_CFLAGS := -std=gnu11 -O1 -g -Wall -Wextra -Werror -D_GNU_SOURCE
 
 $(BUILD)/tests/player: $(foreach noun,calls texts answers inputs complaints loans,tests/cases/$(noun).c tests/cases/$(noun).h) \
-		$(addprefix tests/cases/,player.c calls_library.c calls_linker.c calls_nvvm.c) interpose/nvrtc/versions.h
+		$(addprefix tests/cases/,player.c calls_library.c calls_linker.c calls_nvvm.c) interpose/nvrtc/versions.h tests/files.h
 	@mkdir -p $(@D)
 	$(call quiet,CC,$@)$(CC) -I. $(TEST_CFLAGS) -o $@ $(filter %.c,$^) -ldl -lpthread -lm
 
@@ -30,9 +30,9 @@ $(addprefix $(BUILD)/tests/,verdict stored): $(BUILD)/tests/%: tests/cases/%.c $
 	@mkdir -p $(@D)
 	$(call quiet,CC,$@)$(CC) $(CPPFLAGS) $(TEST_CFLAGS) $(if $(SAN),-fsanitize=$(SAN)) -o $@ $^ $(B2) -ldl -lm
 
-$(addprefix $(BUILD)/tests/,life links start): $(BUILD)/tests/%: tests/bench/%.c tests/bench/timing.h
+$(addprefix $(BUILD)/tests/,life links start): $(BUILD)/tests/%: tests/bench/%.c tests/bench/timing.h tests/files.h
 	@mkdir -p $(@D)
-	$(call quiet,CC,$@)$(CC) $(TEST_CFLAGS) -O2 -pthread -o $@ $< -ldl
+	$(call quiet,CC,$@)$(CC) -I. $(TEST_CFLAGS) -O2 -pthread -o $@ $< -ldl
 
 # Preloaded into the clients of scripts/clients, and so built plainly.
 $(BUILD)/tests/compiler_clock.so: tests/clients/compiler_clock.c
@@ -117,7 +117,7 @@ names: all
 
 # What a large cache costs, against one of a thousand entries: make scale ENTRIES=1000000
 ENTRIES ?= 1000000
-$(BUILD)/tests/scale: tests/bench/scale.c tests/bench/timing.h tests/unit/syscalls.h $(BUILD)/core.a
+$(BUILD)/tests/scale: tests/bench/scale.c tests/bench/timing.h tests/files.h tests/unit/syscalls.h $(BUILD)/core.a
 	@mkdir -p $(@D)
 	$(call quiet,CC,$@)$(CC) $(CPPFLAGS) $(TEST_CFLAGS) -O2 -o $@ $< $(BUILD)/core.a $(B2)
 

@@ -17,7 +17,6 @@
 #include <sys/stat.h>
 
 #define STEPS      4
-#define SOURCE_MAX ((size_t)64 << 20)
 #define OUTPUT_MAX ((size_t)16 << 20)
 
 typedef int create_function(void **, const char *, const char *, int, const char *const *, const char *const *);
@@ -39,19 +38,6 @@ static char *trivial(void)
 		strcat(source, "	p[threadIdx.x] = p[threadIdx.x] * 1.5f;\n");
 	}
 	return strcat(source, "}\n");
-}
-
-static char *read_source(const char *path)
-{
-	FILE *file = fopen(path, "r");
-	char *source = calloc(1, SOURCE_MAX + 1);
-
-	if (!file || !source || fread(source, 1, SOURCE_MAX, file) == 0) {
-		perror(path);
-		exit(2);
-	}
-	fclose(file);
-	return source;
 }
 
 #define MATHDX_HEADERS 1609
@@ -77,14 +63,13 @@ static void make_headers(void)
 
 static void live(void *library, const char *source, int count, const char *const *options, int64_t marks[STEPS + 1])
 {
-	create_function *create = (create_function *)dlsym(library, "nvrtcCreateProgram");
-	int (*compile)(void *, int, const char *const *) =
-	    (int (*)(void *, int, const char *const *))dlsym(library, "nvrtcCompileProgram");
-	int (*size_of)(void *, size_t *) = (int (*)(void *, size_t *))dlsym(library, "nvrtcGetPTXSize");
-	int (*get)(void *, char *) = (int (*)(void *, char *))dlsym(library, "nvrtcGetPTX");
-	int (*log_size)(void *, size_t *) = (int (*)(void *, size_t *))dlsym(library, "nvrtcGetProgramLogSize");
-	int (*log)(void *, char *) = (int (*)(void *, char *))dlsym(library, "nvrtcGetProgramLog");
-	int (*destroy)(void **) = (int (*)(void **))dlsym(library, "nvrtcDestroyProgram");
+	create_function *create = dlsym(library, "nvrtcCreateProgram");
+	int (*compile)(void *, int, const char *const *) = dlsym(library, "nvrtcCompileProgram");
+	int (*size_of)(void *, size_t *) = dlsym(library, "nvrtcGetPTXSize");
+	int (*get)(void *, char *) = dlsym(library, "nvrtcGetPTX");
+	int (*log_size)(void *, size_t *) = dlsym(library, "nvrtcGetProgramLogSize");
+	int (*log)(void *, char *) = dlsym(library, "nvrtcGetProgramLog");
+	int (*destroy)(void **) = dlsym(library, "nvrtcDestroyProgram");
 	static _Thread_local char *buffer;
 	void *program;
 	size_t size;
@@ -176,6 +161,7 @@ int main(int argc, char **argv)
 {
 	const char *source;
 	void *library;
+	size_t size;
 	int rounds;
 	int64_t(*marks)[STEPS + 1];
 
@@ -189,7 +175,7 @@ int main(int argc, char **argv)
 	if (strcmp(argv[2], "none") == 0) {
 		return puts("none") == EOF;
 	}
-	source = argv[2][0] == '@' ? read_source(argv[2] + 1) : strcmp(argv[2], "cub") == 0 ? cub : trivial();
+	source = argv[2][0] == '@' ? must_read(argv[2] + 1, &size) : strcmp(argv[2], "cub") == 0 ? cub : trivial();
 	if (strcmp(argv[2], "mathdx") == 0) {
 		make_headers();
 	}

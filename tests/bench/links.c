@@ -28,18 +28,11 @@ static int option_count;
 static struct input inputs[FILES_MAX], libdevice;
 static int input_count, link_type;
 
-/* A NUL stands behind what is read. */
 static struct input read_input(const char *path)
 {
-	struct input input = {path, calloc(1, FILE_MAX + 1), 0};
-	FILE *file = fopen(path, "rb");
+	struct input input = {.path = path};
 
-	if (!file || !input.bytes) {
-		perror(path);
-		exit(2);
-	}
-	input.size = fread(input.bytes, 1, FILE_MAX, file);
-	fclose(file);
+	input.bytes = must_read(path, &input.size);
 	return input;
 }
 
@@ -52,11 +45,11 @@ static void must(const char *what, int result)
 }
 
 /* The functions of a row, once for all rounds. */
-#define FUNCTION(name, ...)                                                   \
-	static int (*name)(__VA_ARGS__);                                      \
-	if (!name && !(name = (int (*)(__VA_ARGS__))dlsym(library, #name))) { \
-		fprintf(stderr, "links: no %s\n", #name);                     \
-		exit(2);                                                      \
+#define FUNCTION(name, ...)                               \
+	static int (*name)(__VA_ARGS__);                  \
+	if (!name && !(name = dlsym(library, #name))) {   \
+		fprintf(stderr, "links: no %s\n", #name); \
+		exit(2);                                  \
 	}
 
 static char *buffer_for(size_t size)

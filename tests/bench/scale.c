@@ -113,15 +113,16 @@ static bool get(struct store *store, uint64_t number)
 	return true;
 }
 
-static int64_t sorted(size_t count, double share)
-{
-	return sorted_at(times, count, (size_t)((double)(count - 1) * share));
-}
-
 static void row(const char *what, double value, const char *unit)
 {
 	printf("  %-58s %14.1f %s\n", what, value, unit);
 	fflush(stdout);
+}
+
+/* Of `count` times, the one that this share of them does not exceed. */
+static void row_of_times(const char *what, size_t count, double share)
+{
+	row(what, (double)sorted_at(times, count, (size_t)((double)(count - 1) * share)) / 1e3, "us");
 }
 
 /* What filling left to be written must not be in the way of what is measured. */
@@ -205,7 +206,7 @@ static void look_here(const char *what, unsigned count, bool there)
 		fail("look-ups", -ENOENT);
 	}
 	(void)snprintf(text, sizeof(text), "%s, any of all", what);
-	row(text, (double)sorted(LOOKS, 0.5) / 1e3, "us");
+	row_of_times(text, LOOKS, 0.5);
 }
 
 /* The same 1,000 again and again: what the processor has to keep is then no larger than in a small cache. */
@@ -220,7 +221,7 @@ static void look_again(const char *what, unsigned count)
 		times[i % LOOKS] = now() - start;
 	}
 	store_close(store);
-	row(what, (double)sorted(LOOKS, 0.5) / 1e3, "us");
+	row_of_times(what, LOOKS, 0.5);
 }
 
 /* The first look-up of a process: prints its time. */
@@ -251,7 +252,7 @@ static void look_afresh(const char *what, unsigned count, bool there)
 		}
 		times[i] = took;
 	}
-	row(what, (double)sorted(PROCESSES, 0.5) / 1e3, "us");
+	row_of_times(what, PROCESSES, 0.5);
 }
 
 static struct syscalls counts[TRACED];
@@ -276,9 +277,9 @@ static void store_and_evict(uint64_t cap)
 		times[i] = now() - start;
 		sum += (uint64_t)times[i];
 	}
-	row("a store that must evict", (double)sorted(STORES, 0.5) / 1e3, "us");
+	row_of_times("a store that must evict", STORES, 0.5);
 	row("  mean", (double)sum / STORES / 1e3, "us");
-	row("  one in a thousand takes longer than", (double)sorted(STORES, 0.999) / 1e3, "us");
+	row_of_times("  one in a thousand takes longer than", STORES, 0.999);
 	row("  entries that it removed, each", (double)store_take_evictions(store) / STORES, "");
 	if (syscalls_count(traced_store, store, TRACED, counts)) {
 		sum = 0;
@@ -399,9 +400,7 @@ static void measure(unsigned count)
 
 int main(int argc, char **argv)
 {
-	const char *parent = getenv("TMPDIR");
 	char top[4000];
-	char line[4100];
 
 	if (argc == 4 && strcmp(argv[1], "look") == 0) {
 		(void)snprintf(root, sizeof(root), "%s", argv[2]);
@@ -418,8 +417,7 @@ int main(int argc, char **argv)
 	}
 	command = argv[1];
 	self = argv[0];
-	(void)snprintf(top, sizeof(top), "%s/nvrtccache-scale.XXXXXX", parent ? parent : "/tmp");
-	if (!mkdtemp(top)) {
+	if (!private_directory_make(top, sizeof(top), "nvrtccache-scale")) {
 		fail(top, 0);
 	}
 	for (int i = 0; i < 2; i++) {
@@ -428,6 +426,6 @@ int main(int argc, char **argv)
 		(void)snprintf(root, sizeof(root), "%s/%d", top, i);
 		measure((unsigned)strtoul(text, NULL, 10));
 	}
-	(void)snprintf(line, sizeof(line), "rm -rf '%s'", top);
-	return system(line) == 0 ? 0 : 1;
+	remove_tree(top);
+	return 0;
 }

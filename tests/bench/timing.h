@@ -5,10 +5,21 @@
 #ifndef TESTS_BENCH_TIMING_H
 #define TESTS_BENCH_TIMING_H
 
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "tests/files.h"
+
 #include <time.h>
+
+/* A file's bytes, with a NUL behind them; ends the program if it cannot be read. */
+static inline char *must_read(const char *path, size_t *ret_size)
+{
+	char *bytes = file_read(path, ret_size);
+
+	if (!bytes) {
+		perror(path);
+		exit(2);
+	}
+	return bytes;
+}
 
 static inline int64_t now(void)
 {

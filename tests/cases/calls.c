@@ -48,8 +48,8 @@ static const char *const products[] = {"PTX", "CUBIN", "NVVM", "LTOIR", "OptiXIR
 
 static void all(int bytes_too)
 {
-	int (*status)(void *) = REAL(int (*)(void *), "nvrtcGetPCHCreateStatus");
-	size_function *heap = REAL(size_function *, "nvrtcGetPCHHeapSizeRequired");
+	int (*status)(void *) = function("nvrtcGetPCHCreateStatus");
+	size_function *heap = function("nvrtcGetPCHHeapSizeRequired");
 	size_t size = 99;
 
 	for (size_t i = 0; i < sizeof(products) / sizeof(products[0]); i++) {
@@ -66,7 +66,7 @@ static void all(int bytes_too)
 
 static int takes_null_expression(void)
 {
-	int (*version)(int *, int *) = REAL(int (*)(int *, int *), "nvrtcVersion");
+	int (*version)(int *, int *) = function("nvrtcVersion");
 	int major = 0, minor = 0;
 
 	return version && version(&major, &minor) == 0 &&
@@ -87,7 +87,7 @@ static void null(void)
 		int (*f)(void *, void *);
 
 		snprintf(symbol, sizeof(symbol), "nvrtc%s", two[i]);
-		f = (int (*)(void *, void *))function(symbol);
+		f = function(symbol);
 		if (strcmp(two[i], "AddNameExpression") == 0 && !takes_null_expression()) {
 			continue;
 		}
@@ -101,8 +101,7 @@ static void null(void)
 		}
 	}
 	if (takes_null_expression()) {
-		int (*lowered)(void *, const char *, const char **) =
-		    (int (*)(void *, const char *, const char **))function("nvrtcGetLoweredName");
+		int (*lowered)(void *, const char *, const char **) = function("nvrtcGetLoweredName");
 		const char *out = "untouched";
 		int a = lowered(programs[current], NULL, &out);
 
@@ -117,9 +116,8 @@ static void null(void)
 /* After a compile no release crashes at a null expression, but for a lowered name of one that went well. */
 static void null_expression(const char *lowered_too)
 {
-	int (*add)(void *, const char *) = (int (*)(void *, const char *))function("nvrtcAddNameExpression");
-	int (*lowered)(void *, const char *, const char **) =
-	    (int (*)(void *, const char *, const char **))function("nvrtcGetLoweredName");
+	int (*add)(void *, const char *) = function("nvrtcAddNameExpression");
+	int (*lowered)(void *, const char *, const char **) = function("nvrtcGetLoweredName");
 	const char *out = "untouched";
 
 	printf("  AddNameExpression null %d\n", add(programs[current], NULL));
@@ -143,7 +141,7 @@ static int flow(void *payload, void *reserved)
 static void set_callback(const char *limit)
 {
 	typedef int setter(void *, int (*)(void *, void *), void *);
-	setter *f = REAL(setter *, "nvrtcSetFlowCallback");
+	setter *f = function("nvrtcSetFlowCallback");
 
 	if (limit) {
 		callback_calls = 0;
@@ -154,7 +152,7 @@ static void set_callback(const char *limit)
 
 static void create(int count, const char *const *texts, const char *const *names)
 {
-	create_function *f = REAL(create_function *, "nvrtcCreateProgram");
+	create_function *f = function("nvrtcCreateProgram");
 	void *before = programs[current];
 	size_t given = (size_t)(count > 0 ? count : 0);
 	int code =
@@ -170,8 +168,7 @@ static void create(int count, const char *const *texts, const char *const *names
 
 static void lowered(const char *expression)
 {
-	int (*f)(void *, const char *, const char **) =
-	    (int (*)(void *, const char *, const char **))function("nvrtcGetLoweredName");
+	int (*f)(void *, const char *, const char **) = function("nvrtcGetLoweredName");
 	const char *lent = lend_text("nvrtcGetLoweredName name_expression", expression, LOAN_ENDS);
 	const char *out = "untouched", *again = "untouched";
 	int code = f(programs[current], lent, &out);
@@ -192,8 +189,7 @@ static void lowered(const char *expression)
 
 static void compile(int count, char **options)
 {
-	int (*f)(void *, int, const char *const *) =
-	    (int (*)(void *, int, const char *const *))function("nvrtcCompileProgram");
+	int (*f)(void *, int, const char *const *) = function("nvrtcCompileProgram");
 	size_t given = (size_t)(count > 0 ? count : 0);
 	int code = f(programs[current], count,
 	             lend_texts("nvrtcCompileProgram options", "nvrtcCompileProgram option",
@@ -205,14 +201,14 @@ static void compile(int count, char **options)
 
 static void destroy(void **program)
 {
-	int (*f)(void **) = REAL(int (*)(void **), "nvrtcDestroyProgram");
+	int (*f)(void **) = function("nvrtcDestroyProgram");
 
 	printf("  destroy %d\n", f(program));
 }
 
 static void add(const char *expression)
 {
-	int (*f)(void *, const char *) = REAL(int (*)(void *, const char *), "nvrtcAddNameExpression");
+	int (*f)(void *, const char *) = function("nvrtcAddNameExpression");
 
 	int code = f(programs[current], lend_text("nvrtcAddNameExpression name_expression", expression, LOAN_ENDS));
 
@@ -294,8 +290,9 @@ static int call_of_creation(const char *verb, int count, char **rest)
 		create(atoi(rest[0]), rest[1] ? (const char *const *)header_texts : NULL,
 		       rest[2] ? (const char *const *)header_names : NULL);
 	} else if (strcmp(verb, "create-nowhere") == 0) {
-		printf("  create %d\n",
-		       REAL(create_function *, "nvrtcCreateProgram")(NULL, source, name, 0, NULL, NULL));
+		create_function *f = function("nvrtcCreateProgram");
+
+		printf("  create %d\n", f(NULL, source, name, 0, NULL, NULL));
 	} else {
 		return 0;
 	}
@@ -327,10 +324,11 @@ int call(int count, char **words)
 	} else if (strcmp(verb, "compile-count") == 0) {
 		compile(atoi(rest[0]), count > 2 ? rest + 1 : NULL);
 	} else if (strcmp(verb, "compile-null") == 0) {
-		printf("  compile %d\n", REAL(int (*)(void *, int, char **), "nvrtcCompileProgram")(NULL, 0, NULL));
+		int (*f)(void *, int, char **) = function("nvrtcCompileProgram");
+
+		printf("  compile %d\n", f(NULL, 0, NULL));
 		/* options that nobody can read */
-		printf("  compile %d\n",
-		       REAL(int (*)(void *, int, char **), "nvrtcCompileProgram")(NULL, 2, (char **)sizeof(char *)));
+		printf("  compile %d\n", f(NULL, 2, (char **)sizeof(char *)));
 	} else if (strcmp(verb, "lowered") == 0) {
 		lowered(count > 1 ? rest[0] : "");
 	} else if (strcmp(verb, "all") == 0) {

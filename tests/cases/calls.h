@@ -26,6 +26,5 @@ int call_of_nvvm(const char *verb, int count, char **rest);
 /* Within: what concerns no program, and functions of the library, NULL where it lacks them. */
 int call_of_library(const char *verb, int count, char **rest);
 void *function(const char *symbol);
-#define REAL(type, symbol) ((type)function(symbol))
 
 #endif

@@ -7,7 +7,7 @@
 
 static void version(void)
 {
-	int (*f)(int *, int *) = REAL(int (*)(int *, int *), "nvrtcVersion");
+	int (*f)(int *, int *) = function("nvrtcVersion");
 	int major = -1, minor = -1;
 	int code = f(&major, &minor);
 
@@ -20,8 +20,8 @@ static void version(void)
 
 static void architectures(void)
 {
-	int (*number)(int *) = REAL(int (*)(int *), "nvrtcGetNumSupportedArchs");
-	int (*list)(int *) = REAL(int (*)(int *), "nvrtcGetSupportedArchs");
+	int (*number)(int *) = function("nvrtcGetNumSupportedArchs");
+	int (*list)(int *) = function("nvrtcGetSupportedArchs");
 	int count = -1, values[64];
 	int code = number(&count);
 
@@ -40,7 +40,7 @@ static void architectures(void)
 
 static void errors(int from, int to)
 {
-	const char *(*f)(int) = REAL(const char *(*)(int), "nvrtcGetErrorString");
+	const char *(*f)(int) = function("nvrtcGetErrorString");
 
 	for (int i = from; i <= to; i++) {
 		const char *text = f(i);
@@ -51,8 +51,8 @@ static void errors(int from, int to)
 
 static void heap(const char *size)
 {
-	int (*get)(size_t *) = REAL(int (*)(size_t *), "nvrtcGetPCHHeapSize");
-	int (*set)(size_t) = REAL(int (*)(size_t), "nvrtcSetPCHHeapSize");
+	int (*get)(size_t *) = function("nvrtcGetPCHHeapSize");
+	int (*set)(size_t) = function("nvrtcSetPCHHeapSize");
 	size_t value = 77;
 
 	if (!get || !set) {
@@ -79,9 +79,9 @@ static void bundled(const char *verb, const char *path)
 	} info = {-1, 0, 0, -1, -1, 0};
 	typedef int asker(void *, const char **);
 	typedef int installer(const char *, unsigned, const char **);
-	asker *ask = REAL(asker *, "nvrtcGetBundledHeadersInfo");
-	installer *install = REAL(installer *, "nvrtcInstallBundledHeaders");
-	asker *discard = REAL(asker *, "nvrtcRemoveBundledHeaders");
+	asker *ask = function("nvrtcGetBundledHeadersInfo");
+	installer *install = function("nvrtcInstallBundledHeaders");
+	asker *discard = function("nvrtcRemoveBundledHeaders");
 	const char *log = NULL;
 	int code = -1;
 

@@ -90,7 +90,7 @@ static void all(enum answer_form artifacts, enum answer_form logs)
 
 static void create(int count, int given, char **options)
 {
-	create_function *f = (create_function *)real("Create");
+	create_function *f = real("Create");
 	const char **copies = lend_texts("nvJitLinkCreate options", "nvJitLinkCreate option",
 	                                 (const char *const *)options, (size_t)given, LOAN_ENDS);
 	struct link *link = &links[current];
@@ -155,7 +155,7 @@ static void add(const char *type, const char *name, const char *input, const cha
 	told = told < size ? told : size;
 	complaints_begin();
 	if (strcmp(type, "nvvm") == 0) {
-		void *(*api)(int) = (void *(*)(int))dlsym(opened(), "__nvJitLinkAPI");
+		void *(*api)(int) = dlsym(opened(), "__nvJitLinkAPI");
 		add_nvvm_function *f = api ? (add_nvvm_function *)api(NVVM_MAGIC) : NULL;
 
 		code = f ? f(links[current].handle, bytes, told, kept) : -1;
@@ -223,7 +223,7 @@ static void null(void)
 
 static void version(void)
 {
-	int (*f)(unsigned *, unsigned *) = (int (*)(unsigned *, unsigned *))dlsym(opened(), "nvJitLinkVersion");
+	int (*f)(unsigned *, unsigned *) = dlsym(opened(), "nvJitLinkVersion");
 	unsigned major = 77, minor = 77;
 
 	if (f) {

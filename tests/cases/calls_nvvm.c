@@ -49,7 +49,7 @@ static void of_program(const char *verb, const char *name, void **program)
 static void add(const char *verb, const char *name, const char *input, const char *how)
 {
 	bool lazy = strcmp(verb, "lazy") == 0;
-	add_function *f = (add_function *)real(lazy ? "LazyAddModuleToProgram" : "AddModuleToProgram");
+	add_function *f = real(lazy ? "LazyAddModuleToProgram" : "AddModuleToProgram");
 	size_t size, told;
 	char *bytes = inputs_give(input, lazy ? "nvvmLazyAddModuleToProgram buffer" : "nvvmAddModuleToProgram buffer",
 	                          how && strcmp(how, "inside") == 0 ? ENDING_INSIDE : ENDING_BEHIND, &size);
@@ -68,7 +68,7 @@ static void add(const char *verb, const char *name, const char *input, const cha
 static void work(const char *verb, int count, int given, char **options)
 {
 	bool verifies = strcmp(verb, "verify") == 0;
-	work_function *f = (work_function *)real(verifies ? "VerifyProgram" : "CompileProgram");
+	work_function *f = real(verifies ? "VerifyProgram" : "CompileProgram");
 	const char **copies = lend_texts(verifies ? "nvvmVerifyProgram options" : "nvvmCompileProgram options",
 	                                 verifies ? "nvvmVerifyProgram option" : "nvvmCompileProgram option",
 	                                 (const char *const *)options, (size_t)given, LOAN_ENDS);
@@ -106,17 +106,18 @@ static void null(void)
 static void version(void)
 {
 	int numbers[4] = {77, 77, 77, 77};
-	int code = ((int (*)(int *, int *))real("Version"))(&numbers[0], &numbers[1]);
+	int (*product_version)(int *, int *) = real("Version");
+	int (*ir_version)(int *, int *, int *, int *) = real("IRVersion");
+	int code = product_version(&numbers[0], &numbers[1]);
 
 	printf("  nvvm version %d %d.%d", code, numbers[0], numbers[1]);
-	code = ((int (*)(int *, int *, int *, int *))real("IRVersion"))(&numbers[0], &numbers[1], &numbers[2],
-	                                                                &numbers[3]);
+	code = ir_version(&numbers[0], &numbers[1], &numbers[2], &numbers[3]);
 	printf(" IR %d %d.%d %d.%d\n", code, numbers[0], numbers[1], numbers[2], numbers[3]);
 }
 
 static void llvm_version(const char *architecture)
 {
-	int (*f)(const char *, int *) = (int (*)(const char *, int *))real("LLVMVersion");
+	int (*f)(const char *, int *) = real("LLVMVersion");
 	int major = 77;
 
 	if (f) {
@@ -130,7 +131,7 @@ static void llvm_version(const char *architecture)
 
 static void errors(int from, int to)
 {
-	const char *(*f)(int) = (const char *(*)(int))real("GetErrorString");
+	const char *(*f)(int) = real("GetErrorString");
 
 	for (int i = from; i <= to; i++) {
 		const char *text = f(i);

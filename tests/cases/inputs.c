@@ -3,14 +3,10 @@
 #include "calls.h"
 #include "loans.h"
 
+#include "tests/files.h"
+
 #include <errno.h>
-#include <fcntl.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define INPUTS 32
 
@@ -275,22 +271,11 @@ static void make_thin(const char *name, int count, char **rest)
 
 static void load(const char *name, const char *path)
 {
-	int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-	struct stat status;
-	char *bytes = NULL;
+	size_t size;
+	char *bytes = file_read(path, &size);
 
-	if (descriptor >= 0 && fstat(descriptor, &status) == 0) {
-		bytes = malloc((size_t)status.st_size + 1);
-		if (read(descriptor, bytes, (size_t)status.st_size) != status.st_size) {
-			free(bytes);
-			bytes = NULL;
-		}
-	}
-	if (descriptor >= 0) {
-		close(descriptor);
-	}
 	if (bytes) {
-		inputs_keep(name, bytes, (size_t)status.st_size);
+		inputs_keep(name, bytes, size);
 	} else {
 		printf("  FAILED %s: %s\n", path, strerror(errno));
 	}
@@ -298,16 +283,8 @@ static void load(const char *name, const char *path)
 
 static void save(const struct input *input, const char *path)
 {
-	int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-
-	if (!input) {
-		return;
-	}
-	if (descriptor < 0 || write(descriptor, input->bytes, input->size) != (ssize_t)input->size) {
+	if (input && !file_put(path, input->bytes, input->size, O_TRUNC, 0644)) {
 		printf("  FAILED %s: %s\n", path, strerror(errno));
-	}
-	if (descriptor >= 0) {
-		close(descriptor);
 	}
 }
 
@@ -328,30 +305,16 @@ static void load_beside(const char *name, const char *library, const char *file)
 	printf("  no %s\n", file);
 }
 
-static void keep_text(const char *name, const char *text)
-{
-	inputs_keep(name, strdup(text), strlen(text));
-}
+/* What all PTX (ptx NAME <<) and all modules of NVVM IR (ir NAME <<) say alike. !9 is the number of the IR's version. */
+static const char ptx_head[] = ".version 7.0\n.target sm_80\n.address_size 64\n";
+static const char ir_head[] =
+    "target datalayout = \"e-p:64:64:64-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-"
+    "i128:128:128-f32:32:32-f64:64:64-v16:16:16-v32:32:32-v64:64:64-v128:128:128-n16:32:64\"\n"
+    "target triple = \"nvptx64-nvidia-cuda\"\n";
+static const char ir_end[] = "!nvvmir.version = !{!9}\n!9 = !{i32 2, i32 0}\n";
 
-/* ptx NAME <<: PTX, without what all of it says alike */
-static void keep_ptx(const char *name, const char *text)
+static void keep_between(const char *name, const char *head, const char *text, const char *end)
 {
-	static const char head[] = ".version 7.0\n.target sm_80\n.address_size 64\n";
-	struct buffer all = {0};
-
-	put(&all, head, strlen(head));
-	put(&all, text, strlen(text));
-	inputs_keep(name, all.bytes, all.size);
-}
-
-/* ir NAME <<: a module of NVVM IR, without what all of them say alike. !9 is the number of its version. */
-static void keep_ir(const char *name, const char *text)
-{
-	static const char head[] =
-	    "target datalayout = \"e-p:64:64:64-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-"
-	    "i128:128:128-f32:32:32-f64:64:64-v16:16:16-v32:32:32-v64:64:64-v128:128:128-n16:32:64\"\n"
-	    "target triple = \"nvptx64-nvidia-cuda\"\n";
-	static const char end[] = "!nvvmir.version = !{!9}\n!9 = !{i32 2, i32 0}\n";
 	struct buffer all = {0};
 
 	put(&all, head, strlen(head));
@@ -396,11 +359,11 @@ int call_of_inputs(const char *verb, int count, char **rest)
 	verb = *rest++;
 	count -= 2;
 	if (strcmp(verb, "text") == 0) {
-		keep_text(rest[0], rest[1]);
+		keep_between(rest[0], "", rest[1], "");
 	} else if (strcmp(verb, "ir") == 0) {
-		keep_ir(rest[0], rest[1]);
+		keep_between(rest[0], ir_head, rest[1], ir_end);
 	} else if (strcmp(verb, "ptx") == 0) {
-		keep_ptx(rest[0], rest[1]);
+		keep_between(rest[0], ptx_head, rest[1], "");
 	} else if (strcmp(verb, "made") == 0) {
 		keep_product(rest[0], rest[1]);
 	} else if (strcmp(verb, "fatbin") == 0) {

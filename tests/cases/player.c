@@ -34,11 +34,11 @@
 #include "calls.h"
 #include "texts.h"
 
+#include "tests/files.h"
+
 #include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <fenv.h>
-#include <ftw.h>
 #include <locale.h>
 #include <pthread.h>
 #include <signal.h>
@@ -65,13 +65,8 @@ static void fail(const char *what)
 
 static void put(const char *path, const char *text, int flags)
 {
-	int descriptor = open(path, O_WRONLY | O_CREAT | flags, 0644);
-
-	if (descriptor < 0 || write(descriptor, text, strlen(text)) != (ssize_t)strlen(text)) {
+	if (!file_put(path, text, strlen(text), flags, 0644)) {
 		fail(path);
-	}
-	if (descriptor >= 0) {
-		close(descriptor);
 	}
 }
 
@@ -187,19 +182,16 @@ static void set_variable(const char *variable, const char *value)
 
 static void show(const char *path)
 {
-	static char bytes[1 << 16];
-	int descriptor = open(path, O_RDONLY);
-	ssize_t size = descriptor < 0 ? -1 : read(descriptor, bytes, sizeof(bytes));
+	size_t size;
+	char *bytes = file_read(path, &size);
 
-	if (size < 0) {
+	if (!bytes) {
 		fail(path);
-	} else {
-		printf("  %s holds ", path);
-		text_print(bytes, (size_t)size);
+		return;
 	}
-	if (descriptor >= 0) {
-		close(descriptor);
-	}
+	printf("  %s holds ", path);
+	text_print(bytes, size);
+	free(bytes);
 }
 
 /* What a library must leave as it was. */
@@ -374,19 +366,11 @@ static void command(char *line, FILE *file)
 	}
 }
 
-static int discard(const char *path, const struct stat *status, int kind, struct FTW *place)
-{
-	(void)status;
-	(void)kind;
-	(void)place;
-	return remove(path);
-}
-
 static void begin(const char *directory, int number, const char *sentence, const char *log)
 {
 	(void)!chdir("/");
 	snprintf(top, sizeof(top), "%s/case%d", directory, number);
-	(void)nftw(top, discard, 16, FTW_DEPTH | FTW_PHYS);
+	remove_tree(top);
 	if (mkdir(top, 0755) != 0 || chdir(top) != 0) {
 		fail(top);
 		exit(2);
@@ -399,11 +383,8 @@ static void begin(const char *directory, int number, const char *sentence, const
 	calls_begin();
 	printf("=== %s", sentence);
 	if (log) {
-		int descriptor = open(log, O_WRONLY | O_APPEND | O_CREAT, 0600);
-
-		(void)!write(descriptor, "=== ", 4);
-		(void)!write(descriptor, sentence, strlen(sentence));
-		close(descriptor);
+		(void)file_put(log, "=== ", 4, O_APPEND, 0600);
+		(void)file_put(log, sentence, strlen(sentence), O_APPEND, 0600);
 	}
 }
 

@@ -82,41 +82,14 @@ static long clocked(struct clock *clock, long a, long b, long c, long d, long e,
 	{                                                                            \
 		return clocked(&clocks[0x##number], a, b, c, d, e, f);               \
 	}
-#define NAME(number) wrapper_##number,
-#define SIXTEEN(X, high) \
-	X(high##0)       \
-	X(high##1)       \
-	X(high##2)       \
-	X(high##3)       \
-	X(high##4)       \
-	X(high##5)       \
-	X(high##6)       \
-	X(high##7)       \
-	X(high##8)       \
-	X(high##9)       \
-	X(high##a)       \
-	X(high##b)       \
-	X(high##c)       \
-	X(high##d)       \
-	X(high##e)       \
-	X(high##f)
-#define ALL(X)        \
-	SIXTEEN(X, 0) \
-	SIXTEEN(X, 1) \
-	SIXTEEN(X, 2) \
-	SIXTEEN(X, 3) \
-	SIXTEEN(X, 4) \
-	SIXTEEN(X, 5) \
-	SIXTEEN(X, 6) \
-	SIXTEEN(X, 7) \
-	SIXTEEN(X, 8) \
-	SIXTEEN(X, 9) \
-	SIXTEEN(X, a) \
-	SIXTEEN(X, b) \
-	SIXTEEN(X, c) \
-	SIXTEEN(X, d) \
-	SIXTEEN(X, e) \
-	SIXTEEN(X, f)
+#define NAME(number)     wrapper_##number,
+#define LOW(X, high)     X(high##0) X(high##1) X(high##2) X(high##3) X(high##4) X(high##5) X(high##6) X(high##7)
+#define HIGH(X, high)    X(high##8) X(high##9) X(high##a) X(high##b) X(high##c) X(high##d) X(high##e) X(high##f)
+#define SIXTEEN(X, high) LOW(X, high) HIGH(X, high)
+#define FROM_0(X)        SIXTEEN(X, 0) SIXTEEN(X, 1) SIXTEEN(X, 2) SIXTEEN(X, 3) SIXTEEN(X, 4) SIXTEEN(X, 5)
+#define FROM_6(X)        SIXTEEN(X, 6) SIXTEEN(X, 7) SIXTEEN(X, 8) SIXTEEN(X, 9) SIXTEEN(X, a)
+#define FROM_B(X)        SIXTEEN(X, b) SIXTEEN(X, c) SIXTEEN(X, d) SIXTEEN(X, e) SIXTEEN(X, f)
+#define ALL(X)           FROM_0(X) FROM_6(X) FROM_B(X)
 ALL(WRAPPER)
 static any_function *const wrappers[] = {ALL(NAME)};
 
@@ -273,9 +246,9 @@ static dlsym_function *next_dlsym(void)
 
 	if (!next) {
 		/* libc's first: through it, that of a cache that stands between the program and libc */
-		libcs = (dlsym_function *)dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");
+		libcs = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");
 		libcs = libcs ? libcs : (dlsym_function *)dlvsym(RTLD_NEXT, "dlsym", LIBC_NODE);
-		next = (dlsym_function *)libcs(RTLD_NEXT, "dlsym");
+		next = libcs(RTLD_NEXT, "dlsym");
 	}
 	return next;
 }

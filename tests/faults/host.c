@@ -37,19 +37,16 @@ static struct expected {
 static bool make_world(enum world world)
 {
 	static const char *const header[WORLDS] = {"int first;\n", "int other;\n", "int first;\n", NULL};
+	static const char *const places[] = {"", "/inc1", "/inc2", "/inc2/x.h", "/inc1/x.h"};
+	const char *const texts[] = {NULL, NULL, NULL, header[world], world == WORLD_C ? "int early;\n" : NULL};
 	char path[PATH_MAX];
-	bool good;
+	bool good = true;
 
-	snprintf(path, sizeof(path), "%s/world-%d", base_path, world);
-	good = mkdir(path, 0755) == 0;
-	snprintf(path, sizeof(path), "%s/world-%d/inc1", base_path, world);
-	good = good && mkdir(path, 0755) == 0;
-	snprintf(path, sizeof(path), "%s/world-%d/inc2", base_path, world);
-	good = good && mkdir(path, 0755) == 0;
-	snprintf(path, sizeof(path), "%s/world-%d/inc2/x.h", base_path, world);
-	good = good && (!header[world] || tree_write(path, header[world], strlen(header[world])));
-	snprintf(path, sizeof(path), "%s/world-%d/inc1/x.h", base_path, world);
-	return good && (world != WORLD_C || tree_write(path, "int early;\n", 11));
+	for (int i = 0; good && i < 5; i++) {
+		snprintf(path, sizeof(path), "%s/world-%d%s", base_path, world, places[i]);
+		good = i < 3 ? mkdir(path, 0755) == 0 : !texts[i] || file_write(path, texts[i], strlen(texts[i]));
+	}
+	return good;
 }
 
 bool host_open(const char *base, const char *fakes)

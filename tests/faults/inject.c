@@ -295,120 +295,33 @@ static const struct {
     PLAIN_CALLS(ROW_PLAIN) SPECIAL_CALLS(ROW_SPECIAL)};
 
 /* What cannot fail, or works on memory and this process alone, or prints what NVRTC prints. */
-static const char *const harmless[] = {
-    "_ITM_deregisterTMCloneTable",
-    "_ITM_registerTMCloneTable",
-    "__ctype_b_loc",
-    "__cxa_finalize",
-    "__environ",
-    "__errno_location",
-    "__explicit_bzero_chk",
-    "__gmon_start__",
-    "__isoc23_strtol",
-    "__memcpy_chk",
-    "__pthread_register_cancel",
-    "__pthread_unregister_cancel",
-    "__pthread_unwind_next",
-    "__sigsetjmp",
-    "__snprintf_chk",
-    "__stack_chk_fail",
-    "__strcpy_chk",
-    "__vfprintf_chk",
-    "__vprintf_chk",
-    "__vsnprintf_chk",
-    "bsearch",
-    "dirfd",
-    "dl_iterate_phdr",
-    "dlerror",
-    "environ",
-    "explicit_bzero",
-    "fileno",
-    "free",
-    "freelocale",
-    "get_nprocs",
-    "getauxval",
-    "getegid",
-    "getenv",
-    "geteuid",
-    "getpid",
-    "getresuid",
-    "gnu_get_libc_version",
-    "memchr",
-    "memcmp",
-    "memcpy",
-    "memmem",
-    "memmove",
-    "memrchr",
-    "memset",
-    "newlocale",
-    "nl_langinfo",
-    "process_vm_readv",
-    "pthread_cond_broadcast",
-    "pthread_cond_destroy",
-    "pthread_cond_init",
-    "pthread_cond_timedwait",
-    "pthread_condattr_destroy",
-    "pthread_condattr_init",
-    "pthread_condattr_setclock",
-    "pthread_mutex_destroy",
-    "pthread_mutex_init",
-    "pthread_mutex_lock",
-    "pthread_mutex_unlock",
-    "pthread_once",
-    "pthread_self",
-    "pthread_setcancelstate",
-    "pthread_sigmask",
-    "qsort",
-    "qsort_r",
-    "sched_getaffinity",
-    "sched_yield",
-    "secure_getenv",
-    "setlocale",
-    "sigaddset",
-    "sigemptyset",
-    "sigismember",
-    "sigpending",
-    "sigtimedwait",
-    "snprintf",
-    "stderr",
-    "stdout",
-    "stpcpy",
-    "strcasecmp",
-    "strchr",
-    "strchrnul",
-    "strcmp",
-    "strcpy",
-    "strcspn",
-    "strerror",
-    "strlen",
-    "strncat",
-    "strncmp",
-    "strnlen",
-    "strrchr",
-    "strspn",
-    "strstr",
-    "strtol",
-    "sysconf",
-    "uselocale",
-    "vfprintf",
-    "vprintf",
-    "vsnprintf",
-};
+static const char harmless[] =
+    " _ITM_deregisterTMCloneTable _ITM_registerTMCloneTable __ctype_b_loc __cxa_finalize __environ"
+    " __errno_location __explicit_bzero_chk __gmon_start__ __isoc23_strtol __memcpy_chk __pthread_register_cancel"
+    " __pthread_unregister_cancel __pthread_unwind_next __sigsetjmp __snprintf_chk __stack_chk_fail __strcpy_chk"
+    " __vfprintf_chk __vprintf_chk __vsnprintf_chk bsearch dirfd dl_iterate_phdr dlerror environ explicit_bzero"
+    " fileno free freelocale get_nprocs getauxval getegid getenv geteuid getpid getresuid gnu_get_libc_version"
+    " memchr memcmp memcpy memmem memmove memrchr memset newlocale nl_langinfo process_vm_readv"
+    " pthread_cond_broadcast pthread_cond_destroy pthread_cond_init pthread_cond_timedwait"
+    " pthread_condattr_destroy pthread_condattr_init pthread_condattr_setclock pthread_mutex_destroy"
+    " pthread_mutex_init pthread_mutex_lock pthread_mutex_unlock pthread_once pthread_self pthread_setcancelstate"
+    " pthread_sigmask qsort qsort_r sched_getaffinity sched_yield secure_getenv setlocale sigaddset sigemptyset"
+    " sigismember sigpending sigtimedwait snprintf stderr stdout stpcpy strcasecmp strchr strchrnul strcmp strcpy"
+    " strcspn strerror strlen strncat strncmp strnlen strrchr strspn strstr strtol sysconf uselocale vfprintf"
+    " vprintf vsnprintf ";
 
 static bool choose(const char *name, slots_function **ret_instead)
 {
+	char word[64];
+
 	for (size_t i = 0; i < CALLS; i++) {
 		if (strcmp(table[i].name, name) == 0) {
 			*ret_instead = table[i].wrapper;
 			return true;
 		}
 	}
-	for (size_t i = 0; i < sizeof(harmless) / sizeof(harmless[0]); i++) {
-		if (strcmp(harmless[i], name) == 0) {
-			return true;
-		}
-	}
-	return false;
+	(void)snprintf(word, sizeof(word), " %s ", name);
+	return strstr(harmless, word) != NULL;
 }
 
 const char *inject_install(void)

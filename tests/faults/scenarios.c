@@ -89,7 +89,7 @@ static bool make_damaged(void)
 		return false;
 	}
 	bytes[size / 2] ^= 1;
-	good = tree_write(only_entry(), bytes, size);
+	good = file_write(only_entry(), bytes, size);
 	free(bytes);
 	return good;
 }
@@ -142,7 +142,7 @@ static bool make_full_unknown(void)
 		return false;
 	}
 	snprintf(path, sizeof(path), "%.11s/tmp.1.0123456789abcdef", usage.entry[0]);
-	good = tree_write(stage_path(path), bytes, 4) && tree_age(stage_path(path), 2 * HOUR);
+	good = file_write(stage_path(path), bytes, 4) && tree_age(stage_path(path), 2 * HOUR);
 	free(bytes);
 	return good;
 }

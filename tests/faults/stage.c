@@ -4,9 +4,9 @@
 #include "cache/counters.h"
 #include "cache/store.h"
 #include "cache/tools/prune.h"
-#include "tests/descriptors.h"
 #include "tests/fake/nvrtc.h"
 #include "tests/faults/tree.h"
+#include "tests/files.h"
 
 #include <errno.h>
 #include <fcntl.h>

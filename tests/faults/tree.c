@@ -1,37 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/faults/tree.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
-typedef bool each(const char *path, const char *name, const struct stat *found, void *context);
-
-static bool for_each(const char *path, each *body, void *context)
+static FTS *begin_walk(const char *path)
 {
-	DIR *names = opendir(path);
-	struct dirent *entry;
-	bool good = names != NULL;
+	char *const roots[] = {(char *)(uintptr_t)path, NULL};
 
-	while (good && (entry = readdir(names)) != NULL) {
-		char inner[PATH_MAX];
-		struct stat found;
-
-		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
-			snprintf(inner, sizeof(inner), "%s/%s", path, entry->d_name);
-			good = lstat(inner, &found) == 0 && body(inner, entry->d_name, &found, context);
-		}
-	}
-	if (names) {
-		closedir(names);
-	}
-	return good;
+	return fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
 }
 
 bool tree_read(const char *path, char **ret_bytes, size_t *ret_size)
@@ -56,90 +34,66 @@ bool tree_read(const char *path, char **ret_bytes, size_t *ret_size)
 	return good;
 }
 
-bool tree_write(const char *path, const char *bytes, size_t size)
+static bool copy_file(const char *from, const char *to)
 {
-	int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	bool good = file >= 0 && write(file, bytes, size) == (ssize_t)size;
+	char *bytes;
+	size_t size;
+	bool good = tree_read(from, &bytes, &size);
 
-	if (file >= 0) {
-		close(file);
+	if (good) {
+		good = file_write(to, bytes, size);
+		free(bytes);
 	}
 	return good;
 }
 
-static bool copy_one(const char *path, const char *name, const struct stat *found, void *to_directory)
+/* A directory is made before what is in it, and gets its mode and its times after that. */
+static bool copy_one(const FTSENT *found, const char *to)
 {
-	const struct timespec times[2] = {found->st_atim, found->st_mtim};
-	char to[PATH_MAX];
-	char *bytes;
-	size_t size;
-	bool good;
+	const struct timespec times[2] = {found->fts_statp->st_atim, found->fts_statp->st_mtim};
 
-	snprintf(to, sizeof(to), "%s/%s", (const char *)to_directory, name);
-	if (S_ISDIR(found->st_mode)) {
-		good = tree_copy(path, to);
-	} else {
-		good = tree_read(path, &bytes, &size);
-		if (good) {
-			good = tree_write(to, bytes, size) && chmod(to, found->st_mode & 07777) == 0;
-			free(bytes);
-		}
+	if (found->fts_info == FTS_D) {
+		return mkdir(to, 0700) == 0;
 	}
-	return good && utimensat(AT_FDCWD, to, times, AT_SYMLINK_NOFOLLOW) == 0;
+	return (found->fts_info == FTS_DP || copy_file(found->fts_accpath, to)) &&
+	       chmod(to, found->fts_statp->st_mode & 07777) == 0 &&
+	       utimensat(AT_FDCWD, to, times, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 bool tree_copy(const char *from, const char *to)
 {
-	struct stat found;
+	FTS *walk = begin_walk(from);
+	bool good = walk != NULL;
+	FTSENT *found;
 
-	return stat(from, &found) == 0 && mkdir(to, 0700) == 0 && chmod(to, found.st_mode & 07777) == 0 &&
-	       for_each(from, copy_one, (void *)(uintptr_t)to);
-}
+	while (good && (found = fts_read(walk)) != NULL) {
+		char place[PATH_MAX];
 
-static bool remove_one(const char *path, const char *name, const struct stat *found, void *context)
-{
-	(void)name;
-	(void)context;
-	return S_ISDIR(found->st_mode) ? tree_remove(path) : unlink(path) == 0;
+		snprintf(place, sizeof(place), "%s%s", to, found->fts_path + strlen(from));
+		good = copy_one(found, place);
+	}
+	return walk && fts_close(walk) == 0 && good;
 }
 
 bool tree_remove(const char *path)
 {
-	struct stat found;
-
-	if (lstat(path, &found) != 0) {
-		return errno == ENOENT || errno == ENOTDIR;
-	}
-	if (!S_ISDIR(found.st_mode)) {
-		return unlink(path) == 0;
-	}
-	/* whoever is not root can remove nothing from one without permissions */
-	return chmod(path, 0700) == 0 && for_each(path, remove_one, NULL) && rmdir(path) == 0;
-}
-
-struct walk {
-	tree_visit *visit;
-	void *context;
-	size_t root_size;
-};
-
-static bool walk_one(const char *path, const char *name, const struct stat *found, void *context)
-{
-	const struct walk *walk = context;
-
-	(void)name;
-	if (S_ISDIR(found->st_mode)) {
-		return for_each(path, walk_one, context);
-	}
-	walk->visit(walk->context, path, path + walk->root_size, found);
-	return true;
+	remove_tree(path);
+	return access(path, F_OK) != 0;
 }
 
 void tree_walk(const char *path, tree_visit *visit, void *context)
 {
-	struct walk walk = {visit, context, strlen(path) + 1};
+	FTS *walk = begin_walk(path);
+	FTSENT *found;
 
-	(void)for_each(path, walk_one, &walk);
+	while (walk && (found = fts_read(walk)) != NULL) {
+		if (found->fts_info == FTS_F || found->fts_info == FTS_SL || found->fts_info == FTS_DEFAULT) {
+			visit(context, found->fts_path, found->fts_path + strlen(path) + 1, found->fts_statp);
+		}
+	}
+	if (walk) {
+		fts_close(walk);
+	}
 }
 
 bool tree_age(const char *path, int64_t seconds)

@@ -7,6 +7,8 @@
 #ifndef FAULTS_TREE_H
 #define FAULTS_TREE_H
 
+#include "tests/files.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,6 +22,5 @@ bool tree_remove(const char *path);
 void tree_walk(const char *path, tree_visit *visit, void *context);
 bool tree_age(const char *path, int64_t seconds); /* the times of one file, set back */
 bool tree_read(const char *path, char **ret_bytes, size_t *ret_size);
-bool tree_write(const char *path, const char *bytes, size_t size);
 
 #endif

@@ -7,17 +7,11 @@
 #ifndef TESTS_FUZZ_FUZZ_H
 #define TESTS_FUZZ_FUZZ_H
 
+#include "tests/files.h"
+
 #include <errno.h>
-#include <fcntl.h>
-#include <ftw.h>
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <xxhash.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -111,36 +105,22 @@ static inline void seal(uint8_t *at, const uint8_t *from, size_t size)
 
 static char fuzz_base[200];
 
-static inline int fuzz_remove(const char *path, const struct stat *found, int type, struct FTW *where)
-{
-	(void)found;
-	(void)type;
-	(void)where;
-	return remove(path);
-}
-
 static inline void fuzz_clean_up(void)
 {
-	(void)nftw(fuzz_base, fuzz_remove, 8, FTW_DEPTH | FTW_PHYS);
+	remove_tree(fuzz_base);
 }
 
 /* Private, below $TMPDIR, and gone at the end. */
 static inline const char *fuzz_directory(void)
 {
-	const char *parent = getenv("TMPDIR");
-
-	(void)snprintf(fuzz_base, sizeof(fuzz_base), "%s/fuzz-XXXXXX", parent ? parent : "/tmp");
-	require(mkdtemp(fuzz_base) != NULL);
+	require(private_directory_make(fuzz_base, sizeof(fuzz_base), "fuzz"));
 	(void)atexit(fuzz_clean_up);
 	return fuzz_base;
 }
 
 static inline void fuzz_write(const char *path, const void *bytes, size_t size)
 {
-	int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-
-	require(file >= 0 && write(file, bytes, size) == (ssize_t)size);
-	close(file);
+	require(file_write(path, bytes, size));
 }
 
 /* The start of a file. */

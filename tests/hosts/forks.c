@@ -20,7 +20,7 @@
  *
  * Each line is the same with and without us, but for "compiles".
  */
-#include "tests/descriptors.h"
+#include "tests/files.h"
 #include "tests/hosts/host.h"
 
 #include <semaphore.h>

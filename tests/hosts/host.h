@@ -40,9 +40,9 @@ static inline void host_open(const char *path, struct compiler *compiler)
 		printf("no library: %s\n", dlerror());
 		exit(2);
 	}
-#define HOST_TAKE(name, parameters) *(void **)&compiler->name = dlsym(compiler->handle, #name);
+#define HOST_TAKE(name, parameters) compiler->name = dlsym(compiler->handle, #name);
 	NVRTC_BASE(HOST_TAKE)
-	*(void **)&compiler->fakeNvrtcCompiles = dlsym(compiler->handle, "fakeNvrtcCompiles");
+	compiler->fakeNvrtcCompiles = dlsym(compiler->handle, "fakeNvrtcCompiles");
 }
 
 static inline int host_compiles(const struct compiler *compiler)

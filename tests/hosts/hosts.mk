@@ -13,7 +13,7 @@ $(HOSTS)/forks: tests/hosts/forks.c
 	$(HOST_CC) $< -rdynamic -ldl
 $(HOSTS)/pauser.so: tests/hosts/pauser.c
 	$(HOST_CC) $< -shared -fPIC -ldl
-$(addprefix $(HOSTS)/,storm forks pair reopen jumper collide odd stepper) $(HOST_SANITIZED): tests/hosts/host.h tests/descriptors.h tests/fake/nvrtc.h tests/hosts/hosts.mk
+$(addprefix $(HOSTS)/,storm forks pair reopen jumper collide odd stepper) $(HOST_SANITIZED): tests/hosts/host.h tests/files.h tests/fake/nvrtc.h tests/hosts/hosts.mk
 
 $(HOSTS)/storm-asan-%: HOST_SANITIZER := address
 $(HOSTS)/storm-ubsan-%: HOST_SANITIZER := undefined -fno-sanitize-recover=all

@@ -15,6 +15,7 @@
  * Lines that begin with "really" say how often a library has worked; all others must be the same with and without us.
  */
 #include "tests/fake/link/nvjitlink.h"
+#include "tests/files.h"
 #include "tests/hosts/host.h"
 
 #include <fenv.h>
@@ -87,7 +88,7 @@ static void *look_up(const char *name, const char *release)
 static void take_functions(const char *release)
 {
 	(void)dlerror();
-#define LOOKUP_TAKE(name, parameters) *(void **)&functions.name = look_up(#name, release);
+#define LOOKUP_TAKE(name, parameters) functions.name = look_up(#name, release);
 	LINK_FUNCTIONS(LOOKUP_TAKE)
 	printf("looked up: %s\n", functions.Create && !dlerror() ? "all" : "not all");
 	LINK_LATER(LOOKUP_TAKE)
@@ -186,7 +187,7 @@ static void add_fatbin(int type, const char *word)
 /* What is in the caller's hands: nothing of it is read afterwards. */
 static void add_by_api(const char *text)
 {
-	void *(*ask)(int) = (void *(*)(int))dlsym(library, "__nvJitLinkAPI");
+	void *(*ask)(int) = dlsym(library, "__nvJitLinkAPI");
 	int (*add_module)(nvJitLinkHandle, const void *, size_t, const char *) = NULL;
 
 	if (ask) {
@@ -235,14 +236,9 @@ static void run_threads(long count)
 static void write_file(char *path)
 {
 	char *text = strchr(path, '=');
-	FILE *file;
 
 	*text++ = '\0';
-	file = fopen(path, "w");
-	if (file) {
-		fputs(text, file);
-		fclose(file);
-	}
+	(void)file_write(path, text, strlen(text));
 }
 
 static bool is(const char *word, const char *head, const char **ret_rest)
@@ -272,15 +268,13 @@ static bool act_on_library(const char *word)
 	} else if (is(word, "names=", &rest)) {
 		take_functions(strcmp(rest, "plain") == 0 ? NULL : rest);
 	} else if (strcmp(word, "version") == 0) {
-		int (*version)(unsigned *, unsigned *) =
-		    (int (*)(unsigned *, unsigned *))dlsym(library, "nvJitLinkVersion");
+		int (*version)(unsigned *, unsigned *) = dlsym(library, "nvJitLinkVersion");
 
 		printf("version %d %u.%u\n", version ? version(&major, &minor) : -1, major, minor);
 	} else if (strcmp(word, "weak") == 0) {
 		printf("nvJitLinkVersion %s\n", has_version() ? "is there" : "is not there");
 	} else if (strcmp(word, "inspect") == 0) {
-		int (*inspect)(nvJitLinkHandle, int *) =
-		    (int (*)(nvJitLinkHandle, int *))dlsym(library, "nvJitLinkInspect");
+		int (*inspect)(nvJitLinkHandle, int *) = dlsym(library, "nvJitLinkInspect");
 
 		printf("inspect %d", inspect ? inspect(handles[current], &found) : -1);
 		printf(", %d\n", found);
@@ -412,7 +406,7 @@ int main(int argc, char **argv)
 			return 4;
 		}
 	}
-	*(void **)&work = dlsym(library, "fakeLinkWork");
+	work = dlsym(library, "fakeLinkWork");
 	work(&texts, &links);
 	printf("really link %d %d\n", texts, links);
 	return 0;

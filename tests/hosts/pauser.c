@@ -25,8 +25,7 @@ static int is_temporary(int file)
 
 __attribute__((visibility("default"))) ssize_t pwrite(int file, const void *bytes, size_t size, off_t offset)
 {
-	ssize_t (*real)(int, const void *, size_t, off_t) =
-	    (ssize_t(*)(int, const void *, size_t, off_t))dlsym(RTLD_NEXT, "pwrite");
+	ssize_t (*real)(int, const void *, size_t, off_t) = dlsym(RTLD_NEXT, "pwrite");
 
 	if (hostStoreGate != NULL && size > 1 && is_temporary(file)) {
 		ssize_t half = real(file, bytes, size / 2, offset);
@@ -39,8 +38,7 @@ __attribute__((visibility("default"))) ssize_t pwrite(int file, const void *byte
 
 __attribute__((visibility("default"))) int renameat(int from, const char *old, int to, const char *new)
 {
-	int (*real)(int, const char *, int, const char *) =
-	    (int (*)(int, const char *, int, const char *))dlsym(RTLD_NEXT, "renameat");
+	int (*real)(int, const char *, int, const char *) = dlsym(RTLD_NEXT, "renameat");
 
 	if (hostStoreGate != NULL && strncmp(old, "tmp.", 4) == 0) {
 		hostStoreGate("rename");

@@ -13,7 +13,7 @@
  *
  * "grown" tells whether memory grew by a MiB, descriptors or mappings by a few in the second half.
  */
-#include "tests/descriptors.h"
+#include "tests/files.h"
 #include "tests/hosts/host.h"
 
 static long pages(void)

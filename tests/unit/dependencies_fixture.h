@@ -38,11 +38,7 @@ __attribute__((format(printf, 1, 2))) static inline const char *in_tree(const ch
 
 static inline void put_bytes(const char *path, const void *bytes, size_t size)
 {
-	int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-
-	cr_assert_geq(file, 0, "open(%s): %s", path, strerror(errno));
-	cr_assert_eq(write(file, bytes, size), (ssize_t)size);
-	cr_assert_eq(close(file), 0);
+	cr_assert(file_put(path, bytes, size, O_TRUNC, 0644), "%s: %s", path, strerror(errno));
 }
 
 static inline void put_file(const char *path, const char *text)
@@ -77,7 +73,7 @@ static inline void see_stat(const char *path)
 
 static inline void digest_of(const char *path, struct key *ret_digest)
 {
-	static char bytes[1 << 20];
+	static char bytes[1 << 20]; /* a file may be larger: see a_file_larger_than_the_read_limit_is_not_read */
 	int file = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t size = read(file, bytes, sizeof(bytes));
 	struct span span = {bytes, (size_t)size};

@@ -184,25 +184,15 @@ static inline bool fixture_exists(const char *path)
 
 static inline void fixture_write(const char *path, const void *bytes, size_t size)
 {
-	int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-
-	cr_assert(file >= 0);
-	cr_assert_eq(write(file, bytes, size), (ssize_t)size);
-	close(file);
+	cr_assert(file_write(path, bytes, size));
 }
 
 /* malloc'ed */
 static inline uint8_t *fixture_read(const char *path, size_t *ret_size)
 {
-	struct stat found;
-	uint8_t *bytes;
-	int file = open(path, O_RDONLY | O_CLOEXEC);
+	uint8_t *bytes = file_read(path, ret_size);
 
-	cr_assert(file >= 0 && fstat(file, &found) == 0);
-	bytes = malloc((size_t)found.st_size);
-	cr_assert_eq(read(file, bytes, (size_t)found.st_size), found.st_size);
-	close(file);
-	*ret_size = (size_t)found.st_size;
+	cr_assert_not_null(bytes);
 	return bytes;
 }
 

@@ -9,8 +9,7 @@
 #ifndef TESTS_UNIT_SUPPORT_H
 #define TESTS_UNIT_SUPPORT_H
 
-#include "tests/descriptors.h"
-#include "tests/private_directory.h"
+#include "tests/files.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

@@ -24,15 +24,11 @@ TestSuite(link_file, .init = open_here, .fini = close_here);
 
 static void write_file(const void *bytes, size_t size)
 {
-	FILE *file = fopen(here.path, "we");
-
-	cr_assert_not_null(file);
-	cr_assert_eq(fwrite(bytes, 1, size, file), size);
-	cr_assert_eq(fclose(file), 0);
+	cr_assert(file_write(here.path, bytes, size));
 }
 
 /* Reads the file; expects that a failure changes no output and that no descriptor stays open. */
-static int read_file(const char *path)
+static int try_file(const char *path)
 {
 	void *bytes = &here;
 	size_t size = 42;
@@ -61,21 +57,21 @@ Test(link_file, all_bytes_are_read_and_followed_by_a_nul)
 	cr_expect_eq(memcmp(bytes, text, size), 0);
 	cr_expect_eq(bytes[size], '\0');
 	free(bytes);
-	cr_expect_eq(read_file(here.path), 0);
+	cr_expect_eq(try_file(here.path), 0);
 }
 
 Test(link_file, empty_and_irregular_files_are_left_to_nvjitlink)
 {
-	cr_expect_eq(read_file(here.base), -EINVAL);
-	cr_expect_eq(read_file(here.path), -EINVAL);
-	cr_expect_eq(read_file(""), -EINVAL);
-	cr_expect_eq(read_file("/dev/null"), -EINVAL);
+	cr_expect_eq(try_file(here.base), -EINVAL);
+	cr_expect_eq(try_file(here.path), -EINVAL);
+	cr_expect_eq(try_file(""), -EINVAL);
+	cr_expect_eq(try_file("/dev/null"), -EINVAL);
 	write_file("", 0);
-	cr_expect_eq(read_file(here.path), -EINVAL);
+	cr_expect_eq(try_file(here.path), -EINVAL);
 	write_file("x", 1); /* nvJitLink reports this differently from one added byte */
-	cr_expect_eq(read_file(here.path), -EINVAL);
+	cr_expect_eq(try_file(here.path), -EINVAL);
 	write_file("xy", 2);
-	cr_expect_eq(read_file(here.path), 0);
+	cr_expect_eq(try_file(here.path), 0);
 }
 
 Test(link_file, a_pipe_is_not_opened)
@@ -83,7 +79,7 @@ Test(link_file, a_pipe_is_not_opened)
 	int writer;
 
 	cr_assert_eq(mkfifo(here.path, 0600), 0);
-	cr_expect_eq(read_file(here.path), -EINVAL);
+	cr_expect_eq(try_file(here.path), -EINVAL);
 	writer = open(here.path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
 	cr_expect_eq(writer, -1);
 }
@@ -95,9 +91,9 @@ Test(link_file, a_symbolic_link_is_followed)
 	(void)snprintf(other, sizeof(other), "%s.link", here.path);
 	write_file("text", 4);
 	cr_assert_eq(symlink(here.path, other), 0);
-	cr_expect_eq(read_file(other), 0);
+	cr_expect_eq(try_file(other), 0);
 	cr_assert_eq(unlink(here.path), 0);
-	cr_expect_eq(read_file(other), -EINVAL);
+	cr_expect_eq(try_file(other), -EINVAL);
 }
 
 Test(link_file, a_file_without_permission_returns_its_error)
@@ -105,14 +101,14 @@ Test(link_file, a_file_without_permission_returns_its_error)
 	skip_unless(geteuid() != 0, "root may read everything");
 	write_file("text", 4);
 	cr_assert_eq(chmod(here.path, 0), 0);
-	cr_expect_eq(read_file(here.path), -EACCES);
+	cr_expect_eq(try_file(here.path), -EACCES);
 }
 
 Test(link_file, a_too_large_file_is_not_read)
 {
 	write_file("text", 4);
 	cr_assert_eq(truncate(here.path, (off_t)257 << 20), 0);
-	cr_expect_eq(read_file(here.path), -EFBIG);
+	cr_expect_eq(try_file(here.path), -EFBIG);
 }
 
 /* The stat size of a file in sysfs is a page, whatever it contains. */
@@ -122,5 +118,5 @@ Test(link_file, a_file_shorter_than_its_stat_size_counts_as_changed)
 	struct stat status;
 
 	skip_unless(stat(shorter, &status) == 0 && status.st_size != 0 && access(shorter, R_OK) == 0, "needs sysfs");
-	cr_expect_eq(read_file(shorter), -EAGAIN);
+	cr_expect_eq(try_file(shorter), -EAGAIN);
 }

@@ -64,7 +64,7 @@ static bool is_writable(uintptr_t address)
 static void expect_watched(const char *variant)
 {
 	patched = patch_fixture(variant);
-	void *(*address_of_unlink)(void) = (void *(*)(void))dlsym(patched.handle, "lib_address_of_unlink");
+	void *(*address_of_unlink)(void) = dlsym(patched.handle, "lib_address_of_unlink");
 
 	expect_slots(&patched.object, true);
 	cr_expect(watch_verify(patched.watch));

@@ -121,10 +121,8 @@ static const char *written_by(void (*act)(void))
 
 static void speak(void)
 {
-	int (*print)(const char *, int, const char *, double) =
-	    (int (*)(const char *, int, const char *, double))dlsym(patched.handle, "lib_printf");
-	int (*print_to)(FILE *, const char *, int, const char *, double) =
-	    (int (*)(FILE *, const char *, int, const char *, double))dlsym(patched.handle, "lib_fprintf");
+	int (*print)(const char *, int, const char *, double) = dlsym(patched.handle, "lib_printf");
+	int (*print_to)(FILE *, const char *, int, const char *, double) = dlsym(patched.handle, "lib_fprintf");
 
 	EXPECT_TAINT(TAINT_WRITE, LIB(patched, write)(1, "a", 1));
 	EXPECT_TAINT(TAINT_WRITE, LIB(patched, write)(2, "b", 1));
@@ -157,8 +155,7 @@ Test(watch_taints, printing_into_memory_does_not_taint)
 
 Test(watch_taints, raw_system_calls_taint_except_harmless_ones)
 {
-	long (*raw)(long, long, long, long, long, long, long) =
-	    (long (*)(long, long, long, long, long, long, long))dlsym(patched.handle, "lib_syscall");
+	long (*raw)(long, long, long, long, long, long, long) = dlsym(patched.handle, "lib_syscall");
 
 	EXPECT_TAINT(0, cr_expect_eq(raw(SYS_gettid, 0, 0, 0, 0, 0, 0), syscall(SYS_gettid)));
 	EXPECT_TAINT(TAINT_UNKNOWN_CALL, cr_expect_lt(raw(SYS_openat, -1, (long)"no", 0, 0, 0, 0), 0));
@@ -166,8 +163,7 @@ Test(watch_taints, raw_system_calls_taint_except_harmless_ones)
 
 Test(watch_taints, all_six_words_of_a_raw_system_call_are_passed_on)
 {
-	long (*raw)(long, long, long, long, long, long, long) =
-	    (long (*)(long, long, long, long, long, long, long))dlsym(patched.handle, "lib_syscall");
+	long (*raw)(long, long, long, long, long, long, long) = dlsym(patched.handle, "lib_syscall");
 	long page = sysconf(_SC_PAGESIZE);
 	const char *mapped;
 	int file;

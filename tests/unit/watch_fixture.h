@@ -67,11 +67,7 @@ static inline void leave_place(void)
 
 static inline void write_file(const char *path, const void *bytes, size_t size)
 {
-	FILE *file = fopen(path, "w");
-
-	cr_assert_not_null(file);
-	cr_assert_eq(fwrite(bytes, 1, size, file), size);
-	cr_assert_eq(fclose(file), 0);
+	cr_assert(file_write(path, bytes, size));
 }
 
 static inline void write_text(const char *path, const char *text)

@@ -29,7 +29,7 @@ define linker_host
 $(HOSTS)/linker-$(1): tests/hosts/linker.c $(LINKED_FAKE)/$(4)
 	$$(HOST_CC) $$< -DPREFIX=$(2) -DSUFFIX=$(3) -Wl,-z,lazy -Wl,--no-as-needed $(LINKED_FAKE)/$(4) \
 		-Wl,--enable-new-dtags -Wl,-rpath,$(abspath $(LINKED_FAKE)/$(dir $(4))) -ldl -lm
-$(HOSTS)/linker-$(1): tests/hosts/host.h tests/fake/nvrtc.h tests/fake/link/nvjitlink.h
+$(HOSTS)/linker-$(1): tests/files.h tests/hosts/host.h tests/fake/nvrtc.h tests/fake/link/nvjitlink.h
 TEST_TARGETS += $(HOSTS)/linker-$(1)
 endef
 
@@ -37,6 +37,6 @@ $(eval $(call linker_host,12_0,__nvJitLink,_12_0,12.9/libnvJitLink.so.12))
 $(eval $(call linker_host,12_8,__nvJitLink,_12_8,12.9/libnvJitLink.so.12))
 $(eval $(call linker_host,13,nvJitLink,,13.0/libnvJitLink.so.13))
 $(eval $(call linker_host,13_0,__nvJitLink,_13_0,13.0/libnvJitLink.so.13))
-$(HOSTS)/linker: tests/hosts/linker.c tests/hosts/host.h tests/fake/nvrtc.h tests/fake/link/nvjitlink.h
+$(HOSTS)/linker: tests/hosts/linker.c tests/files.h tests/hosts/host.h tests/fake/nvrtc.h tests/fake/link/nvjitlink.h
 	$(HOST_CC) $< -ldl -lm
 TEST_TARGETS += $(HOSTS)/linker

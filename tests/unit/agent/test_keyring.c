@@ -95,11 +95,7 @@ Test(keyring, the_number_of_keys_is_limited)
 
 static void put_file(const char *path, const char *text, mode_t mode)
 {
-	FILE *file = fopen(path, "w");
-
-	cr_assert_not_null(file);
-	fputs(text, file);
-	fclose(file);
+	cr_assert(file_write(path, text, strlen(text)));
 	cr_assert_eq(chmod(path, mode), 0);
 }
 
