@@ -35,9 +35,9 @@ $(addprefix $(BUILD)/tests/,life links start): $(BUILD)/tests/%: tests/bench/%.c
 	$(call quiet,CC,$@)$(CC) -I. $(TEST_CFLAGS) -O2 -pthread -o $@ $< -ldl
 
 # Preloaded into the clients of scripts/clients, and so built plainly.
-$(BUILD)/tests/compiler_clock.so: tests/clients/compiler_clock.c
+$(BUILD)/tests/compiler_clock.so: tests/clients/compiler_clock.c tests/slots.h
 	@mkdir -p $(@D)
-	$(call quiet,CC,$@)$(CC) $(TEST_CFLAGS) -O2 -shared -fPIC -fvisibility=hidden -o $@ $< -ldl
+	$(call quiet,CC,$@)$(CC) -I. $(TEST_CFLAGS) -O2 -shared -fPIC -fvisibility=hidden -o $@ $< -ldl
 
 TEST_TARGETS += $(BUILD)/tests/player $(BUILD)/tests/verdict $(BUILD)/tests/stored $(BUILD)/tests/life $(BUILD)/tests/scale $(BUILD)/tests/compiler_clock.so
 

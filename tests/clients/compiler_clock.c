@@ -12,29 +12,24 @@
  * before main(). A slot that is still to be bound is left alone and told as "unclocked <object>": run such programs
  * with LD_BIND_NOW=1.
  */
+#include "tests/slots.h"
+
 #include <dlfcn.h>
-#include <elf.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <link.h>
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <time.h>
-#include <unistd.h>
 
 #define CLOCKS  256
 #define OBJECTS 1024
 
 #ifdef __x86_64__
-#define LIBC_NODE     "GLIBC_2.2.5"
-#define IS_SLOT(type) ((type) == R_X86_64_JUMP_SLOT || (type) == R_X86_64_GLOB_DAT || (type) == R_X86_64_64)
+#define LIBC_NODE "GLIBC_2.2.5"
 #else
-#define LIBC_NODE     "GLIBC_2.17"
-#define IS_SLOT(type) ((type) == R_AARCH64_JUMP_SLOT || (type) == R_AARCH64_GLOB_DAT || (type) == R_AARCH64_ABS64)
+#define LIBC_NODE "GLIBC_2.17"
 #endif
 
 typedef long any_function(long, long, long, long, long, long);
@@ -146,40 +141,19 @@ static bool lies_in(const struct dl_phdr_info *object, ElfW(Addr) address)
 	return false;
 }
 
-static void put(ElfW(Addr) * slot, void *value)
+static void replace_import(const struct slot *slot, void *context)
 {
-	ElfW(Addr) page = (ElfW(Addr))sysconf(_SC_PAGESIZE);
+	const struct dl_phdr_info *object = context;
+	char line[PATH_MAX];
 
-	if (mprotect((void *)((ElfW(Addr))slot & ~(page - 1)), page, PROT_READ | PROT_WRITE) == 0) {
-		*slot = (ElfW(Addr))value;
+	if (!slot->is_imported || !is_compilers(slot->name) || !*slot->at) {
+		return;
 	}
-}
-
-/* `entries`: of the dynamic section, by their tags. */
-static void replace_imports(const struct dl_phdr_info *object, const ElfW(Addr) entries[DT_NUM])
-{
-	static const int tables[][2] = {{DT_RELA, DT_RELASZ}, {DT_JMPREL, DT_PLTRELSZ}};
-
-	for (int table = 0; table < 2; table++) {
-		for (size_t i = 0; i < entries[tables[table][1]] / sizeof(ElfW(Rela)); i++) {
-			const ElfW(Rela) *rela = (const ElfW(Rela) *)entries[tables[table][0]] + i;
-			const ElfW(Sym) *symbol = (const ElfW(Sym) *)entries[DT_SYMTAB] + ELF64_R_SYM(rela->r_info);
-			const char *name = (const char *)entries[DT_STRTAB] + symbol->st_name;
-			ElfW(Addr) *slot = (ElfW(Addr) *)(object->dlpi_addr + rela->r_offset);
-
-			if (!IS_SLOT(ELF64_R_TYPE(rela->r_info)) || symbol->st_shndx != SHN_UNDEF ||
-			    !is_compilers(name) || !*slot) {
-				continue;
-			}
-			if (lies_in(object, *slot)) {
-				char line[PATH_MAX];
-
-				(void)snprintf(line, sizeof(line), "unclocked %s %s\n", object->dlpi_name, name);
-				report_line(line);
-				continue;
-			}
-			put(slot, clock_of(name, (void *)*slot));
-		}
+	if (lies_in(object, (ElfW(Addr))*slot->at)) {
+		(void)snprintf(line, sizeof(line), "unclocked %s %s\n", object->dlpi_name, slot->name);
+		report_line(line);
+	} else {
+		(void)slots_put(slot, clock_of(slot->name, *slot->at));
 	}
 }
 
@@ -205,17 +179,9 @@ static int look_at(struct dl_phdr_info *object, size_t size, void *context)
 	for (int i = 0; i < object->dlpi_phnum; i++) {
 		if (object->dlpi_phdr[i].p_type == PT_DYNAMIC && !strstr(object->dlpi_name, "linux-vdso") &&
 		    !strstr(object->dlpi_name, "libnvrtccache") && !seen_before(object->dlpi_addr)) {
-			const ElfW(Dyn) *entry = (const void *)(object->dlpi_addr + object->dlpi_phdr[i].p_vaddr);
-			ElfW(Addr) entries[DT_NUM] = {0};
+			const ElfW(Dyn) *dynamic = (const void *)(object->dlpi_addr + object->dlpi_phdr[i].p_vaddr);
 
-			for (; entry->d_tag != DT_NULL; entry++) {
-				if (entry->d_tag > 0 && entry->d_tag < DT_NUM) {
-					entries[entry->d_tag] = entry->d_un.d_ptr;
-				}
-			}
-			if (entries[DT_SYMTAB] && entries[DT_STRTAB]) {
-				replace_imports(object, entries);
-			}
+			slots_each(object->dlpi_addr, dynamic, replace_import, object);
 		}
 	}
 	return 0;

@@ -11,7 +11,7 @@
 #   stub          libnvrtc.so.13 for linking only, unversioned
 comma := ,
 FAKE := $(BUILD)/tests/fake
-FAKE_HEADERS := $(wildcard tests/fake/*.h) tests/fake/fake.mk
+FAKE_HEADERS := $(wildcard tests/fake/*.h) tests/slots.h tests/fake/fake.mk
 FAKE_SOURCES := $(addprefix tests/fake/,nvrtc.c compile.c options.c frontend.c rehook.c)
 FAKE_CC := $(CC) -I. -D_GNU_SOURCE -std=gnu11 $(WARNINGS) -O1 -g -fPIC -fvisibility=hidden -U_FORTIFY_SOURCE \
 	-Wno-unknown-warning-option -Wno-format-truncation

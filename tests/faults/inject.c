@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/faults/inject.h"
 
-#include "tests/faults/slots.h"
+#include "tests/slots.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
@@ -310,26 +310,42 @@ static const char harmless[] =
     " strcspn strerror strlen strncat strncmp strnlen strrchr strspn strstr strtol sysconf uselocale vfprintf"
     " vprintf vsnprintf ";
 
-static bool choose(const char *name, slots_function **ret_instead)
+struct search {
+	const char *wrong; /* NULL, or what is wrong */
+	unsigned redirected;
+};
+
+static void redirect(const struct slot *slot, void *context)
 {
+	struct search *search = context;
 	char word[64];
 
-	for (size_t i = 0; i < CALLS; i++) {
-		if (strcmp(table[i].name, name) == 0) {
-			*ret_instead = table[i].wrapper;
-			return true;
+	for (size_t i = 0; i < CALLS && !slot->is_data; i++) {
+		if (strcmp(table[i].name, slot->name) == 0) {
+			search->redirected++;
+			if (!slots_put(slot, (void *)table[i].wrapper)) {
+				search->wrong = "the import slots cannot be written";
+			}
+			return;
 		}
 	}
-	(void)snprintf(word, sizeof(word), " %s ", name);
-	return strstr(harmless, word) != NULL;
+	(void)snprintf(word, sizeof(word), " %s ", slot->name);
+	if (!slot->is_data && !strstr(harmless, word)) {
+		search->wrong = slot->name;
+	}
 }
 
 const char *inject_install(void)
 {
-	unsigned redirected = 0;
-	const char *wrong = slots_redirect("libnvrtccache.so", choose, &redirected);
+	void *handle = dlopen("libnvrtccache.so", RTLD_LAZY | RTLD_NOLOAD);
+	struct search search = {.redirected = 0};
+	struct link_map *map;
 
-	return wrong ? wrong : redirected < 40 ? "too few imports were found" : NULL;
+	if (!handle || dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0) {
+		return "the library is not preloaded";
+	}
+	slots_each(map->l_addr, map->l_ld, redirect, &search);
+	return search.wrong ? search.wrong : search.redirected < 40 ? "too few imports were found" : NULL;
 }
 
 void inject_begin(const struct inject_plan *with, struct inject_report *into)
