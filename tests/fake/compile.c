@@ -20,16 +20,6 @@
 
 char fakeNvrtcWhim[16];
 
-void fake_set_text(struct text *text, const char *bytes, size_t size)
-{
-	free(text->bytes);
-	text->bytes = malloc(size > 0 ? size : 1);
-	text->size = text->bytes != NULL ? size : 0;
-	if (text->bytes != NULL) {
-		memcpy(text->bytes, bytes, size);
-	}
-}
-
 /* Once per process, by plain name: found through this library's own RUNPATH. */
 static bool builtins_loaded(void)
 {
@@ -70,23 +60,23 @@ static void act(const char *option, uint64_t *digest)
 	void *result;
 
 	value = value != NULL ? value + 1 : "";
-	if (fake_starts(option, "--fake-open=") || fake_starts(option, "--pre-include=")) {
+	if (starts_with(option, "--fake-open=") || starts_with(option, "--pre-include=")) {
 		front_end_mix_file(digest, value);
-	} else if (fake_starts(option, "--fake-thread-open=")) {
+	} else if (starts_with(option, "--fake-thread-open=")) {
 		if (pthread_create(&thread, NULL, open_in_thread, (void *)(uintptr_t)value) == 0) {
 			pthread_join(thread, &result);
 			*digest ^= (uint64_t)(uintptr_t)result;
 		}
-	} else if (fake_starts(option, "--fake-write=")) {
+	} else if (starts_with(option, "--fake-write=")) {
 		FILE *file = fopen(value, "w");
 
 		if (file != NULL) {
 			fputs("written while compiling\n", file);
 			fclose(file);
 		}
-	} else if (fake_starts(option, "--fake-unlink=")) {
+	} else if (starts_with(option, "--fake-unlink=")) {
 		unlink(value);
-	} else if (fake_starts(option, "--fake-list=")) {
+	} else if (starts_with(option, "--fake-list=")) {
 		DIR *directory = opendir(value);
 
 		if (directory != NULL) {
@@ -94,7 +84,7 @@ static void act(const char *option, uint64_t *digest)
 		}
 	} else if (strcmp(option, "--fake-rehook") == 0) {
 		fake_rehook();
-	} else if (fake_starts(option, "--fake-env=")) {
+	} else if (starts_with(option, "--fake-env=")) {
 		const char *set = getenv(value);
 
 		*digest = front_end_mix(*digest, set != NULL ? set : "unset", set != NULL ? strlen(set) : 5);
@@ -212,13 +202,13 @@ static void produce(struct _nvrtcProgram *program, const struct options *options
 		enum artifact kind = options->optix ? OPTIX : FAKE_MAJOR >= 12 ? LTOIR : NVVM;
 
 		image_size = snprintf(image, sizeof(image), "%s%cIR%s", kind == OPTIX ? "OPTIX" : "BC", 0, text);
-		fake_set_text(&artifact[kind], image, (size_t)image_size);
+		text_set(&artifact[kind], image, (size_t)image_size);
 		return;
 	}
-	fake_set_text(&artifact[PTX], text, (size_t)size + 1);
-	if (fake_starts(options->arch, "sm_") && !failed) {
+	text_set(&artifact[PTX], text, (size_t)size + 1);
+	if (starts_with(options->arch, "sm_") && !failed) {
 		image_size = snprintf(image, sizeof(image), "\177ELF%c%c%c%s", 2, 1, 0, text);
-		fake_set_text(&artifact[CUBIN], image, (size_t)image_size);
+		text_set(&artifact[CUBIN], image, (size_t)image_size);
 	}
 }
 
@@ -259,7 +249,7 @@ static void seal(struct text *lto)
 		return;
 	}
 	snprintf(text + 12, sizeof(text) - 12, "%s", strstr(fakeNvrtcWhim, "seal other") != NULL ? "other" : "one");
-	fake_set_text(lto, text, strlen(text) + 1);
+	text_set(lto, text, strlen(text) + 1);
 }
 
 static nvrtcResult follow_whim(struct _nvrtcProgram *program)
@@ -269,14 +259,14 @@ static nvrtcResult follow_whim(struct _nvrtcProgram *program)
 
 	for (int i = 0; i < ARTIFACTS; i++) {
 		if (texts[i] != NULL && strstr(fakeNvrtcWhim, texts[i]) != NULL) {
-			fake_set_text(&program->artifact[i], whim, sizeof(whim));
+			text_set(&program->artifact[i], whim, sizeof(whim));
 		}
 	}
 	for (int i = 0; i < program->lowered_count && strstr(fakeNvrtcWhim, "names") != NULL; i++) {
 		program->lowered[i].name[0] = 'w';
 	}
 	seal(&program->artifact[LTOIR]);
-	return fake_starts(fakeNvrtcWhim, "code") ? NVRTC_COMPILATION : NVRTC_SUCCESS;
+	return starts_with(fakeNvrtcWhim, "code") ? NVRTC_COMPILATION : NVRTC_SUCCESS;
 }
 
 static nvrtcResult run(struct _nvrtcProgram *program, const struct options *options, const char *const *strings,
@@ -335,12 +325,12 @@ static nvrtcResult run(struct _nvrtcProgram *program, const struct options *opti
 	}
 	if (front_end.warnings > 0 && !options->no_warnings) {
 		snprintf(log, sizeof(log), "%s(1): warning #177-D: the source asks for one\n\n", program->name);
-		fake_set_text(&program->artifact[PROGRAM_LOG], log, strlen(log) + 1);
+		text_set(&program->artifact[PROGRAM_LOG], log, strlen(log) + 1);
 	}
 	if (options->result != NVRTC_SUCCESS) {
 		return options->result;
 	}
-	if (front_end.back_end_error && fake_starts(options->arch, "sm_")) {
+	if (front_end.back_end_error && starts_with(options->arch, "sm_")) {
 		produce(program, options, place, front_end.digest, true);
 		return fake_fail(program, NVRTC_COMPILATION,
 		                 "ptxas error   : Entry function 'k' uses too much shared data\n");
@@ -359,8 +349,8 @@ nvrtcResult fake_compile(struct _nvrtcProgram *program, int count, const char *c
 	struct options options = {.digest = UINT64_C(0xcbf29ce484222325)};
 	nvrtcResult result;
 
-	fake_set_text(&program->artifact[PTX], "", 1);
-	fake_set_text(&program->artifact[PROGRAM_LOG], "", 1);
+	text_set(&program->artifact[PTX], "", 1);
+	text_set(&program->artifact[PROGRAM_LOG], "", 1);
 	result = fake_options(program, &options, count, strings);
 	if (result != NVRTC_SUCCESS) {
 		return result;

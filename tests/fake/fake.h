@@ -25,17 +25,9 @@
 #define TESTS_FAKE_FAKE_H
 
 #include "tests/fake/nvrtc.h"
+#include "tests/fake/text.h"
 
-#include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-struct text {
-	char *bytes;
-	size_t size; /* with the NUL where it is a string; 0: not there */
-};
 
 struct lowered {
 	char *expression;
@@ -56,8 +48,8 @@ struct _nvrtcProgram {
 	int header_count;
 	char **expressions;
 	int expression_count;
-	struct text artifact[ARTIFACTS];
-	struct lowered *lowered; /* of the last success; NULL before */
+	struct text artifact[ARTIFACTS]; /* sizes count the NUL of a string; 0: not there */
+	struct lowered *lowered;         /* of the last success; NULL before */
 	int lowered_count;
 	bool succeeded;
 	bool reached_front_end;
@@ -82,10 +74,8 @@ struct options {
 /* options.c: 0, or the return code and the log of what was wrong */
 nvrtcResult fake_options(struct _nvrtcProgram *program, struct options *options, int count, const char *const *strings);
 nvrtcResult fake_fail(struct _nvrtcProgram *program, nvrtcResult result, const char *log);
-bool fake_starts(const char *text, const char *prefix);
 
 /* compile.c */
-void fake_set_text(struct text *text, const char *bytes, size_t size);
 void fake_drop_lowered(struct _nvrtcProgram *program);
 nvrtcResult fake_compile(struct _nvrtcProgram *program, int count, const char *const *options);
 

@@ -36,34 +36,9 @@ uint64_t front_end_mix(uint64_t digest, const void *bytes, size_t size)
 
 static char *file_text(const char *path)
 {
-	FILE *file = fopen(path, "r");
-	size_t capacity = 4096;
-	size_t size = 0;
-	char *text;
+	struct text text = {0};
 
-	if (file == NULL) {
-		return NULL;
-	}
-	text = malloc(capacity);
-	while (text != NULL) {
-		size_t got = fread(text + size, 1, capacity - size - 1, file);
-
-		size += got;
-		if (got == 0) {
-			text[size] = '\0';
-			break;
-		}
-		if (size + 1 == capacity) {
-			char *more = realloc(text, capacity *= 2);
-
-			if (more == NULL) {
-				free(text);
-			}
-			text = more;
-		}
-	}
-	fclose(file);
-	return text;
+	return text_read(&text, path) ? text.bytes : NULL;
 }
 
 bool front_end_mix_file(uint64_t *digest, const char *path)

@@ -2,68 +2,23 @@
 /* The options that the fake compiler takes, in the spellings that the real one takes. */
 #include "tests/fake/fake.h"
 
-bool fake_starts(const char *text, const char *prefix)
-{
-	return strncmp(text, prefix, strlen(prefix)) == 0;
-}
-
 /* Options that take a value, glued, behind a '=' or a blank, or as the next string. */
 static const char *const valued[] = {"--gpu-architecture", "-arch", "--include-path",   "-I",
                                      "--define-macro",     "-D",    "--undefine-macro", "-U"};
-static const char *const prefixes[] = {"-std=",
-                                       "--std=",
-                                       "--maxrregcount=",
-                                       "-maxrregcount=",
-                                       "--ftz=",
-                                       "-ftz=",
-                                       "--prec-div=",
-                                       "-prec-div=",
-                                       "--prec-sqrt=",
-                                       "-prec-sqrt=",
-                                       "--fmad=",
-                                       "-fmad=",
-                                       "-rdc=",
-                                       "--relocatable-device-code=",
-                                       "--diag-suppress=",
-                                       "-diag-suppress=",
-                                       "--split-compile=",
-                                       "-frandom-seed=",
-                                       "--pre-include=",
-                                       "--fake-"};
-static const char *const plain[] = {"-w",
-                                    "--disable-warnings",
-                                    "-dc",
-                                    "-dw",
-                                    "-default-device",
-                                    "--device-as-default-execution-space",
-                                    "-use_fast_math",
-                                    "--use_fast_math",
-                                    "-lineinfo",
-                                    "--generate-line-info",
-                                    "-G",
-                                    "--device-debug",
-                                    "-dlto",
-                                    "--dlink-time-opt",
-                                    "-optix-ir",
-                                    "--optix-ir",
-                                    "--no-cache",
-                                    "-no-cache",
-                                    "--minimal"};
+static const char prefixes[] =
+    "-std= --std= --maxrregcount= -maxrregcount= --ftz= -ftz= --prec-div= -prec-div= --prec-sqrt= -prec-sqrt= "
+    "--fmad= -fmad= -rdc= --relocatable-device-code= --diag-suppress= -diag-suppress= --split-compile= "
+    "-frandom-seed= --pre-include= --fake-";
+static const char plain[] =
+    "-w --disable-warnings -dc -dw -default-device --device-as-default-execution-space -use_fast_math "
+    "--use_fast_math -lineinfo --generate-line-info -G --device-debug -dlto --dlink-time-opt -optix-ir "
+    "--optix-ir --no-cache -no-cache --minimal";
 
-static bool one_of(const char *text, const char *const *list, size_t count, bool exact)
-{
-	for (size_t i = 0; i < count; i++) {
-		if (exact ? strcmp(text, list[i]) == 0 : fake_starts(text, list[i])) {
-			return true;
-		}
-	}
-	return false;
-}
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
 
 nvrtcResult fake_fail(struct _nvrtcProgram *program, nvrtcResult result, const char *log)
 {
-	fake_set_text(&program->artifact[PROGRAM_LOG], log, strlen(log) + 1);
+	text_set(&program->artifact[PROGRAM_LOG], log, strlen(log) + 1);
 	return result;
 }
 
@@ -98,13 +53,13 @@ static void take_plain(struct options *options, const char *option)
 	options->silent |= strcmp(option, "--fake-silent") == 0;
 	options->fork |= strcmp(option, "--fake-fork") == 0;
 	options->wants_time |= strcmp(option, "--fake-time") == 0;
-	if (fake_starts(option, "--fake-rc=")) {
+	if (starts_with(option, "--fake-rc=")) {
 		options->result = (int)strtol(option + 10, NULL, 10);
 	}
-	if (fake_starts(option, "--fake-sleep-ms=")) {
+	if (starts_with(option, "--fake-sleep-ms=")) {
 		options->sleep_ms = (int)strtol(option + 16, NULL, 10);
 	}
-	if (fake_starts(option, "--fake-pad=")) {
+	if (starts_with(option, "--fake-pad=")) {
 		options->pad = (size_t)strtol(option + 11, NULL, 10);
 	}
 	options->digest = front_end_mix(options->digest, option, strlen(option));
@@ -114,14 +69,14 @@ static void take_plain(struct options *options, const char *option)
 static int take(struct options *options, const char *option, const char *next)
 {
 	option += *option == ' ';
-	if (one_of(option, plain, COUNT(plain), true) || one_of(option, prefixes, COUNT(prefixes), false)) {
+	if (is_among(option, plain, WORDS_WHOLE) || is_among(option, prefixes, WORDS_BEGIN)) {
 		take_plain(options, option);
 		return 1;
 	}
 	for (size_t i = 0; i < COUNT(valued); i++) {
 		const char *value = option + strlen(valued[i]);
 
-		if (!fake_starts(option, valued[i])) {
+		if (!starts_with(option, valued[i])) {
 			continue;
 		}
 		if (*value == '\0') {

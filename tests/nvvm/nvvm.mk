@@ -3,7 +3,7 @@
 # of it, linked and not.
 NVVM_FAKE = $(call quiet,FAKE,$@)$(FAKE_CC) -shared -o $@ $< -Wl,-soname,libnvvm.so.4 -Wl,--build-id -Wl,-Bsymbolic \
 	-Wl,-z,lazy
-$(FAKE)/nvvm/libnvvm.so.4 $(FAKE)/nvvm-b/libnvvm.so: tests/fake/nvvm/nvvm.c tests/fake/nvvm/nvvm.h tests/nvvm/nvvm.mk
+$(FAKE)/nvvm/libnvvm.so.4 $(FAKE)/nvvm-b/libnvvm.so: tests/fake/nvvm/nvvm.c tests/fake/nvvm/nvvm.h tests/fake/text.h tests/nvvm/nvvm.mk
 $(FAKE)/nvvm/libnvvm.so.4:
 	@mkdir -p $(@D)
 	$(NVVM_FAKE) '-DNVVM_FLAVOUR="first"'

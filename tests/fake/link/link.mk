@@ -11,7 +11,7 @@ define fake_link
 $(LINKED_FAKE)/$(1)/fake.map: tests/fake/link/link.mk
 	@mkdir -p $$(@D)
 	@printf 'libnvJitLink.so.%s {\n\tglobal: %s fakeLink*;\n\tlocal: *;\n};\n' '$(2)' '$(5)' >$$@
-$(LINKED_FAKE)/$(1)/libnvJitLink.so.$(2): tests/fake/link/nvjitlink.c tests/fake/link/nvjitlink.h $(LINKED_FAKE)/$(1)/fake.map
+$(LINKED_FAKE)/$(1)/libnvJitLink.so.$(2): tests/fake/link/nvjitlink.c tests/fake/link/nvjitlink.h tests/fake/text.h $(LINKED_FAKE)/$(1)/fake.map
 	$$(call quiet,FAKE,$$@)$(FAKE_CC) -DFAKE_MAJOR=$(2) -DFAKE_MINOR=$(3) '-DFAKE_FLAVOUR="$(4)"' -shared -o $$@ $$< \
 		-Wl,-soname,libnvJitLink.so.$(2) -Wl,--version-script=$(LINKED_FAKE)/$(1)/fake.map -Wl,--build-id \
 		-Wl,-Bsymbolic -Wl,-z,lazy

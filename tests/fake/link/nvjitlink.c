@@ -5,13 +5,9 @@
  * stderr, variables that are asked for.
  */
 #include "tests/fake/link/nvjitlink.h"
+#include "tests/fake/text.h"
 
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #define RELEASE (FAKE_MAJOR * 100 + FAKE_MINOR)
@@ -26,11 +22,6 @@
 #define NO_POINTER   (FAKE_MAJOR < 13 ? INVALID : 10)
 #define WRONG_TYPE   (FAKE_MAJOR < 13 ? INVALID : 12)
 #define NO_LTO       (FAKE_MAJOR < 13 ? INTERNAL : 18)
-
-struct text {
-	char *bytes;
-	size_t size;
-};
 
 struct symbol {
 	char name[32];
@@ -72,36 +63,12 @@ void fakeLinkWork(int *ret_texts, int *ret_links)
 	*ret_links = links;
 }
 
-static void put(struct text *text, const void *bytes, size_t size)
-{
-	char *larger = realloc(text->bytes, text->size + size + 1);
-
-	if (larger == NULL) {
-		abort();
-	}
-	memcpy(larger + text->size, bytes, size);
-	text->bytes = larger;
-	text->size += size;
-	larger[text->size] = '\0';
-}
-
-__attribute__((format(printf, 2, 3))) static void say(struct text *text, const char *format, ...)
-{
-	char line[512];
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(line, sizeof(line), format, arguments);
-	va_end(arguments);
-	put(text, line, strlen(line));
-}
-
 static void put_variable(struct text *text, const char *name)
 {
 	const char *value = getenv(name);
 
 	if (value != NULL) {
-		say(text, " %s=%s", name, value);
+		text_say(text, " %s=%s", name, value);
 	}
 }
 
@@ -135,18 +102,18 @@ static int obey(struct link_state *link, const char *line, const char *name, str
 	int code = 0;
 
 	if (sscanf(line, "@fail %d %199[^\n]", &code, text) == 2) {
-		say(&link->error_log, "ptxas         : %s: %s\n", name != NULL ? name : "input", text);
+		text_say(&link->error_log, "ptxas         : %s: %s\n", name != NULL ? name : "input", text);
 		return code;
 	}
 	if (sscanf(line, "@end %d %199[^\n]", &code, text) == 2) {
 		link->end_code = code;
-		say(&link->error_log, "%s\n", text);
+		text_say(&link->error_log, "%s\n", text);
 	} else if (sscanf(line, "@warn %199[^\n]", text) == 1) {
-		say(&link->info_log, "ptxas info    : %s, %s\n", name != NULL ? name : "input", text);
+		text_say(&link->info_log, "ptxas info    : %s, %s\n", name != NULL ? name : "input", text);
 	} else if (sscanf(line, "@stderr %199[^\n]", text) == 1) {
 		fprintf(stderr, "%s\n", text);
 	} else if (strcmp(line, "@third") == 0) {
-		say(made, " %a", third());
+		text_say(made, " %a", third());
 	} else if (sscanf(line, "@symbol %31s", word) == 1) {
 		add_symbol(link, word, name);
 	} else if (sscanf(line, "@wants %31s", link->wanted) == 1) {
@@ -160,7 +127,7 @@ static int work_on(struct link_state *link, const char *bytes, size_t size, cons
 	const char *end = bytes + size;
 	int code = SUCCESS;
 
-	put(made, "{", 1);
+	text_put(made, "{", 1);
 	while (bytes < end) {
 		const char *newline = memchr(bytes, '\n', (size_t)(end - bytes));
 		size_t length = (size_t)((newline != NULL ? newline : end) - bytes);
@@ -174,11 +141,11 @@ static int work_on(struct link_state *link, const char *bytes, size_t size, cons
 			result = obey(link, line, name, made);
 			code = result != SUCCESS ? result : code;
 		} else {
-			put(made, bytes, length);
+			text_put(made, bytes, length);
 		}
 		bytes += length + (newline != NULL);
 	}
-	put(made, "}", 1);
+	text_put(made, "}", 1);
 	return code;
 }
 
@@ -207,20 +174,20 @@ static int compile_ptx(struct link_state *link, const char *bytes, size_t size, 
 	int code;
 
 	if (!begins(bytes, size, LINK_HEAD_PTX)) {
-		say(&link->error_log, "ptxas error   : %s is no PTX\n", name != NULL ? name : "input");
+		text_say(&link->error_log, "ptxas error   : %s is no PTX\n", name != NULL ? name : "input");
 		return WRONG_TYPE;
 	}
 	texts++;
 	if (has_whim("refuse")) {
 		return INTERNAL;
 	}
-	put(&made, FAKE_FLAVOUR, strlen(FAKE_FLAVOUR));
+	text_put(&made, FAKE_FLAVOUR, strlen(FAKE_FLAVOUR));
 	put_variable(&made, "DUMP_KNOBS_TO_FILE");
 	put_variable(&made, "CAN_FINALIZE_DEBUG");
 	put_variable(&made, "FINALIZER_USE_LEGACY_ELF_BUILDER");
 	code = work_on(link, bytes, size, name, &made);
 	if (code == SUCCESS) {
-		put(&link->machine, made.bytes, made.size);
+		text_put(&link->machine, made.bytes, made.size);
 	}
 	free(made.bytes);
 	return code;
@@ -231,13 +198,13 @@ static int add_module(struct link_state *link, const void *bytes, size_t size, c
 	struct text *module = &link->modules[link->module_count];
 
 	if (!link->lto) {
-		say(&link->error_log, "error   : LTO-IR without -lto\n");
+		text_say(&link->error_log, "error   : LTO-IR without -lto\n");
 		return NO_LTO;
 	}
 	if (link->module_count == MODULES_MAX || has_whim("refuse")) {
 		return INTERNAL;
 	}
-	put(module, bytes, size);
+	text_put(module, bytes, size);
 	put_variable(module, "LIBNVVM_NVVM_VERSION");
 	link->module_names[link->module_count++] = strdup(name != NULL ? name : "module");
 	return SUCCESS;
@@ -250,22 +217,6 @@ static int add_cubin(struct link_state *link, const char *bytes, size_t size, co
 	return work_on(link, bytes + head, size - head, name, &link->machine);
 }
 
-static int read_file(const char *path, struct text *ret_text)
-{
-	FILE *file = fopen(path, "r");
-	char bytes[4096];
-	size_t got;
-
-	if (file == NULL) {
-		return INVALID;
-	}
-	while ((got = fread(bytes, 1, sizeof(bytes), file)) > 0) {
-		put(ret_text, bytes, got);
-	}
-	fclose(file);
-	return SUCCESS;
-}
-
 /* The members lie where the working directory says, also where the archive itself came from memory. */
 static int add_thin(struct link_state *link, const char *bytes, size_t size)
 {
@@ -275,7 +226,7 @@ static int add_thin(struct link_state *link, const char *bytes, size_t size)
 	for (char *path = strtok_r(list, "\n", &rest); path != NULL; path = strtok_r(NULL, "\n", &rest)) {
 		struct text member = {0};
 
-		if (read_file(path, &member) != SUCCESS) {
+		if (!text_read(&member, path)) {
 			fprintf(stderr, "no member %s\n", path);
 			code = INTERNAL;
 		} else if (member.size > 0) {
@@ -316,7 +267,7 @@ static int add_any(struct link_state *link, int type, const char *bytes, size_t 
 		return add_thin(link, bytes, size);
 	}
 	if (type != LINK_PTX) {
-		say(&link->error_log, "error   : this is not of type %d\n", type);
+		text_say(&link->error_log, "error   : this is not of type %d\n", type);
 		return WRONG_TYPE;
 	}
 	return length_of(bytes, size, &length) != SUCCESS ? WRONG_TYPE : compile_ptx(link, bytes, length, name);
@@ -341,7 +292,7 @@ int nvJitLinkAddData(nvJitLinkHandle handle, int type, const void *data, size_t 
 		return INVALID;
 	}
 	if (handle->completed) {
-		say(&handle->info_log, "info    : this comes late\n");
+		text_say(&handle->info_log, "info    : this comes late\n");
 		return SUCCESS;
 	}
 	type = type == LINK_ANY && RELEASE >= 1203 ? type_of(data, size) : type;
@@ -357,8 +308,8 @@ int nvJitLinkAddFile(nvJitLinkHandle handle, int type, const char *path)
 	if (handle == NULL || path == NULL) {
 		return NO_POINTER;
 	}
-	if (stat(path, &status) != 0 || S_ISDIR(status.st_mode) || read_file(path, &text) != SUCCESS) {
-		say(&handle->error_log, "error   : cannot read %s\n", path);
+	if (stat(path, &status) != 0 || S_ISDIR(status.st_mode) || !text_read(&text, path)) {
+		text_say(&handle->error_log, "error   : cannot read %s\n", path);
 		return INVALID;
 	}
 	code = nvJitLinkAddData(handle, type, text.bytes, text.size, path);
@@ -366,30 +317,20 @@ int nvJitLinkAddFile(nvJitLinkHandle handle, int type, const char *path)
 	return code;
 }
 
-static bool is_known(const char *option)
-{
-	static const char *const heads[] = {"-arch=",   "-lto",    "-ptx",  "-O",        "-g",      "-ftz=",
-	                                    "-Xptxas=", "-Xnvvm=", "-time", "-no-cache", "-future", "-maxrregcount="};
-
-	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
-		if (strncmp(option, heads[i], strlen(heads[i])) == 0) {
-			return true;
-		}
-	}
-	return false;
-}
+static const char known_options[] =
+    "-arch= -lto -ptx -O -g -ftz= -Xptxas= -Xnvvm= -time -no-cache -future -maxrregcount=";
 
 static int take_option(struct link_state *link, const char *option)
 {
-	if (!is_known(option)) {
-		say(&link->error_log, "error   : unrecognized option %s\n", option);
+	if (!is_among(option, known_options, WORDS_BEGIN)) {
+		text_say(&link->error_log, "error   : unrecognized option %s\n", option);
 		return UNRECOGNIZED;
 	}
 	link->lto |= strncmp(option, "-lto", 4) == 0;
 	link->ptx |= strcmp(option, "-ptx") == 0;
 	link->timed |= strcmp(option, "-time") == 0;
 	link->lingers |= strcmp(option, "-Xnvvm=-inline-info") == 0;
-	say(&link->head, " %s", option);
+	text_say(&link->head, " %s", option);
 	return SUCCESS;
 }
 
@@ -404,7 +345,7 @@ int nvJitLinkCreate(nvJitLinkHandle *handle, uint32_t count, const char **option
 	}
 	link = calloc(1, sizeof(*link));
 	*handle = link;
-	put(&link->head, FAKE_FLAVOUR, strlen(FAKE_FLAVOUR));
+	text_put(&link->head, FAKE_FLAVOUR, strlen(FAKE_FLAVOUR));
 	for (uint32_t i = 0; i < count; i++) {
 		if (take_option(link, options[i]) != SUCCESS) {
 			return UNRECOGNIZED;
@@ -413,7 +354,7 @@ int nvJitLinkCreate(nvJitLinkHandle *handle, uint32_t count, const char **option
 	}
 	put_variable(&link->head, "NV_NVVM_VERSION");
 	if (getenv("NVJITLINK_TRACE_MESSAGES") != NULL) {
-		say(&link->info_log, "no driver cache\n");
+		text_say(&link->info_log, "no driver cache\n");
 	}
 	return has_arch ? SUCCESS : MISSING_ARCH;
 }
@@ -423,13 +364,13 @@ static int compile_modules(struct link_state *link, struct text *made)
 	int code = SUCCESS;
 
 	if (link->module_count == 0) {
-		say(&link->error_log, "error   : NVVM_ERROR_NO_MODULE_IN_PROGRAM\n");
+		text_say(&link->error_log, "error   : NVVM_ERROR_NO_MODULE_IN_PROGRAM\n");
 		return NVVM_FAILS;
 	}
 	links++;
 	put_variable(made, "NVVM_IR_VER_CHK");
 	if (lingers) {
-		say(&link->error_log, "remark  : inlined\n");
+		text_say(&link->error_log, "remark  : inlined\n");
 	}
 	for (size_t i = 0; i < link->module_count; i++) {
 		const struct text *module = &link->modules[i];
@@ -438,8 +379,8 @@ static int compile_modules(struct link_state *link, struct text *made)
 		code = result != SUCCESS ? result : code;
 	}
 	if (RELEASE >= 1302) {
-		say(&link->info_log, "INFO: NVVM70 LTOIR Container created (%zu bytes)\n", made->size);
-		put(&link->ltoir, made->bytes, made->size);
+		text_say(&link->info_log, "INFO: NVVM70 LTOIR Container created (%zu bytes)\n", made->size);
+		text_put(&link->ltoir, made->bytes, made->size);
 	}
 	return code;
 }
@@ -456,20 +397,20 @@ int nvJitLinkComplete(nvJitLinkHandle handle)
 		return INTERNAL;
 	}
 	handle->completed = true;
-	put(&made, handle->head.bytes, handle->head.size);
+	text_put(&made, handle->head.bytes, handle->head.size);
 	if (handle->lto) {
 		code = compile_modules(handle, &made);
 	}
 	lingers = lingers || handle->lingers;
 	if (handle->timed) {
-		say(&handle->info_log, "time    : a while\n");
+		text_say(&handle->info_log, "time    : a while\n");
 	}
-	put(&made, ":", 1);
-	put(&made, handle->machine.bytes != NULL ? handle->machine.bytes : "", handle->machine.size);
-	put(&made, fakeLinkWhim, strlen(fakeLinkWhim));
+	text_put(&made, ":", 1);
+	text_put(&made, handle->machine.bytes != NULL ? handle->machine.bytes : "", handle->machine.size);
+	text_put(&made, fakeLinkWhim, strlen(fakeLinkWhim));
 	if (handle->wanting != NULL) {
-		say(&handle->error_log, "error   : Undefined reference to '%s' in '%s'\n", handle->wanted,
-		    handle->wanting);
+		text_say(&handle->error_log, "error   : Undefined reference to '%s' in '%s'\n", handle->wanted,
+		         handle->wanting);
 		handle->end_code = INTERNAL;
 	}
 	code = code == SUCCESS ? handle->end_code : code;

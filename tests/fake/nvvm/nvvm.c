@@ -1,25 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/fake/nvvm/nvvm.h"
+#include "tests/fake/text.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define TEXT_SIZE ((size_t)1 << 16)
 
 struct module {
 	bool lazy;
 	char *name;
 	char *bytes;
-	size_t size;
-};
-
-struct text {
-	char bytes[TEXT_SIZE];
 	size_t size;
 };
 
@@ -42,24 +31,6 @@ int fakeNvvmVerifies(void)
 int fakeNvvmCompiles(void)
 {
 	return compiles;
-}
-
-__attribute__((format(printf, 2, 3))) static void say(struct text *text, const char *format, ...)
-{
-	size_t left = sizeof(text->bytes) - text->size;
-	va_list arguments;
-	int size;
-
-	va_start(arguments, format);
-	size = vsnprintf(text->bytes + text->size, left, format, arguments);
-	va_end(arguments);
-	text->size += (size_t)size < left ? (size_t)size : left - 1;
-}
-
-static void forget(struct text *text)
-{
-	text->size = 0;
-	text->bytes[0] = '\0';
 }
 
 static char *copy_of(const char *bytes, size_t size)
@@ -105,6 +76,8 @@ int nvvmDestroyProgram(nvvmProgram *program)
 	}
 	errno++;
 	free((*program)->modules);
+	free((*program)->result.bytes);
+	free((*program)->log.bytes);
 	free(*program);
 	*program = NULL;
 	return NVVM_SUCCESS;
@@ -169,20 +142,8 @@ static bool has_module(nvvmProgram program, const char *word)
 
 static bool is_known(const char *option)
 {
-	static const char *const beginnings[] = {"-arch=compute_", "-opt=", "-ftz=", "-fma="};
-	static const char *const others[] = {"-g", "-gen-lto", "-restrict", "-unheard-of"};
-
-	for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++) {
-		if (strncmp(option, beginnings[i], strlen(beginnings[i])) == 0) {
-			return true;
-		}
-	}
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-		if (strcmp(option, others[i]) == 0) {
-			return true;
-		}
-	}
-	return false;
+	return is_among(option, "-arch=compute_ -opt= -ftz= -fma=", WORDS_BEGIN) ||
+	       is_among(option, "-g -gen-lto -restrict -unheard-of", WORDS_WHOLE);
 }
 
 /* Obeyed once all are accepted, and from then on. */
@@ -195,7 +156,7 @@ static int read_options(nvvmProgram program, int count, const char **options)
 		if (strcmp(options[i], "-Xllc") == 0 && i + 1 < count) {
 			i++;
 		} else if (!is_known(options[i])) {
-			say(&program->log, "libnvvm : error: %s is an unsupported option", options[i]);
+			text_say(&program->log, "libnvvm : error: %s is an unsupported option", options[i]);
 			return NVVM_INVALID_OPTION;
 		}
 	}
@@ -215,7 +176,7 @@ static int look(nvvmProgram program, int count, const char **options, int failur
 	const struct module *module = one_that_says(program, "unseen");
 	int result;
 
-	forget(&program->log);
+	text_set(&program->log, "", 0);
 	if (!has_module(program, NULL)) {
 		return NVVM_NO_MODULE_IN_PROGRAM;
 	}
@@ -227,26 +188,27 @@ static int look(nvvmProgram program, int count, const char **options, int failur
 		(void)getenv("NV_NVVM_VERSION");
 	}
 	if ((module = one_that_says(program, "broken")) != NULL) {
-		say(&program->log, "%s (1, 2): parse expected top-level entity", module->name);
+		text_say(&program->log, "%s (1, 2): parse expected top-level entity", module->name);
 		return failure;
 	}
 	if (one_that_says(program, "unseen") == NULL) {
 		(void)getenv("NVVM_IR_VER_CHK");
 	}
 	if ((module = one_that_says(program, "ancient")) != NULL) {
-		say(&program->log, "%s: error: incompatible IR detected", module->name);
+		text_say(&program->log, "%s: error: incompatible IR detected", module->name);
 		return NVVM_IR_VERSION_MISMATCH;
 	}
 	if ((module = one_that_says(program, "clash")) != NULL) {
-		say(&program->log, "%s: link error: symbol multiply defined!", module->name);
+		text_say(&program->log, "%s: link error: symbol multiply defined!", module->name);
 		return failure;
 	}
 	if (one_that_says(program, "exhausted") != NULL) {
-		say(&program->log, "error: out of memory");
+		text_say(&program->log, "error: out of memory");
 		return failure;
 	}
 	if ((module = one_that_says(program, "warn")) != NULL) {
-		say(&program->log, "%s: %s warns", failure == NVVM_INVALID_IR ? "verify" : "compile", module->name);
+		text_say(&program->log, "%s: %s warns", failure == NVVM_INVALID_IR ? "verify" : "compile",
+		         module->name);
 	}
 	return one_that_says(program, "nomemory") != NULL     ? NVVM_OUT_OF_MEMORY
 	       : one_that_says(program, "speechless") != NULL ? failure
@@ -280,30 +242,31 @@ static void write_result(nvvmProgram program, int count, const char **options)
 	struct text *text = &program->result;
 	const char *version = one_that_says(program, "unseen") != NULL ? NULL : getenv("NV_NVVM_VERSION");
 
-	say(text, "// %s", NVVM_FLAVOUR);
+	text_say(text, "// %s", NVVM_FLAVOUR);
 	for (int i = 0; i < count; i++) {
-		say(text, " %s", options[i]);
+		text_say(text, " %s", options[i]);
 	}
-	say(text, " %s%s%s%s\n", version != NULL ? version : "", told_restrict ? " restrict" : "",
-	    told_llc ? " llc" : "", told_unheard_of ? " unheard of" : "");
+	text_say(text, " %s%s%s%s\n", version != NULL ? version : "", told_restrict ? " restrict" : "",
+	         told_llc ? " llc" : "", told_unheard_of ? " unheard of" : "");
 	for (size_t i = 0; i < program->count; i++) {
 		const struct module *module = &program->modules[i];
 
 		if (!module->lazy || has_module(program, module->name)) {
-			say(text, "%s%s%.*s of %zu\n", program->binary ? module->name : "", program->binary ? ": " : "",
-			    module->size < 64 ? (int)module->size : 64, module->bytes, module->size);
+			text_say(text, "%s%s%.*s of %zu\n", program->binary ? module->name : "",
+			         program->binary ? ": " : "", module->size < 64 ? (int)module->size : 64, module->bytes,
+			         module->size);
 		}
 	}
 	if (one_that_says(program, "round") != NULL) {
-		say(text, "%a\n", third());
+		text_say(text, "%a\n", third());
 	}
 	errno += one_that_says(program, "errno") != NULL;
 	if (one_that_says(program, "odd") != NULL) {
 		const char *odd = getenv("FAKE_NVVM_ODD");
 
-		say(text, "%s\n", odd != NULL ? odd : "even");
+		text_say(text, "%s\n", odd != NULL ? odd : "even");
 	}
-	say(text, "%s", fakeNvvmWhim);
+	text_say(text, "%s", fakeNvvmWhim);
 }
 
 int nvvmCompileProgram(nvvmProgram program, int option_count, const char **options)
@@ -314,7 +277,7 @@ int nvvmCompileProgram(nvvmProgram program, int option_count, const char **optio
 		return NVVM_INVALID_PROGRAM;
 	}
 	compiles++;
-	forget(&program->result);
+	text_set(&program->result, "", 0);
 	program->binary = false;
 	result = look(program, option_count, options, NVVM_COMPILATION);
 	if (result == NVVM_SUCCESS) {
@@ -339,7 +302,7 @@ static int get_bytes(const struct text *text, bool binary, char *bytes)
 	if (bytes == NULL) {
 		return NVVM_INVALID_INPUT;
 	}
-	memcpy(bytes, text->bytes, text->size + !binary);
+	memcpy(bytes, text->bytes != NULL ? text->bytes : "", text->size + !binary);
 	return NVVM_SUCCESS;
 }
 
