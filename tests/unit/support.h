@@ -54,6 +54,15 @@
 		call;          \
 	}
 
+/* Calls a function or a macro with each of the strings. */
+#define EACH_STRING(expect, ...)                                     \
+	do {                                                         \
+		static const char *const strings_[] = {__VA_ARGS__}; \
+		for (size_t i_ = 0; i_ < COUNT(strings_); i_++) {    \
+			expect(strings_[i_]);                        \
+		}                                                    \
+	} while (0)
+
 /* Criterion packs what it gives a test's process, so that nothing there is aligned. */
 static inline void skip_fini_of(const void *data)
 {

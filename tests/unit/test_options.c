@@ -27,15 +27,6 @@ static bool binds(const char *first, const char *second)
 	return bound;
 }
 
-/* Each of the strings alone. */
-#define EACH_STRING(expect, ...)                                     \
-	do {                                                         \
-		static const char *const strings_[] = {__VA_ARGS__}; \
-		for (size_t i_ = 0; i_ < COUNT(strings_); i_++) {    \
-			expect(strings_[i_]);                        \
-		}                                                    \
-	} while (0)
-
 #define assert_class(debug_, ir_, pch_, unknown_, ...)                                          \
 	do {                                                                                    \
 		struct options read_ = READ(__VA_ARGS__);                                       \

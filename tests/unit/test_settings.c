@@ -84,55 +84,21 @@ Test(settings, size_units_are_powers_of_1024_in_either_case)
 	}
 }
 
+static void expect_no_size(const char *text)
+{
+	uint64_t size = 12345;
+
+	cr_expect_eq(settings_parse_size(text, &size), -EINVAL, "'%s'", text);
+	cr_expect_eq(size, 12345, "'%s'", text);
+}
+
 Test(settings, a_malformed_size_is_rejected_and_leaves_the_result_unchanged)
 {
-	static const char *const bad[] = {"",
-	                                  " ",
-	                                  " 5",
-	                                  "5 ",
-	                                  "5X",
-	                                  "X",
-	                                  "G",
-	                                  "B",
-	                                  "iB",
-	                                  "-1",
-	                                  "+1",
-	                                  "1.5",
-	                                  "1.5B",
-	                                  "1.0",
-	                                  "1.G",
-	                                  ".5G",
-	                                  "1..5G",
-	                                  "1.5.5G",
-	                                  "1,5G",
-	                                  "1.5GG",
-	                                  "1.-5G",
-	                                  "8388608.0T",
-	                                  "0.0001K",
-	                                  "0.0000000000001t",
-	                                  "5GG",
-	                                  "5GiBs",
-	                                  "5iB",
-	                                  "5Gi",
-	                                  "0x10",
-	                                  "1e3",
-	                                  "9223372036854775808",
-	                                  "18446744073709551616",
-	                                  "18446744073709551617",
-	                                  "99999999999999999999999999",
-	                                  "8388608T",
-	                                  "9007199254740992K",
-	                                  "5P",
-	                                  "\xff",
-	                                  "5\xc7",
-	                                  "5\x87"};
-
-	for (size_t i = 0; i < COUNT(bad); i++) {
-		uint64_t size = 12345;
-
-		cr_expect_eq(settings_parse_size(bad[i], &size), -EINVAL, "'%s'", bad[i]);
-		cr_expect_eq(size, 12345, "'%s'", bad[i]);
-	}
+	EACH_STRING(expect_no_size, "", " ", " 5", "5 ", "5X", "X", "G", "B", "iB", "-1", "+1", "1.5", "1.5B", "1.0",
+	            "1.G", ".5G", "1..5G", "1.5.5G", "1,5G", "1.5GG", "1.-5G", "8388608.0T", "0.0001K",
+	            "0.0000000000001t", "5GG", "5GiBs", "5iB", "5Gi", "0x10", "1e3", "9223372036854775808",
+	            "18446744073709551616", "18446744073709551617", "99999999999999999999999999", "8388608T",
+	            "9007199254740992K", "5P", "\xff", "5\xc7", "5\x87");
 }
 
 Test(settings, an_empty_environment_gives_the_defaults)
@@ -153,36 +119,37 @@ Test(settings, an_empty_environment_gives_the_defaults)
 	cr_expect_eq(settings.complaint_count, 0);
 }
 
-#define EXPECT_DEFAULT(variable, bad, field, preset)                                      \
-	for (size_t i = 0; i < COUNT(bad); i++) {                                         \
-		READ(variable, (bad)[i]);                                                 \
-		cr_expect_eq(settings.field, (preset), "%s=%s", (variable), (bad)[i]);    \
-		cr_expect_eq(settings.complaint_count, 1, "%s=%s", (variable), (bad)[i]); \
-		cr_expect(complained(variable), "%s=%s", (variable), (bad)[i]);           \
-	}
+/* Each of the bad values is reported, and the preset used. */
+#define EXPECT_DEFAULT(variable, field, preset, ...)                                           \
+	do {                                                                                   \
+		static const char *const bad_[] = {__VA_ARGS__};                               \
+		for (size_t i = 0; i < COUNT(bad_); i++) {                                     \
+			READ(variable, bad_[i]);                                               \
+			cr_expect_eq(settings.field, (preset), "%s=%s", variable, bad_[i]);    \
+			cr_expect_eq(settings.complaint_count, 1, "%s=%s", variable, bad_[i]); \
+			cr_expect(complained(variable), "%s=%s", variable, bad_[i]);           \
+		}                                                                              \
+	} while (0)
+
+#define EXPECT_DISABLED(text) expect_read(text, true)
+#define EXPECT_ENABLED(text)  expect_read(text, false)
+
+static void expect_read(const char *text, bool disabled)
+{
+	READ("NVRTCCACHE_DISABLE", text);
+	cr_expect_eq(settings.disable, disabled, "%s", text);
+	cr_expect_eq(settings.complaint_count, 0);
+}
 
 Test(settings, every_word_for_yes_and_no_is_accepted)
 {
-	static const char *const yes[] = {"1", "yes", "true", "on", "YES", "True", "oN"};
-	static const char *const no[] = {"0", "no", "false", "off", "NO", "False", "oFF"};
-
-	for (size_t i = 0; i < COUNT(yes); i++) {
-		READ("NVRTCCACHE_DISABLE", yes[i]);
-		cr_expect(settings.disable, "%s", yes[i]);
-		cr_expect_eq(settings.complaint_count, 0);
-	}
-	for (size_t i = 0; i < COUNT(no); i++) {
-		READ("NVRTCCACHE_DISABLE", no[i]);
-		cr_expect_not(settings.disable, "%s", no[i]);
-		cr_expect_eq(settings.complaint_count, 0);
-	}
+	EACH_STRING(EXPECT_DISABLED, "1", "yes", "true", "on", "YES", "True", "oN");
+	EACH_STRING(EXPECT_ENABLED, "0", "no", "false", "off", "NO", "False", "oFF");
 }
 
 Test(settings, a_bad_boolean_is_reported_and_the_default_used)
 {
-	static const char *const bad[] = {"2", "y", "ja", "yes ", "01", "-1", "disable"};
-
-	EXPECT_DEFAULT("NVRTCCACHE_VERIFY", bad, verify, false);
+	EXPECT_DEFAULT("NVRTCCACHE_VERIFY", verify, false, "2", "y", "ja", "yes ", "01", "-1", "disable");
 }
 
 Test(settings, a_bad_size_is_reported_and_the_default_used)
@@ -206,13 +173,12 @@ Test(settings, an_empty_variable_counts_as_unset)
 
 Test(settings, seconds_are_whole_numbers)
 {
-	static const char *const bad[] = {"-1", "1s", "1.5", "4294967296", " 1", "forever"};
 	READ("NVRTCCACHE_WAIT", "0");
 
 	cr_expect_eq(settings.wait, 0);
 	READ("NVRTCCACHE_WAIT", "4294967295");
 	cr_expect_eq(settings.wait, 4294967295u);
-	EXPECT_DEFAULT("NVRTCCACHE_WAIT", bad, wait, 120);
+	EXPECT_DEFAULT("NVRTCCACHE_WAIT", wait, 120, "-1", "1s", "1.5", "4294967296", " 1", "forever");
 }
 
 Test(settings, levels_have_names_and_digits)
@@ -222,14 +188,12 @@ Test(settings, levels_have_names_and_digits)
 		int level;
 	} good[] = {{"error", 1}, {"warning", 2}, {"info", 3}, {"debug", 4}, {"DEBUG", 4},
 	            {"1", 1},     {"2", 2},       {"3", 3},    {"4", 4}};
-	static const char *const bad[] = {"0", "5", "44", "warn", "verbose"};
-
 	for (size_t i = 0; i < COUNT(good); i++) {
 		READ("NVRTCCACHE_LOG_LEVEL", good[i].text);
 		cr_expect_eq(settings.log_level, good[i].level, "%s", good[i].text);
 		cr_expect_eq(settings.complaint_count, 0);
 	}
-	EXPECT_DEFAULT("NVRTCCACHE_LOG_LEVEL", bad, log_level, 2);
+	EXPECT_DEFAULT("NVRTCCACHE_LOG_LEVEL", log_level, 2, "0", "5", "44", "warn", "verbose");
 }
 
 Test(settings, the_directory_comes_from_the_first_absolute_path)
@@ -270,12 +234,11 @@ Test(settings, the_directory_comes_from_the_first_absolute_path)
 
 Test(settings, lower_caches_have_absolute_paths)
 {
-	static const char *const bad[] = {"a", "/a:b", "b:/a", "./a", "/a:~/b"};
 	READ("NVRTCCACHE_LOWER", "/a:/b/c::/d:");
 
 	cr_expect_str_eq(settings.lower, "/a:/b/c::/d:");
 	cr_expect_eq(settings.complaint_count, 0);
-	EXPECT_DEFAULT("NVRTCCACHE_LOWER", bad, lower, NULL);
+	EXPECT_DEFAULT("NVRTCCACHE_LOWER", lower, NULL, "a", "/a:b", "b:/a", "./a", "/a:~/b");
 }
 
 Test(settings, sloppiness_is_a_list_of_known_words)
@@ -395,7 +358,6 @@ Test(settings, every_listed_variable_is_known)
 
 Test(settings, an_agent_is_an_absolute_path_or_1_or_0)
 {
-	static const char *const bad[] = {"agent.sock", "yes", "2", "01", "1 ", " /run/agent"};
 	READ("NVRTCCACHE_AGENT", "/run/agent");
 
 	cr_expect_str_eq(settings.agent, "/run/agent");
@@ -405,7 +367,7 @@ Test(settings, an_agent_is_an_absolute_path_or_1_or_0)
 	READ("NVRTCCACHE_AGENT", "0");
 	cr_expect_null(settings.agent);
 	cr_expect_eq(settings.complaint_count, 0);
-	EXPECT_DEFAULT("NVRTCCACHE_AGENT", bad, agent, NULL);
+	EXPECT_DEFAULT("NVRTCCACHE_AGENT", agent, NULL, "agent.sock", "yes", "2", "01", "1 ", " /run/agent");
 }
 
 Test(settings, a_duration_needs_a_unit)
@@ -414,12 +376,11 @@ Test(settings, a_duration_needs_a_unit)
 		const char *text;
 		unsigned ms;
 	} good[] = {{"0ms", 0}, {"50ms", 50}, {"50MS", 50}, {"2s", 2000}, {"2S", 2000}, {"4294967s", 4294967000u}};
-	static const char *const bad[] = {"300", "0", "ms", "s", "1.5s", "-1s", "2m", "2 s", "2ss", "4294968s"};
-
 	for (size_t i = 0; i < COUNT(good); i++) {
 		READ("NVRTCCACHE_AGENT_WAIT", good[i].text);
 		cr_expect_eq(settings.agent_wait_ms, good[i].ms, "%s", good[i].text);
 		cr_expect_eq(settings.complaint_count, 0, "%s", good[i].text);
 	}
-	EXPECT_DEFAULT("NVRTCCACHE_AGENT_WAIT", bad, agent_wait_ms, 300);
+	EXPECT_DEFAULT("NVRTCCACHE_AGENT_WAIT", agent_wait_ms, 300, "300", "0", "ms", "s", "1.5s", "-1s", "2m", "2 s",
+	               "2ss", "4294968s");
 }

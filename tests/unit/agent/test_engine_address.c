@@ -46,57 +46,23 @@ Test(engine_address, s3_buckets_are_parsed)
 	cr_expect_str_eq(said("s3://my.bucket-1/a/b/"), "s3+tls [] [my.bucket-1] 0 [/a/b] 0");
 }
 
+static void expect_rejected(const char *text)
+{
+	cr_expect_eq(engine_address_parse(text, &address, &error), -EINVAL, "%s", text);
+}
+
 Test(engine_address, ambiguous_addresses_are_rejected)
 {
-	static const char *const wrong[] = {
-	    "",
-	    "redis:/host",
-	    "ftp://host",
-	    "redis://",
-	    "redis://:6379",
-	    "redis://host:0",
-	    "redis://host:65536",
-	    "redis://host:99999999999999999999",
-	    "redis://host:",
-	    "redis://host/1",
-	    "redis://host?db=",
-	    "redis://host?db=-1",
-	    "redis://host?db=1x",
-	    "redis://host?db=65536",
-	    "redis://host?password=a",
-	    "redis://user:pass@host",
-	    "redis://user@host",
-	    "redis://[::1",
-	    "redis://[]",
-	    "redis://[host]",
-	    "redis://ho st",
-	    "redis://-oProxy",
-	    "redis+unix://relative",
-	    "redis+unix://",
-	    "redis+unix:///s?db",
-	    "http://host?query",
-	    "http://host/a?query",
-	    "http://host/a#b",
-	    "http://host/a%2e%2e",
-	    "http://host/../a",
-	    "http://host/a/..",
-	    "http://host/./a",
-	    "http://host/a//b",
-	    "http://host/a b",
-	    "http://host/a\r\nHost: b",
-	    "https://user:pass@host/a",
-	    "http+unix://run/h.sock",
-	    "http+unix:///run/h.sock:/../a",
-	    "s3://",
-	    "s3://ab",
-	    "s3://.bucket",
-	    "s3://bucket?x",
-	    "s3://bucket/../other",
-	};
-
-	for (size_t i = 0; i < COUNT(wrong); i++) {
-		cr_expect_eq(engine_address_parse(wrong[i], &address, &error), -EINVAL, "%s", wrong[i]);
-	}
+	EACH_STRING(expect_rejected, "", "redis:/host", "ftp://host", "redis://", "redis://:6379", "redis://host:0",
+	            "redis://host:65536", "redis://host:99999999999999999999", "redis://host:", "redis://host/1",
+	            "redis://host?db=", "redis://host?db=-1", "redis://host?db=1x", "redis://host?db=65536",
+	            "redis://host?password=a", "redis://user:pass@host", "redis://user@host", "redis://[::1",
+	            "redis://[]", "redis://[host]", "redis://ho st", "redis://-oProxy", "redis+unix://relative",
+	            "redis+unix://", "redis+unix:///s?db", "http://host?query", "http://host/a?query",
+	            "http://host/a#b", "http://host/a%2e%2e", "http://host/../a", "http://host/a/..", "http://host/./a",
+	            "http://host/a//b", "http://host/a b", "http://host/a\r\nHost: b", "https://user:pass@host/a",
+	            "http+unix://run/h.sock", "http+unix:///run/h.sock:/../a", "s3://", "s3://ab", "s3://.bucket",
+	            "s3://bucket?x", "s3://bucket/../other");
 }
 
 Test(engine_address, lengths_are_limited)
