@@ -54,12 +54,13 @@
 		call;          \
 	}
 
-/* Calls a function or a macro with each of the strings. */
-#define EACH_STRING(expect, ...)                                     \
+/* A statement about `text`, for each of the strings. */
+#define EACH_STRING(text, statement, ...)                            \
 	do {                                                         \
 		static const char *const strings_[] = {__VA_ARGS__}; \
 		for (size_t i_ = 0; i_ < COUNT(strings_); i_++) {    \
-			expect(strings_[i_]);                        \
+			const char *text = strings_[i_];             \
+			statement;                                   \
 		}                                                    \
 	} while (0)
 

@@ -17,14 +17,10 @@ static const struct node *const of_13 = &nvjitlink_nodes[NVJITLINK_NODE_13];
 
 Test(link_functions, names_are_recognized_by_their_prefix)
 {
-	cr_expect(nvjitlink_owns("nvJitLinkCreate"));
-	cr_expect(nvjitlink_owns("__nvJitLinkCreate_12_0"));
-	cr_expect(nvjitlink_owns("__nvJitLinkAPI"));
-	cr_expect(nvjitlink_owns("nvJitLinkOfTheFuture"));
-	cr_expect_not(nvjitlink_owns("nvJitLin"));
-	cr_expect_not(nvjitlink_owns("_nvJitLinkCreate"));
-	cr_expect_not(nvjitlink_owns("nvrtcVersion"));
-	cr_expect_not(nvjitlink_owns(""));
+	EACH_STRING(name, cr_expect(nvjitlink_owns(name), "%s", name), "nvJitLinkCreate", "__nvJitLinkCreate_12_0",
+	            "__nvJitLinkAPI", "nvJitLinkOfTheFuture");
+	EACH_STRING(name, cr_expect_not(nvjitlink_owns(name), "%s", name), "nvJitLin", "_nvJitLinkCreate",
+	            "nvrtcVersion", "");
 }
 
 Test(link_functions, a_name_with_any_release_suffix_matches)
@@ -37,14 +33,10 @@ Test(link_functions, a_name_with_any_release_suffix_matches)
 
 Test(link_functions, similar_names_do_not_match)
 {
-	static const char *const others[] = {
-	    "__nvJitLinkCreate",       "__nvJitLinkCreate_",      "__nvJitLinkCreate_12",    "__nvJitLinkCreate_12_",
-	    "__nvJitLinkCreate_12_x",  "__nvJitLinkCreate_x_1",   "__nvJitLinkCreate_12_0_", "nvJitLinkCreate_12_0",
-	    "__nvJitLinkCreateX_12_0", "__nvJitLinkCreate_12_0x", "__nvJitLinkCreat_12_0",   "__"};
-
-	for (size_t i = 0; i < COUNT(others); i++) {
-		cr_expect_not(nvjitlink_names(others[i], "nvJitLinkCreate"), "%s", others[i]);
-	}
+	EACH_STRING(name, cr_expect_not(nvjitlink_names(name, "nvJitLinkCreate"), "%s", name), "__nvJitLinkCreate",
+	            "__nvJitLinkCreate_", "__nvJitLinkCreate_12", "__nvJitLinkCreate_12_", "__nvJitLinkCreate_12_x",
+	            "__nvJitLinkCreate_x_1", "__nvJitLinkCreate_12_0_", "nvJitLinkCreate_12_0",
+	            "__nvJitLinkCreateX_12_0", "__nvJitLinkCreate_12_0x", "__nvJitLinkCreat_12_0", "__");
 	cr_expect_not(nvjitlink_names("__nvJitLinkGetLinkedCubinSize_12_9", "nvJitLinkGetLinkedCubin"));
 }
 
@@ -61,17 +53,13 @@ Test(link_functions, each_soname_has_a_name_that_all_its_releases_export)
 Test(link_functions, only_names_of_every_release_of_the_soname_are_exported)
 {
 	cr_expect(nvjitlink_exports(of_12, "__nvJitLinkCreate_12_0"));
-	cr_expect_not(nvjitlink_exports(of_12, "__nvJitLinkCreate_12_1"));
-	cr_expect_not(nvjitlink_exports(of_12, "__nvJitLinkCreate_12_8"));
-	cr_expect_not(nvjitlink_exports(of_12, "nvJitLinkCreate"));
-	cr_expect_not(nvjitlink_exports(of_12, "__nvJitLinkCreate_13_0"));
+	EACH_STRING(name, cr_expect_not(nvjitlink_exports(of_12, name), "%s", name), "__nvJitLinkCreate_12_1",
+	            "__nvJitLinkCreate_12_8", "nvJitLinkCreate", "__nvJitLinkCreate_13_0");
 	cr_expect(nvjitlink_exports(of_13, "nvJitLinkCreate"));
 	cr_expect(nvjitlink_exports(of_13, "__nvJitLinkCreate_13_0"));
-	cr_expect_not(nvjitlink_exports(of_13, "__nvJitLinkCreate_13_1"));
-	cr_expect_not(nvjitlink_exports(of_13, "__nvJitLinkCreate_12_0"));
-	cr_expect_not(nvjitlink_exports(of_13, "nvJitLinkGetLinkedLTOIR"));
-	cr_expect_not(nvjitlink_exports(of_13, "__nvJitLinkGetLinkedLTOIR_13_0"));
-	cr_expect_not(nvjitlink_exports(of_13, "nvJitLinkOfTheFuture"));
+	EACH_STRING(name, cr_expect_not(nvjitlink_exports(of_13, name), "%s", name), "__nvJitLinkCreate_13_1",
+	            "__nvJitLinkCreate_12_0", "nvJitLinkGetLinkedLTOIR", "__nvJitLinkGetLinkedLTOIR_13_0",
+	            "nvJitLinkOfTheFuture");
 }
 
 Test(link_functions, every_function_except_the_version_getter_is_intercepted)

@@ -17,46 +17,25 @@ static unsigned read_one(const char *option)
 
 Test(link_options, options_without_lasting_effect_are_clear)
 {
-	static const char *const clear[] = {"-O3",
-	                                    "-lineinfo",
-	                                    "-ftz=true",
-	                                    "-maxrregcount=32",
-	                                    "-kernels-used=a,b",
-	                                    "-optimize-unused-variables",
-	                                    "-split-compile=4",
-	                                    "-no-cache",
-	                                    "-r",
-	                                    "-Xptxas=-O2",
-	                                    "-Xptxas=-dlcm=cg,-O1"};
-
-	for (size_t i = 0; i < COUNT(clear); i++) {
-		cr_expect_eq(read_one(clear[i]), 0, "%s", clear[i]);
-	}
+	EACH_STRING(option, cr_expect_eq(read_one(option), 0, "%s", option), "-O3", "-lineinfo", "-ftz=true",
+	            "-maxrregcount=32", "-kernels-used=a,b", "-optimize-unused-variables", "-split-compile=4",
+	            "-no-cache", "-r", "-Xptxas=-O2", "-Xptxas=-dlcm=cg,-O1");
 	cr_expect_eq(read_one("-ptx"), LINK_OPTIONS_PTX);
 	cr_expect_eq(link_options_read(&(struct call){0}), 0);
 }
 
 Test(link_options, unknown_options_are_uncleared)
 {
-	static const char *const unknown[] = {
-	    "",           "-",          "-future",     "-future=1",     "-Xnvvm=-inline-info", "-Xnvvm=",
-	    "-lt",        "-lto2",      "-Xptxas=",    "-Xptxas=--odd", "-Xptxas=-O2,--odd",   "-Xptxas",
-	    "arch=sm_90", "-arc=sm_90", "--arch=sm_90"};
-
-	for (size_t i = 0; i < COUNT(unknown); i++) {
-		cr_expect_eq(read_one(unknown[i]), LINK_OPTIONS_UNCLEARED, "%s", unknown[i]);
-	}
+	EACH_STRING(option, cr_expect_eq(read_one(option), LINK_OPTIONS_UNCLEARED, "%s", option), "", "-", "-future",
+	            "-future=1", "-Xnvvm=-inline-info", "-Xnvvm=", "-lt", "-lto2", "-Xptxas=", "-Xptxas=--odd",
+	            "-Xptxas=-O2,--odd", "-Xptxas", "arch=sm_90", "-arc=sm_90", "--arch=sm_90");
 }
 
 /* nvJitLink matches names by prefix: it accepts -lto=1, whose effect is not known. */
 Test(link_options, a_known_option_in_another_form_is_uncleared)
 {
-	static const char *const others[] = {"-lto=1",  "-ptx=",       "-arch",         "-ftz",
-	                                     "-time=1", "-no-cache=0", "-split-compile"};
-
-	for (size_t i = 0; i < COUNT(others); i++) {
-		cr_expect_eq(read_one(others[i]), LINK_OPTIONS_UNCLEARED, "%s", others[i]);
-	}
+	EACH_STRING(option, cr_expect_eq(read_one(option), LINK_OPTIONS_UNCLEARED, "%s", option), "-lto=1",
+	            "-ptx=", "-arch", "-ftz", "-time=1", "-no-cache=0", "-split-compile");
 }
 
 Test(link_options, each_option_has_its_flags)
@@ -70,16 +49,17 @@ Test(link_options, each_option_has_its_flags)
 	cr_expect_eq(read_two("-odd", "-lto"), LINK_OPTIONS_LTO | LINK_OPTIONS_UNCLEARED);
 }
 
+static void expect_spoken(const char *option)
+{
+	cr_expect_eq(read_one(option), LINK_OPTIONS_LOGS, "%s", option);
+	cr_expect_eq(read_two(option, "-no-cache"), 0, "%s", option);
+	cr_expect_eq(read_two("-no-cache", option), 0, "%s", option);
+}
+
 Test(link_options, ptxas_output_can_be_cached_only_with_no_cache)
 {
-	static const char *const speaking[] = {"-Xptxas=-v", "-Xptxas=--verbose", "-Xptxas=-O2,-v",
-	                                       "-Xptxas=--warn-on-spills"};
-
-	for (size_t i = 0; i < COUNT(speaking); i++) {
-		cr_expect_eq(read_one(speaking[i]), LINK_OPTIONS_LOGS, "%s", speaking[i]);
-		cr_expect_eq(read_two(speaking[i], "-no-cache"), 0, "%s", speaking[i]);
-		cr_expect_eq(read_two("-no-cache", speaking[i]), 0, "%s", speaking[i]);
-	}
+	EACH_STRING(option, expect_spoken(option), "-Xptxas=-v", "-Xptxas=--verbose", "-Xptxas=-O2,-v",
+	            "-Xptxas=--warn-on-spills");
 	cr_expect_eq(read_two("-time", "-no-cache"), LINK_OPTIONS_LOGS);
 	cr_expect_eq(read_two("-verbose", "-no-cache"), LINK_OPTIONS_LOGS);
 }

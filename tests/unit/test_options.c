@@ -156,7 +156,7 @@ Test(options, options_measured_to_be_path_neutral_do_not_bind)
 
 Test(options, debug_options_are_seen_in_every_accepted_spelling)
 {
-	EACH_STRING(assert_debug, "-G", "--device-debug", "-lineinfo", "--generate-line-info");
+	EACH_STRING(text, assert_debug(text), "-G", "--device-debug", "-lineinfo", "--generate-line-info");
 	assert_debug("-arch=sm_90", " -G ");
 }
 
@@ -177,7 +177,7 @@ Test(options, debug_options_with_a_value_bind_and_count_as_exact)
 
 Test(options, intermediate_forms_are_seen_in_every_accepted_spelling)
 {
-	EACH_STRING(assert_ir, "-dlto", "-gen-opt-lto", "--dlink-time-opt", "-optix-ir", "--optix-ir");
+	EACH_STRING(text, assert_ir(text), "-dlto", "-gen-opt-lto", "--dlink-time-opt", "-optix-ir", "--optix-ir");
 }
 
 Test(options, precompiled_headers_are_seen_and_bind)
@@ -190,14 +190,14 @@ Test(options, precompiled_headers_are_seen_and_bind)
 
 Test(options, names_match_exactly_and_with_the_right_number_of_dashes)
 {
-	EACH_STRING(assert_unknown, "--arch=sm_90", "-gpu-architecture=sm_90", "-archx=sm_90", "-arc=sm_90", "--dlto",
-	            "--G", "-lineinfos", "-wx", "---w", "w", "-", "--", "", " ", "@file");
+	EACH_STRING(text, assert_unknown(text), "--arch=sm_90", "-gpu-architecture=sm_90", "-archx=sm_90", "-arc=sm_90",
+	            "--dlto", "--G", "-lineinfos", "-wx", "---w", "w", "-", "--", "", " ", "@file");
 	assert_unknown("--options-file", "f");
 }
 
 Test(options, a_known_name_in_a_form_that_nvrtc_rejects_binds)
 {
-	EACH_STRING(assert_unknown, "-arch sm_90", "-w=true", "-dc=true", "-arch", "-D", "-I");
+	EACH_STRING(text, assert_unknown(text), "-arch sm_90", "-w=true", "-dc=true", "-arch", "-D", "-I");
 	assert_unknown("-std", "c++17");
 	assert_unknown("-frandom-seed", "7");
 }
@@ -210,13 +210,14 @@ Test(options, one_directory_of_bundled_headers_is_an_include_directory)
 	cr_expect_str_eq(options.bundle, "/h");
 	cr_expect_eq(options.include_count, 2);
 	options_free(&options);
-	EACH_STRING(assert_unknown, "--use-bundled-headers=h", "--use-bundled-headers", "-use-bundled-headers=/h");
+	EACH_STRING(text, assert_unknown(text), "--use-bundled-headers=h", "--use-bundled-headers",
+	            "-use-bundled-headers=/h");
 	assert_unknown("--use-bundled-headers=/h", "--use-bundled-headers=/i");
 }
 
 Test(options, unknown_options_bind)
 {
-	EACH_STRING(assert_unknown, "--embed-everything", "-time=/tmp/times", "--fdevice-time-trace=x");
+	EACH_STRING(text, assert_unknown(text), "--embed-everything", "-time=/tmp/times", "--fdevice-time-trace=x");
 	assert_unknown("-enable-tile", "-arch=sm_100");
 	assert_unknown("-Xcudafe", "--display_error_number");
 }
@@ -247,7 +248,7 @@ Test(options, a_pre_included_file_binds_only_if_absolute)
 {
 	assert_harmless("--pre-include=a.h");
 	assert_harmless("-include", "sub/a.h");
-	EACH_STRING(assert_unknown, "--pre-include=/d/a.h", "-include= /d/a.h", "--pre-include");
+	EACH_STRING(text, assert_unknown(text), "--pre-include=/d/a.h", "-include= /d/a.h", "--pre-include");
 	assert_unknown("-include", "/d/a.h");
 	assert_unknown("-include", " /d/a.h");
 }

@@ -325,16 +325,16 @@ Test(request, headers_in_memory_change_the_key_without_the_creation_run)
 	cr_assert(!same(without, with));
 }
 
+static void assert_bound(const char *name)
+{
+	cr_assert(follows_cwd(sample_make(name, NULL, NULL)), "%s", name);
+	cr_assert_eq(root_count(sample_make(name, NULL, NULL)), 0, "%s", name);
+}
+
 Test(request, program_names_whose_directory_has_more_than_one_spelling_bind)
 {
-	static const char *const names[] = {"/t/",       "/t//k.cu", "//t/k.cu", "/t/./k.cu", "/t/../k.cu",
-	                                    "/k.cu",     "/t/..",    "sub/",     "s//k.cu",   "s/./k.cu",
-	                                    "s/../k.cu", "/",        "/t/k/.",   "//k.cu"};
-
-	for (size_t i = 0; i < COUNT(names); i++) {
-		cr_assert(follows_cwd(sample_make(names[i], NULL, NULL)), "%s", names[i]);
-		cr_assert_eq(root_count(sample_make(names[i], NULL, NULL)), 0, "%s", names[i]);
-	}
+	EACH_STRING(name, assert_bound(name), "/t/", "/t//k.cu", "//t/k.cu", "/t/./k.cu", "/t/../k.cu", "/k.cu",
+	            "/t/..", "sub/", "s//k.cu", "s/./k.cu", "s/../k.cu", "/", "/t/k/.", "//k.cu");
 }
 
 Test(request, a_path_in_another_option_is_harmless_without_a_root)

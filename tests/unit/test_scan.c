@@ -39,24 +39,11 @@ Test(scan, a_time_macro_is_found_at_every_position_as_a_whole_word)
 
 Test(scan, macros_that_may_expand_to_a_path_are_found_as_whole_words)
 {
-	static const char *const found[] = {"assert(x)",
-	                                    "x=assert(1)",
-	                                    "1;assert (x)",
-	                                    "as\\\nsert(1)",
-	                                    "CubDebugExit(e)",
-	                                    "assert",
-	                                    "static_assert(1);\nassert(x)",
-	                                    "_CCCL_VERIFY(a, b)",
-	                                    "_CCCL_ASSERT_HOST(a, b)"};
-	static const char *const other[] = {"static_assert(1)", "an assertion", "asserts", "myassert(1)", "asser",
-	                                    "_CCCL_DEVICE",     "__assertfail", ""};
-
-	for (size_t i = 0; i < COUNT(found); i++) {
-		cr_assert_eq(scan_macros(found[i], strlen(found[i])), SCAN_PATH, "%s", found[i]);
-	}
-	for (size_t i = 0; i < COUNT(other); i++) {
-		cr_assert_eq(scan_macros(other[i], strlen(other[i])), 0, "%s", other[i]);
-	}
+	EACH_STRING(text, cr_assert_eq(scan_macros(text, strlen(text)), SCAN_PATH, "%s", text), "assert(x)",
+	            "x=assert(1)", "1;assert (x)", "as\\\nsert(1)", "CubDebugExit(e)", "assert",
+	            "static_assert(1);\nassert(x)", "_CCCL_VERIFY(a, b)", "_CCCL_ASSERT_HOST(a, b)");
+	EACH_STRING(text, cr_assert_eq(scan_macros(text, strlen(text)), 0, "%s", text), "static_assert(1)",
+	            "an assertion", "asserts", "myassert(1)", "asser", "_CCCL_DEVICE", "__assertfail", "");
 }
 
 /* As NVRTC 11.8 to 13.5 accept them: any number of CR; trigraphs up to C++14; white space after the backslash in
@@ -155,14 +142,9 @@ Test(scan, a_splice_may_be_longer_than_a_piece)
 
 Test(scan, similar_names_are_not_time_macros)
 {
-	static const char *const others[] = {
-	    "__TIMESTAMP__",   "__DATE_",
-	    "_DATE__ _TIME__", "__TATE__ __DIME__",
-	    "DATE TIME",       "__FILE__ __LINE__ and more text to fill more than one block of sixteen __DATA__"};
-
-	for (size_t i = 0; i < COUNT(others); i++) {
-		cr_assert_not((scan_text(others[i], strlen(others[i]), NULL) & SCAN_TIME), "%s", others[i]);
-	}
+	EACH_STRING(text, cr_assert_not((scan(text) & SCAN_TIME), "%s", text), "__TIMESTAMP__", "__DATE_",
+	            "_DATE__ _TIME__", "__TATE__ __DIME__", "DATE TIME",
+	            "__FILE__ __LINE__ and more text to fill more than one block of sixteen __DATA__");
 }
 
 Test(scan, file_macros_are_found_at_every_position)
@@ -260,14 +242,11 @@ Test(scan, collected_paths_give_the_same_answer_as_the_text)
 
 Test(scan, only_paths_with_one_spelling_are_plain)
 {
-	static const char *const others[] = {"a b", "a\tb", "a\\b", "a?b", "a[b", "a]b", "a{b",  "a}b",
-	                                     "a|b", "a~b",  "a^b",  "a#b", "a<b", "a>b", "a\"b", "a\nb"};
 
 	cr_assert(scan_spells_plainly("/usr/local/cuda-13.0/include/x86_64+q@(1),%=;'!$&*:", 51));
 	cr_assert(scan_spells_plainly("/caf\xc3\xa9", 6));
-	for (size_t i = 0; i < COUNT(others); i++) {
-		cr_expect_not(scan_spells_plainly(others[i], 3), "%s", others[i]);
-	}
+	EACH_STRING(text, cr_expect_not(scan_spells_plainly(text, 3), "%s", text), "a b", "a\tb", "a\\b", "a?b", "a[b",
+	            "a]b", "a{b", "a}b", "a|b", "a~b", "a^b", "a#b", "a<b", "a>b", "a\"b", "a\nb");
 }
 
 Test(scan, headers_of_cccl_are_recognized_by_their_content)

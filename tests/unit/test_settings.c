@@ -94,8 +94,8 @@ static void expect_no_size(const char *text)
 
 Test(settings, a_malformed_size_is_rejected_and_leaves_the_result_unchanged)
 {
-	EACH_STRING(expect_no_size, "", " ", " 5", "5 ", "5X", "X", "G", "B", "iB", "-1", "+1", "1.5", "1.5B", "1.0",
-	            "1.G", ".5G", "1..5G", "1.5.5G", "1,5G", "1.5GG", "1.-5G", "8388608.0T", "0.0001K",
+	EACH_STRING(text, expect_no_size(text), "", " ", " 5", "5 ", "5X", "X", "G", "B", "iB", "-1", "+1", "1.5",
+	            "1.5B", "1.0", "1.G", ".5G", "1..5G", "1.5.5G", "1,5G", "1.5GG", "1.-5G", "8388608.0T", "0.0001K",
 	            "0.0000000000001t", "5GG", "5GiBs", "5iB", "5Gi", "0x10", "1e3", "9223372036854775808",
 	            "18446744073709551616", "18446744073709551617", "99999999999999999999999999", "8388608T",
 	            "9007199254740992K", "5P", "\xff", "5\xc7", "5\x87");
@@ -120,19 +120,10 @@ Test(settings, an_empty_environment_gives_the_defaults)
 }
 
 /* Each of the bad values is reported, and the preset used. */
-#define EXPECT_DEFAULT(variable, field, preset, ...)                                           \
-	do {                                                                                   \
-		static const char *const bad_[] = {__VA_ARGS__};                               \
-		for (size_t i = 0; i < COUNT(bad_); i++) {                                     \
-			READ(variable, bad_[i]);                                               \
-			cr_expect_eq(settings.field, (preset), "%s=%s", variable, bad_[i]);    \
-			cr_expect_eq(settings.complaint_count, 1, "%s=%s", variable, bad_[i]); \
-			cr_expect(complained(variable), "%s=%s", variable, bad_[i]);           \
-		}                                                                              \
-	} while (0)
-
-#define EXPECT_DISABLED(text) expect_read(text, true)
-#define EXPECT_ENABLED(text)  expect_read(text, false)
+#define EXPECT_DEFAULT(variable, field, preset, ...)                                              \
+	EACH_STRING(text, READ(variable, text); cr_expect_eq(settings.field, preset, "%s", text); \
+	            cr_expect_eq(settings.complaint_count, 1, "%s=%s", variable, text);           \
+	            cr_expect(complained(variable), "%s=%s", variable, text), __VA_ARGS__)
 
 static void expect_read(const char *text, bool disabled)
 {
@@ -143,8 +134,8 @@ static void expect_read(const char *text, bool disabled)
 
 Test(settings, every_word_for_yes_and_no_is_accepted)
 {
-	EACH_STRING(EXPECT_DISABLED, "1", "yes", "true", "on", "YES", "True", "oN");
-	EACH_STRING(EXPECT_ENABLED, "0", "no", "false", "off", "NO", "False", "oFF");
+	EACH_STRING(text, expect_read(text, true), "1", "yes", "true", "on", "YES", "True", "oN");
+	EACH_STRING(text, expect_read(text, false), "0", "no", "false", "off", "NO", "False", "oFF");
 }
 
 Test(settings, a_bad_boolean_is_reported_and_the_default_used)

@@ -53,24 +53,11 @@ Test(keyring, the_first_key_signs_and_every_key_is_found)
 
 Test(keyring, a_malformed_line_rejects_the_file)
 {
-	static const char *const bad[] = {
-	    "a",
-	    "a " HEX_31,
-	    "a " HEX_32 "0",
-	    "a " HEX_32 HEX_32 "00",
-	    "a " HEX_31 "xy",
-	    "0123456789abcdef " HEX_32,
-	    "a/b " HEX_32,
-	    "a " HEX_32 " more",
-	    "a " HEX_32 "\na " HEX_32, /* twice */
-	    HEX_32,
-	};
 	struct keyring *keyring = NULL;
 	unsigned line = 0;
-
-	for (size_t i = 0; i < COUNT(bad); i++) {
-		cr_expect_eq(parse(bad[i], &keyring), -EINVAL, "%s", bad[i]);
-	}
+	EACH_STRING(text, cr_expect_eq(parse(text, &keyring), -EINVAL, "%s", text), "a", "a " HEX_31, "a " HEX_32 "0",
+	            "a " HEX_32 HEX_32 "00", "a " HEX_31 "xy", "0123456789abcdef " HEX_32, "a/b " HEX_32,
+	            "a " HEX_32 " more", "a " HEX_32 "\na " HEX_32, /* twice */ HEX_32);
 	cr_assert_eq(keyring_parse("a " HEX_32 "\n\nb\n", &keyring, &line), -EINVAL);
 	cr_assert_eq(line, 3);
 	cr_assert_eq(parse("# none\n", &keyring), -ENODATA);
