@@ -184,8 +184,7 @@ static const struct criterion_suite *suite_of(const struct criterion_test *test)
 static int wait_for(pid_t child, double seconds)
 {
 	struct timespec step = {.tv_nsec = 2000000};
-	struct timespec begin;
-	struct timespec now;
+	struct timespec begin, now;
 	int status;
 
 	clock_gettime(CLOCK_MONOTONIC, &begin);

@@ -130,8 +130,7 @@ static bool include_line(const char *line, size_t size, char *ret_name, size_t n
 {
 	static const char directive[] = "#include";
 	const char *end = line + size;
-	const char *name;
-	const char *close;
+	const char *name, *close;
 
 	if (size < sizeof(directive) || strncmp(line, directive, sizeof(directive) - 1) != 0) {
 		return false;

@@ -161,8 +161,7 @@ void host_do(const struct job *job, struct host_text *text)
 	const char *options[OPTIONS_MAX];
 	const char *lowered = NULL;
 	nvrtcProgram program = NULL;
-	char path[PATH_MAX];
-	char macro[40];
+	char path[PATH_MAX], macro[40];
 	int count;
 
 	snprintf(path, sizeof(path), "%s/world-%d", base_path, job->world);

@@ -124,8 +124,7 @@ static void try_fault(struct tally *tally, const struct inject_plan *plan, unsig
 	struct seen *seen = stage_seen(0);
 	bool kills = plan->action == INJECT_KILL_BEFORE || plan->action == INJECT_KILL_AFTER;
 	unsigned before; /* temporaries that the scenario begins with */
-	const char *call;
-	const char *wrong;
+	const char *call, *wrong;
 	int status;
 
 	if (!scenario_restore(scenario)) {

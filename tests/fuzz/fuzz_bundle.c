@@ -67,8 +67,7 @@ static ssize_t get(void *context, void *bytes, size_t size)
 /* It takes up `size` bytes, and says that it is `total`. */
 static void mend_entry(uint8_t *bytes, size_t size, uint64_t total)
 {
-	uint64_t dependencies;
-	uint64_t body;
+	uint64_t dependencies, body;
 
 	total = total < ENTRY_HEADER_BYTES ? size : total;
 	mend_magic(bytes);
@@ -222,8 +221,7 @@ static enum bundle_found read_from(const struct written *written, bundle_get *ge
 
 			found = bundle_read_next(&reader, &entry, &error);
 			if (found == BUNDLE_ENTRY) {
-				size_t entry_size;
-				size_t other_size;
+				size_t entry_size, other_size;
 				const void *given = entry_bytes(entry, &entry_size);
 				const void *other;
 
@@ -253,8 +251,7 @@ static void honest(struct input input, uint8_t how)
 {
 	struct written written = {.count = 0};
 	uint8_t *changed;
-	size_t given;
-	size_t size;
+	size_t given, size;
 
 	write_bundle(&input, &written, put, &written.memory);
 	size = written.memory.size;
@@ -394,8 +391,7 @@ static void honest_value(struct input input)
 	struct value_writer writer;
 	uint64_t raw_size;
 	uint8_t *value;
-	size_t given;
-	size_t size;
+	size_t given, size;
 	void *made;
 
 	require(value_begin(&writer, VALUE_QUICK, 0, RAW_MAX) == 0);

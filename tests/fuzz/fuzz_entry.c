@@ -43,8 +43,7 @@ FUZZ_SET_UP()
 /* Returns how long the mended entry says it is, or 0. */
 static uint64_t mend(uint8_t *bytes, size_t size, uint8_t what)
 {
-	uint64_t total;
-	uint64_t dependencies;
+	uint64_t total, dependencies;
 
 	if (size < ENTRY_HEADER_BYTES) {
 		return 0;
@@ -107,8 +106,7 @@ static void look_at_file(void)
 	const struct directory directory = {.path = root};
 	struct inspected seen = {.results = UINT64_MAX};
 	uint64_t results = 0;
-	int home;
-	int rc;
+	int home, rc;
 
 	require(directory_open(&directory, DIRECTORY_REACH, &home) == 0);
 	require(inspect_shard(&directory, home, key[0], judge, see, &seen) == 0);
@@ -197,8 +195,7 @@ static void honest(struct input input)
 	struct entry *entry = build(NULL, &input);
 	struct entry *again = build(entry, NULL);
 	struct entry *adopted;
-	size_t size;
-	size_t again_size;
+	size_t size, again_size;
 	const uint8_t *original = entry_bytes(entry, &size);
 	uint8_t *bytes = copy_of(entry_bytes(again, &again_size), size);
 

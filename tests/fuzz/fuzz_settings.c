@@ -166,8 +166,7 @@ static void check(const struct settings *settings)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *copy = text_of(data, size);
-	struct settings settings;
-	struct settings again;
+	struct settings settings, again;
 	size_t at = 0;
 
 	for (size_t i = 0; i < TEXTS; i++) {

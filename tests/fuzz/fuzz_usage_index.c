@@ -59,8 +59,7 @@ static bool prepare(struct input *input)
 	static struct usage_index_page page;
 	uint8_t what = (uint8_t)take_number(input, 1);
 	size_t head = offsetof(struct usage_index_page, records);
-	size_t wanted;
-	size_t given;
+	size_t wanted, given;
 	const uint8_t *bytes;
 
 	(void)unlink(path);

@@ -101,8 +101,7 @@ static bool is_entry(const char *path)
 /* Another node replaces or removes what was opened a moment ago. */
 static void meddle(int at, const char *path)
 {
-	char whole[PATH_MAX];
-	char copy[PATH_MAX + 8];
+	char whole[PATH_MAX], copy[PATH_MAX + 8];
 	int saved = errno;
 
 	if (!swap || !is_entry(path) || !path_of(at, path, whole) || !below(whole)) {

@@ -106,10 +106,7 @@ static void add_artifact(struct text *text, const char *name, nvrtcProgram progr
 /* Everything that a host can see of program number `number`. */
 static void see(const struct compiler *compiler, const char *tree, unsigned number, struct text *text)
 {
-	char source[512];
-	char directory[4096];
-	char architecture[32];
-	char expression[32];
+	char source[512], directory[4096], architecture[32], expression[32];
 	const char *options[] = {directory, architecture};
 	nvrtcProgram program = NULL;
 	const char *lowered;
@@ -292,9 +289,7 @@ int main(int argc, char **argv)
 	struct timespec now;
 	struct board *board;
 	struct board_row *row;
-	unsigned keys;
-	unsigned lives;
-	unsigned pause;
+	unsigned keys, lives, pause;
 	char left[16];
 
 	if (argc != 7 || number_of(argv[4]) >= BOARD_SLOTS || number_of(argv[5]) == 0) {

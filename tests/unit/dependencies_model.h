@@ -123,8 +123,7 @@ static inline bool model_holds(unsigned count)
 /* Makes one change; many fail, which does no harm. Half of the changes that write a file create a new inode. */
 static inline void edit(void)
 {
-	char path[64];
-	char other[64];
+	char path[64], other[64];
 	struct stat found;
 	bool existed;
 	int file;

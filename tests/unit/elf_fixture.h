@@ -97,10 +97,8 @@ static inline bool expect_build_id_of_readelf(const struct elf_object *object, c
 	char command[PATH_MAX + 200];
 	char text[200] = "";
 	char ours[200] = "";
-	const uint8_t *id;
-	const uint8_t *in_file;
-	size_t size;
-	size_t size_in_file;
+	const uint8_t *id, *in_file;
+	size_t size, size_in_file;
 	FILE *stream;
 
 	cr_assert_eq(elf_build_id(object, &id, &size), 0);

@@ -190,8 +190,7 @@ Test(agent, the_question_names_key_and_directory)
 Test(agent, a_failing_agent_is_not_asked_again_for_a_while)
 {
 	static const struct {
-		const char *what;
-		const char *script;
+		const char *what, *script;
 		enum agent_outcome outcome;
 		unsigned wait_ms;
 	} cases[] = {

@@ -87,8 +87,7 @@ TestSuite(bundle, .init = build, .fini = drop);
 
 static bool same(const struct entry *a, const struct entry *b)
 {
-	size_t a_size;
-	size_t b_size;
+	size_t a_size, b_size;
 	const void *a_bytes = entry_bytes(a, &a_size);
 	const void *b_bytes = entry_bytes(b, &b_size);
 

@@ -381,8 +381,7 @@ ROW(compile_lock_file, an_inherited_descriptor_does_not_hold_a_released_lock, wi
 
 Test(compile_lock_file, a_descriptor_number_reused_by_the_host_is_not_touched)
 {
-	struct compile_lock_file other;
-	struct compile_lock_file copy;
+	struct compile_lock_file other, copy;
 
 	cr_assert_eq(take(&held), COMPILE_LOCK_FILE_TAKEN);
 	cr_assert_eq(dup3(STDIN_FILENO, held.fd, O_CLOEXEC), held.fd);

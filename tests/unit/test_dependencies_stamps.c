@@ -197,8 +197,7 @@ static bool lately_elsewhere(const struct fixed_stamps *before, const struct fix
 
 Test(dependencies_stamps, recent_stamps_of_another_node_or_container_are_not_replaced)
 {
-	struct fixed_stamps here;
-	struct fixed_stamps there;
+	struct fixed_stamps here, there;
 
 	build_one("int a;");
 	here = stamps_of(&built);

@@ -23,8 +23,7 @@ static struct stat found_file(void)
 
 static int discard(const struct stat *seen)
 {
-	int home, shard;
-	int rc;
+	int home, shard, rc;
 
 	cr_assert_eq(directory_open(&directory, DIRECTORY_REACH, &home), 0);
 	cr_assert_eq(directory_open_shard(&directory, home, fixture_key[0], DIRECTORY_REACH, &shard), 0);

@@ -86,8 +86,7 @@ Test(entry, returns_what_it_was_built_from)
 {
 	static uint8_t large[3000001];
 	struct section sections[] = {{1, -5, "abc", 3}, {2, 0, large, sizeof(large)}, {3, 7, NULL, 0}, {4, 1, "x", 1}};
-	struct entry *built;
-	struct entry *adopted;
+	struct entry *built, *adopted;
 	struct section got;
 	uint8_t *bytes;
 	size_t size;
@@ -284,8 +283,7 @@ Test(entry, dependencies_are_checked_alone)
 Test(entry, amending_changes_only_the_dependencies)
 {
 	const struct section section = {.tag = 3, .value = 4, .bytes = "section", .size = 7};
-	struct entry *entry;
-	struct entry *amended;
+	struct entry *entry, *amended;
 	struct section found;
 	const char *dependencies;
 	size_t size;

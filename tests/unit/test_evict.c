@@ -20,8 +20,7 @@ static double compare_with_lru(unsigned room, unsigned keys, double exponent, un
 	struct store *store = step ? fixture_capped(room * FILE_BYTES)
 	                           : fixture_store((struct store_options){.max_size = room * FILE_BYTES});
 	unsigned hits = 0;
-	double ours;
-	double exact;
+	double ours, exact;
 
 	zipf_begin(&zipf, keys, exponent, 1);
 	lru = (struct lru){.cap = room * FILE_BYTES, .count = keys};
@@ -175,8 +174,7 @@ Store_test(evict, a_hit_updates_the_atime_at_most_once_an_hour)
 {
 	struct store *store = fixture_capped(FIXTURE_MAX_SIZE);
 	struct timespec last = {0};
-	struct stat before;
-	struct stat after;
+	struct stat before, after;
 	char path[500];
 
 	(void)strcpy(path, numbered_path(5));

@@ -150,8 +150,7 @@ Store_test(evict_trouble, stays_near_the_cap_without_a_usage_index)
 Store_test(evict_trouble, files_removed_by_other_processes_are_noticed_by_later_scans)
 {
 	struct store *store = fixture_capped(200 * FILE_BYTES);
-	uint64_t evicted;
-	uint64_t before;
+	uint64_t evicted, before;
 
 	put_range(store, 0, 200);
 	for (unsigned i = 0; i < 200; i += 2) {

@@ -24,8 +24,7 @@ static void set_used(uint8_t first, uint8_t last, time_t when)
 {
 	uint8_t key[ENTRY_KEY_BYTES] = {first, [31] = last};
 	struct timespec times[2] = {{.tv_sec = when}, {.tv_sec = when}};
-	char name[DIRECTORY_NAME_BYTES];
-	char path[400];
+	char name[DIRECTORY_NAME_BYTES], path[400];
 
 	directory_entry_name(key, name);
 	(void)snprintf(path, sizeof(path), "%s/v1/%02x/%s", fixture.root, first, name);

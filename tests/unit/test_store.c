@@ -10,10 +10,8 @@ Store_test(store, returns_the_bytes_that_were_put)
 {
 	static uint8_t large[5000];
 	struct section sections[] = {{1, 6, "log", 3}, {2, 0, large, sizeof(large)}, {3, 0, NULL, 0}};
-	struct entry *put;
-	struct entry *got;
-	size_t put_size;
-	size_t got_size;
+	struct entry *put, *got;
+	size_t put_size, got_size;
 
 	memset(large, 7, sizeof(large));
 	cr_assert_eq(entry_build(fixture_key, 99, "abc", 3, sections, 3, &put), 0);
@@ -51,8 +49,7 @@ Store_test(store, finds_older_results_in_large_files)
 
 Store_test(store, replaces_a_result_with_the_same_dependencies)
 {
-	size_t first;
-	size_t second;
+	size_t first, second;
 
 	cr_assert_eq(fixture_put(fixture.store, 1), 0);
 	cr_assert_eq(fixture_put(fixture.store, 2), 0);
@@ -222,8 +219,7 @@ static bool same_but_for_who(const void *one, size_t one_size, const void *other
 Store_test(store, equal_results_of_sixteen_nodes_are_stored_once)
 {
 	struct store *store = fixture_store((struct store_options){.same = same_but_for_who});
-	struct stat one;
-	struct stat many;
+	struct stat one, many;
 
 	for (int node = 1; node <= STORE_RESULTS_MAX; node++) {
 		cr_assert_eq(fixture_put(store, 0x100 + node), 0);

@@ -92,8 +92,7 @@ static void expect_link_refused(const char *place)
 	struct store *shared = fixture_store((struct store_options){.shared = true});
 	struct store_usage usage;
 	struct store_pruned pruned;
-	char victim[300];
-	char theirs[700];
+	char victim[300], theirs[700];
 
 	cr_assert_eq(fixture_put(shared, 1), 0);
 	(void)snprintf(victim, sizeof(victim), "%s/victim", fixture.base);

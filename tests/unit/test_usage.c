@@ -102,8 +102,7 @@ static void look(void *context, unsigned step)
 Store_test(usage, costs_the_same_for_any_number_of_entries)
 {
 	struct store *store = fixture_capped(1 << 22);
-	struct syscalls few;
-	struct syscalls many;
+	struct syscalls few, many;
 
 	put_some(store, 0, 10);
 	skip_unless(syscalls_count(look, store, 1, &few), "processes may not be traced here");

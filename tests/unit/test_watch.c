@@ -49,8 +49,7 @@ static bool is_writable(uintptr_t address)
 
 	cr_assert_not_null(maps);
 	while (fgets(line, sizeof(line), maps)) {
-		uintptr_t low;
-		uintptr_t high;
+		uintptr_t low, high;
 		char mode[5];
 
 		if (sscanf(line, "%lx-%lx %4s", &low, &high, mode) == 3 && address >= low && address < high) {

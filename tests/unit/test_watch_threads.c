@@ -78,8 +78,7 @@ Test(watch_threads, ending_a_compile_that_did_not_begin_does_nothing)
 
 Test(watch_threads, an_inner_compile_hides_the_outer_one_and_taints_it)
 {
-	struct trace outer;
-	struct trace inner;
+	struct trace outer, inner;
 
 	begin_trace(&outer);
 	LIB(patched, getenv)("OUTER");
