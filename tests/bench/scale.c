@@ -95,8 +95,6 @@ static int put(struct store *store, uint64_t number)
 
 static bool holds(void *context, const void *dependencies, size_t size)
 {
-	(void)context;
-	(void)dependencies;
 	return size == DEPENDENCIES;
 }
 

@@ -130,7 +130,6 @@ static void null_expression(const char *lowered_too)
 
 static int flow(void *payload, void *reserved)
 {
-	(void)reserved;
 	if (payload != &callback_calls) {
 		printf("  WRONG PAYLOAD\n");
 	}

@@ -172,7 +172,6 @@ static bool seen_before(ElfW(Addr) base)
 
 static int look_at(struct dl_phdr_info *object, size_t size, void *context)
 {
-	(void)size, (void)context;
 	if (object->dlpi_adds == seen_adds) {
 		return 1;
 	}
@@ -189,7 +188,6 @@ static int look_at(struct dl_phdr_info *object, size_t size, void *context)
 
 static int count_adds(struct dl_phdr_info *object, size_t size, void *context)
 {
-	(void)size;
 	*(unsigned long long *)context = object->dlpi_adds;
 	return 1;
 }

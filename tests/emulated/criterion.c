@@ -82,7 +82,6 @@ char *cr_translate_assert_msg(int message, ...)
 	va_list arguments;
 	char *text;
 
-	(void)message;
 	va_start(arguments, message);
 	text = strdup(va_arg(arguments, const char *));
 	va_end(arguments);
@@ -100,7 +99,6 @@ void cr_log(enum criterion_severity severity, const char *format, ...)
 {
 	va_list arguments;
 
-	(void)severity;
 	va_start(arguments, format);
 	vfprintf(words, format, arguments);
 	va_end(arguments);

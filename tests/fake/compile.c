@@ -106,7 +106,6 @@ static void run_child(void)
 #ifdef FAKE_FORBIDDEN
 static int visit(const char *path, const struct stat *stat, int type, struct FTW *walk)
 {
-	(void)path, (void)stat, (void)type, (void)walk;
 	return 1;
 }
 #endif

@@ -13,7 +13,7 @@ comma := ,
 FAKE := $(BUILD)/tests/fake
 FAKE_HEADERS := $(wildcard tests/fake/*.h) tests/slots.h tests/fake/fake.mk
 FAKE_SOURCES := $(addprefix tests/fake/,nvrtc.c compile.c options.c frontend.c rehook.c)
-FAKE_CC := $(CC) -I. -D_GNU_SOURCE -std=gnu11 $(WARNINGS) -O1 -g -fPIC -fvisibility=hidden -U_FORTIFY_SOURCE \
+FAKE_CC := $(CC) -I. -D_GNU_SOURCE -std=gnu11 $(TEST_WARNINGS) -O1 -g -fPIC -fvisibility=hidden -U_FORTIFY_SOURCE \
 	-Wno-unknown-warning-option -Wno-format-truncation
 
 # $(1) directory, $(2) file, $(3) soname, $(4) version node, $(5) major, $(6) minor, $(7) flavour, $(8) more flags

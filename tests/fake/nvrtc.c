@@ -123,8 +123,6 @@ nvrtcResult __nvrtcCPEx(nvrtcProgram *ret_program, const char *source, const cha
 {
 	struct _nvrtcProgram *program;
 
-	(void)kinds;
-	(void)values;
 	if (ret_program == NULL) {
 		return NVRTC_INVALID_PROGRAM;
 	}

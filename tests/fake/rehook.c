@@ -9,7 +9,6 @@ static void put_next(const struct slot *slot, void *unused)
 {
 	void *function = strncmp(slot->name, "open", 4) == 0 && !slot->is_data ? dlsym(RTLD_NEXT, slot->name) : NULL;
 
-	(void)unused;
 	if (function != NULL) {
 		(void)slots_put(slot, function);
 	}

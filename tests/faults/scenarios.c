@@ -98,7 +98,6 @@ static void age_entry(void *context, const char *path, const char *name, const s
 {
 	int *hours = context;
 
-	(void)found;
 	if (strlen(name) == 68) {
 		(void)tree_age(path, ++*hours * HOUR);
 	}
@@ -257,7 +256,6 @@ bool scenario_begin(const struct scenario *scenario, struct scenario *ret_scenar
 
 bool scenario_restore(const struct scenario *scenario)
 {
-	(void)scenario;
 	(void)unlink(stage_path("log"));
 	(void)unlink(stage_path("trace"));
 	stage_clear_counts();

@@ -160,7 +160,6 @@ static void look_at(void *context, const char *path, const char *name, const str
 	struct stage_usage *usage = context;
 	const char *last = strrchr(name, '/');
 
-	(void)path;
 	last = last ? last + 1 : name;
 	if (strncmp(last, "tmp.", 4) == 0) {
 		usage->temporaries++;
@@ -187,8 +186,6 @@ void stage_usage(struct stage_usage *ret_usage)
 
 static void age_temporary(void *context, const char *path, const char *name, const struct stat *found)
 {
-	(void)context;
-	(void)found;
 	if (strstr(name, "/tmp.")) {
 		(void)tree_age(path, 7200);
 	}

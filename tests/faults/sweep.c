@@ -246,7 +246,6 @@ static void add_file(void *context, const char *path, const char *name, const st
 {
 	uint64_t *sum = context;
 
-	(void)path;
 	*sum += strlen(name) + (uint64_t)found->st_ino * 31 + (uint64_t)found->st_size * 37 +
 	        (uint64_t)found->st_ctim.tv_nsec * 41 + (uint64_t)found->st_ctim.tv_sec;
 }

@@ -22,8 +22,6 @@ int LLVMFuzzerInitialize(int *argc, char ***argv);
 	static void fuzz_set_up(void);                    \
 	int LLVMFuzzerInitialize(int *argc, char ***argv) \
 	{                                                 \
-		(void)argc;                               \
-		(void)argv;                               \
 		fuzz_set_up();                            \
 		return 0;                                 \
 	}                                                 \

@@ -20,6 +20,7 @@ FUZZ_AGENT   := $(if $(AGENT),$(patsubst %.c,$(FUZZ_BUILD)/%.o,$(wildcard agent/
 FUZZ_BIN     := $(addprefix $(FUZZ_BUILD)/,$(FUZZ))
 OBJECTS      += $(FUZZ_LIB) $(FUZZ_CLI) $(FUZZ_AGENT) $(patsubst %.c,$(FUZZ_BUILD)/%.o,$(FUZZ_SRC))
 
+$(FUZZ_BUILD)/tests/%.o: FUZZ_FLAGS += -Wno-unused-parameter
 $(FUZZ_BUILD)/%.o: %.c Makefile tests/fuzz/fuzz.mk
 	@mkdir -p $(@D)
 	$(call quiet,FUZZ,$@)$(FUZZ_CC) $(CPPFLAGS) $(FUZZ_FLAGS) -MMD -MP -c -o $@ $<

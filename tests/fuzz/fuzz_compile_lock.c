@@ -20,7 +20,6 @@ static struct compile_lock_file seen;
 
 static void opened(void *context, const struct compile_lock_file *file)
 {
-	(void)context;
 	seen = *file;
 }
 

@@ -72,14 +72,11 @@ static uint64_t mend(uint8_t *bytes, size_t size, uint8_t what)
 
 static bool odd(void *context, const void *dependencies, size_t size)
 {
-	(void)context;
 	return XXH3_64bits(dependencies, size) & 1;
 }
 
 static const char *judge(void *context, const struct entry *entry, bool *ret_other)
 {
-	(void)context;
-	(void)ret_other;
 	read_all(entry);
 	return NULL;
 }

@@ -160,7 +160,6 @@ static void live(void)
 
 static void fork_here(int number)
 {
-	(void)number;
 	handled = fork();
 	if (handled == 0) {
 		alarm(60);

@@ -3,7 +3,7 @@
 # cannot build is left out, and the test that wants it skips.
 HOSTS := $(BUILD)/tests/hosts
 HOST_SANITIZED := $(addprefix $(HOSTS)/storm-,asan-gcc asan-clang ubsan-gcc ubsan-clang tsan-gcc tsan-clang)
-HOST_FLAGS = -I. -D_GNU_SOURCE -std=gnu11 $(WARNINGS) -O1 -g -U_FORTIFY_SOURCE -pthread
+HOST_FLAGS = -I. -D_GNU_SOURCE -std=gnu11 $(TEST_WARNINGS) -O1 -g -U_FORTIFY_SOURCE -pthread
 HOST_CC = $(call quiet,HOST,$@)mkdir -p $(@D) && $(CC) $(HOST_FLAGS) -o $@
 TEST_TARGETS += $(addprefix $(HOSTS)/,storm forks pair reopen jumper collide odd stepper pauser.so) $(HOST_SANITIZED)
 

@@ -20,8 +20,6 @@ static bool ends;
 
 static int leave(void *payload, void *reserved)
 {
-	(void)payload;
-	(void)reserved;
 	if (ends) {
 		pthread_exit(NULL);
 	}
@@ -33,7 +31,6 @@ static int stop_once(void *payload, void *reserved)
 	bool *stop = payload;
 	bool now = *stop;
 
-	(void)reserved;
 	*stop = false;
 	return now;
 }

@@ -156,7 +156,6 @@ static void fork_on(void)
 
 static void no_more(int signal_number)
 {
-	(void)signal_number;
 }
 
 /* As a profiler's: calls that wait are cut short. */

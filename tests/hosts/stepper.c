@@ -85,7 +85,6 @@ static void in_child(void)
 
 static void stepped(int number)
 {
-	(void)number;
 	steps++;
 	if (what == ASK) {
 		wrong |= ask(false) != expected;

@@ -238,6 +238,5 @@ EXPORT int stat(const char *path, struct stat *found)
 EXPORT int __xstat(int version, const char *path, struct stat *found);
 EXPORT int __xstat(int version, const char *path, struct stat *found)
 {
-	(void)version;
 	return fstatat(AT_FDCWD, path, found, 0);
 }

@@ -2,7 +2,7 @@
 # Pretended network file systems for tests/integration/80-network.sh, in $(BUILD)/tests/network: a layer before libc's
 # calls, and a file system where libfuse 3 is installed.
 NETWORK := $(BUILD)/tests/network
-NETWORK_CC = $(call quiet,NET,$@)mkdir -p $(@D) && $(CC) -I. -D_GNU_SOURCE -std=gnu11 $(WARNINGS) \
+NETWORK_CC = $(call quiet,NET,$@)mkdir -p $(@D) && $(CC) -I. -D_GNU_SOURCE -std=gnu11 $(TEST_WARNINGS) \
 	-O1 -g -U_FORTIFY_SOURCE -Wno-unknown-warning-option -Wno-format-truncation -o $@ $<
 TEST_TARGETS += $(NETWORK)/layer.so
 

@@ -174,7 +174,6 @@ static int node_read(const char *path, char *bytes, size_t size, off_t offset, s
 	int rc = begin("read");
 	ssize_t done = rc == 0 ? pread((int)info->fh, bytes, size, offset) : rc;
 
-	(void)path;
 	return done < 0 && rc == 0 ? -errno : (int)done;
 }
 
@@ -183,20 +182,16 @@ static int node_write(const char *path, const char *bytes, size_t size, off_t of
 	int rc = begin("write");
 	ssize_t done = rc == 0 ? pwrite((int)info->fh, bytes, size, offset) : rc;
 
-	(void)path;
 	return done < 0 && rc == 0 ? -errno : (int)done;
 }
 
 static int node_flush(const char *path, struct fuse_file_info *info)
 {
-	(void)path;
-	(void)info;
 	return begin("flush");
 }
 
 static int node_release(const char *path, struct fuse_file_info *info)
 {
-	(void)path;
 	note_close((int)info->fh);
 	close((int)info->fh);
 	return 0;
@@ -204,8 +199,6 @@ static int node_release(const char *path, struct fuse_file_info *info)
 
 static int node_fsync(const char *path, int data, struct fuse_file_info *info)
 {
-	(void)path;
-	(void)data;
 	return fsync((int)info->fh) < 0 ? -errno : 0;
 }
 
@@ -246,13 +239,11 @@ static int node_chmod(const char *path, mode_t mode, struct fuse_file_info *info
 {
 	int rc = begin("chmod");
 
-	(void)info;
 	return rc ? rc : fchmodat(top, at(path), mode, 0) < 0 ? -errno : 0;
 }
 
 static int node_chown(const char *path, uid_t user, gid_t group, struct fuse_file_info *info)
 {
-	(void)info;
 	return fchownat(top, at(path), user, group, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
 }
 
@@ -272,7 +263,6 @@ static int node_utimens(const char *path, const struct timespec wanted[2], struc
 	struct timespec times[2] = {wanted[0], wanted[1]};
 	int rc = begin("utimens");
 
-	(void)info;
 	if (!keeps_atime) {
 		times[0].tv_nsec = UTIME_OMIT;
 	}
@@ -287,9 +277,6 @@ static int node_readdir(const char *path, void *buffer, fuse_fill_dir_t fill, of
 	DIR *names = place < 0 ? NULL : fdopendir(place);
 	struct dirent *found;
 
-	(void)offset;
-	(void)info;
-	(void)flags;
 	if (!names) {
 		return rc ? rc : -errno;
 	}
@@ -306,10 +293,6 @@ static int node_readdir(const char *path, void *buffer, fuse_fill_dir_t fill, of
 
 static int node_lock(const char *path, struct fuse_file_info *info, int command, struct flock *range)
 {
-	(void)path;
-	(void)info;
-	(void)command;
-	(void)range;
 	return begin("lock");
 }
 
@@ -317,7 +300,6 @@ static void *node_init(struct fuse_conn_info *connection, struct fuse_config *co
 {
 	double seconds = (double)rules_value("cache", 0);
 
-	(void)connection;
 	config->use_ino = 1;
 	config->hard_remove = 1; /* silly names are ours */
 	config->entry_timeout = config->attr_timeout = config->negative_timeout = seconds;

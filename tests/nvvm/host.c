@@ -63,8 +63,6 @@ static void take_from(void *where)
 /* Nobody can link against a function that came later. */
 static int take_functions(int argc, char **argv)
 {
-	(void)argc;
-	(void)argv;
 #define NVVM_TAKE(type, name, parameters) nvvm.name = name;
 	NVVM_FUNCTIONS(NVVM_TAKE)
 	NVVM_OWN(NVVM_TAKE)

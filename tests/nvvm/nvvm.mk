@@ -12,7 +12,7 @@ $(FAKE)/nvvm-b/libnvvm.so:
 	$(NVVM_FAKE) '-DNVVM_FLAVOUR="other"'
 
 NVVM_HOSTS := $(BUILD)/tests/nvvm
-NVVM_HOST   = $(call quiet,HOST,$@)$(CC) -I. -D_GNU_SOURCE -std=gnu11 $(WARNINGS) -O1 -g -U_FORTIFY_SOURCE -o $@ $(filter %.c,$^)
+NVVM_HOST   = $(call quiet,HOST,$@)$(CC) -I. -D_GNU_SOURCE -std=gnu11 $(TEST_WARNINGS) -O1 -g -U_FORTIFY_SOURCE -o $@ $(filter %.c,$^)
 $(NVVM_HOSTS)/linked $(NVVM_HOSTS)/lookup: tests/nvvm/host.c tests/fake/nvvm/nvvm.h tests/hosts/host.h tests/fake/nvrtc.h
 $(NVVM_HOSTS)/linked: $(FAKE)/nvvm/libnvvm.so.4
 	@mkdir -p $(@D)

@@ -56,8 +56,6 @@ static int find_range(struct dl_phdr_info *info, size_t size, void *context)
 	const char *base = strrchr(info->dlpi_name, '/');
 	uintptr_t low = UINTPTR_MAX, high = 0;
 
-	(void)size;
-	(void)context;
 	loaded = info->dlpi_adds;
 	base = base ? base + 1 : info->dlpi_name;
 	if (strncmp(base, "libnvrtc", 8) != 0 && strncmp(base, "libnvJitLink", 12) != 0 &&
@@ -82,7 +80,6 @@ static int find_range(struct dl_phdr_info *info, size_t size, void *context)
 
 static int count_loaded(struct dl_phdr_info *info, size_t size, void *context)
 {
-	(void)size;
 	*(unsigned long long *)context = info->dlpi_adds;
 	return 1;
 }

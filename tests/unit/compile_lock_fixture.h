@@ -49,8 +49,6 @@ static inline int64_t compile_lock_far(void)
 /* Of a file that nobody has to be told of. */
 static inline void ignore(void *context, const struct compile_lock_file *file)
 {
-	(void)context;
-	(void)file;
 }
 
 /* Returns true if the thread sleeps in the kernel. */

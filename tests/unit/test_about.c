@@ -8,7 +8,6 @@ static int tell(const struct about_fact *fact, void *context)
 {
 	char line[128];
 
-	(void)context;
 	snprintf(line, sizeof(line), "%d %.*s %u %u %s;", (int)fact->kind, (int)fact->size, fact->text, fact->tag,
 	         fact->skip, fact->digest ? "digest" : "");
 	strncat(told, line, sizeof(told) - strlen(told) - 1);
@@ -17,7 +16,6 @@ static int tell(const struct about_fact *fact, void *context)
 
 static int stop(const struct about_fact *fact, void *context)
 {
-	(void)context;
 	return fact->kind == ABOUT_OPTION ? 7 : 0;
 }
 

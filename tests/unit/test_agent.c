@@ -101,7 +101,6 @@ static void act_out(int peer, const char *script)
 
 static void *serve_all(void *unused)
 {
-	(void)unused;
 	for (;;) {
 		struct agent_message message = {0};
 		int peer = accept4(agent.listening, NULL, NULL, SOCK_CLOEXEC);
@@ -435,7 +434,6 @@ Test(agent, with_a_wait_of_zero_the_agent_gets_reports_but_no_questions)
 
 static void fetch_and_tell(void *context, unsigned step)
 {
-	(void)step;
 	(void)agent_fetch(context, key, &question);
 	agent_stored(context, key);
 }

@@ -167,7 +167,6 @@ static void *compile_beside(void *context)
 {
 	struct compile_lock lock = {0};
 
-	(void)context;
 	cr_expect(wait_for(&lock, other_key));
 	cr_expect_not_null(lock.seat);
 	compile_lock_release(&lock, COMPILE_LOCK_KEPT);

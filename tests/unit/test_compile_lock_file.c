@@ -276,7 +276,6 @@ static pid_t start_holder(void (*then)(struct compile_lock_file *))
 
 static void stay(struct compile_lock_file *file)
 {
-	(void)file;
 	pause();
 }
 

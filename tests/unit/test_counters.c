@@ -168,7 +168,6 @@ Test(counters, eight_processes_that_flush_into_one_file_lose_nothing)
 
 static void *hammer(void *unused)
 {
-	(void)unused;
 	for (int i = 0; i < 2000; i++) {
 		counters_add(HITS, 1);
 		counters_flush(root, COUNTERS_WRITABLE, i % 50 == 0 ? COUNTERS_NOW : COUNTERS_WHEN_DUE);
@@ -203,7 +202,6 @@ enum step { STEP_FIRST, STEP_AGAIN, STEP_STRAIGHT, STEPS };
 
 static void flush_at_exit(void *context, unsigned step)
 {
-	(void)context;
 	if (step == STEP_FIRST) {
 		counters_add(MISSES, 1);
 	}

@@ -7,7 +7,6 @@ TestSuite(evict, .init = fixture_open, .fini = fixture_close, .timeout = 240);
 
 static uint64_t one_size(unsigned number)
 {
-	(void)number;
 	return FILE_BYTES;
 }
 

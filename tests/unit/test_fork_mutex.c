@@ -93,7 +93,6 @@ static pid_t from_handler;
 
 static void fork_in_handler(int number)
 {
-	(void)number;
 	from_handler = fork();
 	if (from_handler == 0) {
 		alarm(60);

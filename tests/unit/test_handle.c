@@ -8,7 +8,6 @@
 
 static void free_nothing(struct handle *handle)
 {
-	(void)handle;
 }
 
 static const struct compiler compiler = {.free_handle = free_nothing};

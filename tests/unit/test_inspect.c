@@ -18,7 +18,6 @@ static const char *judge(void *context, const struct entry *entry, bool *ret_oth
 {
 	const struct reader *reader = context;
 
-	(void)entry;
 	*ret_other = reader->other;
 	return reader->wrong;
 }

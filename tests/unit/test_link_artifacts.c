@@ -131,13 +131,11 @@ static const char *logged[2]; /* errors, information */
 #define LOG_GETTERS(which, index)                                      \
 	static int which##_size(void *handle, size_t *size)            \
 	{                                                              \
-		(void)handle;                                          \
 		*size = logged[index] ? strlen(logged[index]) + 1 : 0; \
 		return 0;                                              \
 	}                                                              \
 	static int which##_bytes(void *handle, void *bytes)            \
 	{                                                              \
-		(void)handle;                                          \
 		strcpy(bytes, logged[index] ? logged[index] : "");     \
 		return 0;                                              \
 	}

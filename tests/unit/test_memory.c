@@ -11,8 +11,6 @@ static bool is_text(void *context, const void *dependencies, size_t size)
 
 static bool never(void *context, const void *dependencies, size_t size)
 {
-	(void)dependencies;
-	(void)size;
 	if (context != NULL) {
 		++*(int *)context;
 	}
@@ -249,8 +247,6 @@ Test(memory, replaced_results_free_their_space)
 /* A check that uses the memory front itself, which would hang if a lock were held. */
 static bool look_inside(void *context, const void *dependencies, size_t size)
 {
-	(void)dependencies;
-	(void)size;
 	put(1, 0, 9, "other", 10);
 	return get(1) == 9 && context != NULL;
 }
@@ -266,7 +262,6 @@ Test(memory, no_lock_is_held_while_dependencies_are_checked, .timeout = 30)
 /* Evicts every entry during the check. */
 static bool push_out(void *context, const void *dependencies, size_t size)
 {
-	(void)size;
 	for (uint32_t i = 100; i < 140; i++) {
 		put(i, 0, i, NULL, 5000);
 	}

@@ -7,7 +7,6 @@ static volatile sig_atomic_t raised;
 
 static void count(int signal)
 {
-	(void)signal;
 	raised++;
 }
 

@@ -242,7 +242,6 @@ Test(scan, collected_paths_give_the_same_answer_as_the_text)
 
 Test(scan, only_paths_with_one_spelling_are_plain)
 {
-
 	cr_assert(scan_spells_plainly("/usr/local/cuda-13.0/include/x86_64+q@(1),%=;'!$&*:", 51));
 	cr_assert(scan_spells_plainly("/caf\xc3\xa9", 6));
 	EACH_STRING(text, cr_expect_not(scan_spells_plainly(text, 3), "%s", text), "a b", "a\tb", "a\\b", "a?b", "a[b",

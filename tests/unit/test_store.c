@@ -187,7 +187,6 @@ Store_test(store, put_goes_on_if_another_process_holds_the_lock)
 
 static void put_one(void *context, unsigned step)
 {
-	(void)context;
 	(void)fixture_put(fixture.store, 10 + step);
 }
 

@@ -26,7 +26,6 @@ static bool count_check(void *context, const void *dependencies, size_t size)
 {
 	int value;
 
-	(void)context;
 	asked++;
 	cr_assert_eq(size, sizeof(value));
 	memcpy(&value, dependencies, sizeof(value));
@@ -173,8 +172,6 @@ static bool replacing_check(void *context, const void *dependencies, size_t size
 	struct timespec times[2] = {{0}, {.tv_sec = 1000000000}};
 	struct stat before;
 
-	(void)dependencies;
-	(void)size;
 	cr_assert_eq(stat(fixture.path, &before), 0);
 	if (!replaced_in_place) {
 		cr_assert_eq(fixture_put(context, 9), 0);

@@ -95,7 +95,6 @@ static void look(void *context, unsigned step)
 {
 	struct store_usage usage;
 
-	(void)step;
 	(void)store_usage_noted(context, &usage);
 }
 
