@@ -7,21 +7,12 @@
 #include "functions.h"
 #include "load.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 static struct {
 	NVRTC_FUNCTIONS(FUNCTION_MEMBER)
 } nvrtc;
-static struct {
-	DRIVER_FUNCTIONS(FUNCTION_MEMBER)
-} driver;
 static const char *const nvrtc_names[] = {NVRTC_FUNCTIONS(FUNCTION_NAME)};
-static const char *const driver_names[] = {DRIVER_FUNCTIONS(FUNCTION_NAME)};
-static const char *missing_driver;
 
-#define NVRTC(function)  nvrtc.function
-#define DRIVER(function) driver.function
-#define DRIVER_MISSING   missing_driver
+#define NVRTC(function) nvrtc.function
 #include "compile.h"
 #include "launch.h"
 
@@ -37,7 +28,7 @@ static const char header[] = "#define SHAPE_INDEX (blockIdx.x * blockDim.x + thr
 
 int main(void)
 {
-	static char why[256]; /* missing_driver may point here */
+	char why[256];
 	char option[64];
 	struct compilation wrong = {.name = NULL, .source = "__global__ void broken() { no_such_function(); }\n"};
 	struct compilation c = {.name = "dynamic.cu", .source = source, .header_name = "shape.h", .header = header};
@@ -47,10 +38,7 @@ int main(void)
 		printf("NVRTC: %s\n", why);
 		return EXIT_FAILURE;
 	}
-	handle = load_library("libcuda.so.1", why, sizeof(why));
-	if (!handle || !load_table(handle, driver_names, COUNT(driver_names), &driver, why, sizeof(why))) {
-		missing_driver = why;
-	}
+	load_driver();
 	snprintf(option, sizeof(option), "--gpu-architecture=sm_%d", compile_architecture(launch_device()));
 	wrong.options[wrong.option_count++] = option;
 	c.options[c.option_count++] = option;

@@ -7,16 +7,6 @@
 #include "functions.h"
 #include "load.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
-static struct {
-	DRIVER_FUNCTIONS(FUNCTION_MEMBER)
-} driver;
-static const char *const driver_names[] = {DRIVER_FUNCTIONS(FUNCTION_NAME)};
-static const char *missing_driver;
-
-#define DRIVER(function) driver.function
-#define DRIVER_MISSING   missing_driver
 #include "compile.h"
 #include "launch.h"
 
@@ -115,16 +105,12 @@ static struct artifact link_ltoir(const struct artifact *ltoir, int architecture
 
 int main(void)
 {
-	static char why[256]; /* missing_driver may point here */
 	char option[64];
 	struct compilation c = {.name = "lto.cu", .source = source, .options = {option, "-dlto"}, .option_count = 2};
-	void *handle = load_library("libcuda.so.1", why, sizeof(why));
 	struct artifact cubin = {NULL, 0};
 	int architecture;
 
-	if (!handle || !load_table(handle, driver_names, COUNT(driver_names), &driver, why, sizeof(why))) {
-		missing_driver = why;
-	}
+	load_driver();
 	architecture = compile_architecture(launch_device());
 	snprintf(option, sizeof(option), "-arch=sm_%d", architecture);
 	compile_run(&c);
