@@ -50,10 +50,10 @@ static void tear_down(void)
 
 TestSuite(agent, .init = set_up, .fini = tear_down, .timeout = 300);
 
-static int listen_at(const char *path, int backlog)
+static int listen_at(const char *path, int type, int backlog)
 {
 	struct agent_address address;
-	int made = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	int made = socket(AF_UNIX, type | SOCK_CLOEXEC, 0);
 
 	(void)unlink(path);
 	cr_assert_eq(agent_socket_address(path, &address), 0);
@@ -123,7 +123,7 @@ static void *serve_all(void *unused)
 static void start_at(const char *path, const char *script)
 {
 	agent.script = script;
-	agent.listening = listen_at(path, 64);
+	agent.listening = listen_at(path, SOCK_SEQPACKET, 64);
 	cr_assert_eq(pthread_create(&agent.thread, NULL, serve_all, NULL), 0);
 }
 
@@ -186,60 +186,56 @@ Test(agent, the_question_names_key_and_directory)
 	cr_expect_arr_eq(agent.message.key, key, sizeof(key));
 }
 
+static const struct failure {
+	const char *what, *script;
+	enum agent_outcome outcome;
+	unsigned wait_ms;
+} failures[] = {
+    {"mute", ".", AGENT_FETCH_TIMEOUT, SHORT_WAIT},  {"hung", "S.", AGENT_FETCH_TIMEOUT, SHORT_WAIT},
+    {"endless", "*", AGENT_FETCH_BROKEN, LONG_WAIT}, {"elsewhere", "E", AGENT_FETCH_ELSEWHERE, LONG_WAIT},
+    {"hangs up", "", AGENT_FETCH_BROKEN, LONG_WAIT},
+};
+
+static int ask_once(const struct failure *failure)
+{
+	agent.options.wait_ms = failure->wait_ms;
+	start(failure->script);
+	cr_expect_eq(fetch(), failure->outcome, "%s", failure->what);
+	for (int again = 0; again < 20; again++) {
+		cr_expect_eq(fetch(), AGENT_FETCH_SKIPPED, "%s", failure->what);
+		agent_stored(&agent.options, key);
+	}
+	stop();
+	return atomic_load(&agent.asked) == 1 ? 0 : 1;
+}
+
+/* In children, because each case needs a new breaker. */
 Test(agent, a_failing_agent_is_not_asked_again_for_a_while)
 {
-	static const struct {
-		const char *what, *script;
-		enum agent_outcome outcome;
-		unsigned wait_ms;
-	} cases[] = {
-	    {"mute", ".", AGENT_FETCH_TIMEOUT, SHORT_WAIT},  {"hung", "S.", AGENT_FETCH_TIMEOUT, SHORT_WAIT},
-	    {"endless", "*", AGENT_FETCH_BROKEN, LONG_WAIT}, {"elsewhere", "E", AGENT_FETCH_ELSEWHERE, LONG_WAIT},
-	    {"hangs up", "", AGENT_FETCH_BROKEN, LONG_WAIT},
-	};
-
-	for (size_t i = 0; i < COUNT(cases); i++) {
-		pid_t child = fork(); /* a child, because each case needs a new breaker */
-
-		if (child == 0) {
-			agent.options.wait_ms = cases[i].wait_ms;
-			start(cases[i].script);
-			cr_expect_eq(fetch(), cases[i].outcome, "%s", cases[i].what);
-			for (int again = 0; again < 20; again++) {
-				cr_expect_eq(fetch(), AGENT_FETCH_SKIPPED, "%s", cases[i].what);
-				agent_stored(&agent.options, key);
-			}
-			stop();
-			_exit(atomic_load(&agent.asked) == 1 ? 0 : 1);
-		}
-		cr_expect_eq(exit_of(child), 0, "%s", cases[i].what);
+	for (size_t i = 0; i < COUNT(failures); i++) {
+		cr_expect_eq(in_child(ask_once(&failures[i])), 0, "%s", failures[i].what);
 	}
 }
 
-/* Returns how many of ten fetches reach the agent, if its results are always useless. */
-static int asked_late(const char *script)
+static int ask_ten_times(const char *script)
 {
-	pid_t child = fork(); /* a child, because each case needs a new breaker */
-
-	if (child == 0) {
-		agent.options.wait_ms = 2 * SLOW_MS - 1;
-		start(script);
-		for (int i = 0; i < 10; i++) {
-			if (fetch() == AGENT_FETCH_FOUND) {
-				agent_judge(&agent.options, &question, 0);
-			}
+	agent.options.wait_ms = 2 * SLOW_MS - 1;
+	start(script);
+	for (int i = 0; i < 10; i++) {
+		if (fetch() == AGENT_FETCH_FOUND) {
+			agent_judge(&agent.options, &question, 0);
 		}
-		stop();
-		_exit(atomic_load(&agent.asked));
 	}
-	return exit_of(child);
+	stop();
+	return atomic_load(&agent.asked);
 }
 
+/* Results of this agent are always useless. */
 Test(agent, an_agent_with_slow_useless_answers_is_asked_once)
 {
-	cr_expect_eq(asked_late("S~A"), 1);
-	cr_expect_eq(asked_late("S~D"), 1);
-	cr_expect_eq(asked_late("S~F"), 1);
+	cr_expect_eq(in_child(ask_ten_times("S~A")), 1);
+	cr_expect_eq(in_child(ask_ten_times("S~D")), 1);
+	cr_expect_eq(in_child(ask_ten_times("S~F")), 1);
 }
 
 Test(agent, quick_useless_answers_together_may_take_as_long_as_one_question)
@@ -323,68 +319,43 @@ Test(agent, malformed_answers_are_rejected)
 	}
 }
 
-static void make_nothing(void)
+enum in_its_place { NOTHING, A_PIPE, A_FILE, A_LINK_TO_ITSELF, A_SOCKET_WITHOUT_A_SERVER, A_STREAM, PLACES };
+
+static void put_in_its_place(enum in_its_place what)
 {
+	if (what == A_PIPE) {
+		cr_assert_eq(mkfifo(agent.socket, 0600), 0);
+	} else if (what == A_FILE) {
+		cr_assert(file_write(agent.socket, "", 0));
+	} else if (what == A_LINK_TO_ITSELF) {
+		cr_assert_eq(symlink(agent.socket, agent.socket), 0);
+	} else if (what == A_SOCKET_WITHOUT_A_SERVER) {
+		close(listen_at(agent.socket, SOCK_SEQPACKET, 1));
+	} else if (what == A_STREAM) {
+		agent.listening = listen_at(agent.socket, SOCK_STREAM, 1);
+	}
 }
 
-static void make_pipe(void)
+static int find_no_agent(enum in_its_place what)
 {
-	cr_assert_eq(mkfifo(agent.socket, 0600), 0);
-}
-
-static void make_file(void)
-{
-	int file = open(agent.socket, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-
-	cr_assert_geq(file, 0);
-	close(file);
-}
-
-static void make_link(void)
-{
-	cr_assert_eq(symlink(agent.socket, agent.socket), 0);
-}
-
-/* A socket whose server has exited. */
-static void make_orphan(void)
-{
-	close(listen_at(agent.socket, 1));
-}
-
-static void make_stream(void)
-{
-	struct agent_address address;
-	int made = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	cr_assert_eq(agent_socket_address(agent.socket, &address), 0);
-	cr_assert_eq(bind(made, (struct sockaddr *)&address.name, address.size), 0);
-	agent_socket_forget(&address);
-	cr_assert_eq(listen(made, 1), 0);
-	agent.listening = made;
+	put_in_its_place(what);
+	cr_expect_eq(fetch(), AGENT_FETCH_NOBODY, "%d", (int)what);
+	close(agent.listening);
+	cr_expect_eq(descriptors_open(), agent.descriptors);
+	return fetch() == AGENT_FETCH_SKIPPED ? 0 : 1;
 }
 
 Test(agent, without_a_listening_agent_the_call_returns_at_once)
 {
-	void (*const make[])(void) = {make_nothing, make_pipe, make_file, make_link, make_orphan, make_stream};
-
-	for (size_t i = 0; i < COUNT(make); i++) {
-		pid_t child = fork();
-
-		if (child == 0) {
-			make[i]();
-			cr_expect_eq(fetch(), AGENT_FETCH_NOBODY, "%zu", i);
-			close(agent.listening);
-			cr_expect_eq(descriptors_open(), agent.descriptors);
-			_exit(fetch() == AGENT_FETCH_SKIPPED ? 0 : 1);
-		}
-		cr_expect_eq(exit_of(child), 0, "%zu", i);
+	for (enum in_its_place what = NOTHING; what < PLACES; what++) {
+		cr_expect_eq(in_child(find_no_agent(what)), 0, "%d", (int)what);
 		(void)unlink(agent.socket);
 	}
 }
 
 Test(agent, a_full_backlog_counts_as_no_agent)
 {
-	int listening = listen_at(agent.socket, 0);
+	int listening = listen_at(agent.socket, SOCK_SEQPACKET, 0);
 	int others[8];
 	size_t count = 0;
 
@@ -403,7 +374,7 @@ Test(agent, a_full_backlog_counts_as_no_agent)
 
 Test(agent, a_stored_result_is_reported_in_one_message)
 {
-	int listening = listen_at(agent.socket, 4);
+	int listening = listen_at(agent.socket, SOCK_SEQPACKET, 4);
 	struct agent_message message;
 	int peer;
 
@@ -503,24 +474,32 @@ Test(agent, a_descriptor_number_reused_by_the_host_is_neither_read_nor_closed)
 	stop();
 }
 
+static int ask_without_standard_descriptors(void)
+{
+	bool good;
+
+	for (int i = 0; i < 3; i++) {
+		(void)close(i);
+	}
+	good = agent_fetch(&agent.options, key, &question) == AGENT_FETCH_ABSENT;
+	for (int i = 0; i < 3; i++) {
+		good = good && fcntl(i, F_GETFD) < 0;
+	}
+	return good ? 0 : 1;
+}
+
 /* The server is in another process, so the connection that it accepts uses none of these numbers. */
 Test(agent, the_socket_never_gets_a_standard_descriptor)
 {
-	pid_t child;
-
 	start("SA");
-	child = fork();
-	if (child == 0) {
-		(void)close(0);
-		(void)close(1);
-		(void)close(2);
-		_exit(agent_fetch(&agent.options, key, &question) == AGENT_FETCH_ABSENT && fcntl(0, F_GETFD) < 0 &&
-		              fcntl(1, F_GETFD) < 0 && fcntl(2, F_GETFD) < 0
-		          ? 0
-		          : 1);
-	}
-	cr_expect_eq(exit_of(child), 0);
+	cr_expect_eq(in_child(ask_without_standard_descriptors()), 0);
 	stop();
+}
+
+static void *fetch_nothing(void *number)
+{
+	cr_expect_eq(fetch(), AGENT_FETCH_ABSENT);
+	return number;
 }
 
 Test(agent, many_threads_can_ask_at_once)
@@ -530,15 +509,8 @@ Test(agent, many_threads_can_ask_at_once)
 
 	start("SA");
 	for (int round = 0; round < ROUNDS; round++) {
-		for (int i = 0; i < THREADS; i++) {
-			cr_assert_eq(pthread_create(&threads[i], NULL, (void *(*)(void *))(void *)fetch, NULL), 0);
-		}
-		for (int i = 0; i < THREADS; i++) {
-			void *outcome;
-
-			pthread_join(threads[i], &outcome);
-			cr_assert_eq((int)(intptr_t)outcome, AGENT_FETCH_ABSENT);
-		}
+		start_threads(threads, THREADS, fetch_nothing);
+		join_threads(threads, THREADS);
 	}
 	stop();
 	cr_expect_eq(atomic_load(&agent.asked), THREADS * ROUNDS);
@@ -604,7 +576,7 @@ static pid_t start_as(uid_t user, gid_t group, mode_t mode)
 			_exit(99);
 		}
 		(void)umask(0);
-		agent.listening = listen_at(agent.socket, 4);
+		agent.listening = listen_at(agent.socket, SOCK_SEQPACKET, 4);
 		(void)chmod(agent.socket, mode);
 		agent.script = "SF";
 		(void)!write(channel[1], "r", 1);
