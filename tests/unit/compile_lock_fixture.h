@@ -3,7 +3,7 @@
  * compile_lock_fixture: a cache directory of its own for each test of compile locks, and threads that say when they
  * wait
  *
- * compile_lock_fixture.directory does not exist at first. A waiter is known to wait when its thread sleeps in the
+ * here.directory does not exist at first. A waiter is known to wait when its thread sleeps in the
  * kernel; that is looked at, not timed.
  */
 #ifndef TESTS_COMPILE_LOCK_FIXTURE_H
@@ -18,27 +18,30 @@ static struct {
 	char file[240]; /* <path>/v1/compile-lock */
 	struct directory directory;
 	int descriptors;
-} compile_lock_fixture;
+} here;
 
 /* both keys have the same shard and the same slot of notes */
 static const uint8_t compile_lock_key[ENTRY_KEY_BYTES] = {0xab, 0xcd, 1, 2, 3, 4, 5, 6, 7, 8, 9, [31] = 0x01};
 static const uint8_t other_key[ENTRY_KEY_BYTES] = {0xab, 0xcd, 1, 2, 3, 4, 5, 106, 7, 8, 9, 1, [31] = 0x02};
 
+/* Each test ends with this. */
+static inline void expect_no_descriptor_left(void)
+{
+	cr_expect_eq(descriptors_open(), here.descriptors);
+}
+
 static inline void compile_lock_set_up(void)
 {
-	cr_assert(
-	    private_directory_make(compile_lock_fixture.base, sizeof(compile_lock_fixture.base), "compile-lock-test"));
-	(void)snprintf(compile_lock_fixture.path, sizeof(compile_lock_fixture.path), "%s/cache",
-	               compile_lock_fixture.base);
-	(void)snprintf(compile_lock_fixture.file, sizeof(compile_lock_fixture.file), "%s/v1/compile-lock",
-	               compile_lock_fixture.path);
-	compile_lock_fixture.directory = (struct directory){.path = compile_lock_fixture.path};
-	compile_lock_fixture.descriptors = descriptors_open();
+	cr_assert(private_directory_make(here.base, sizeof(here.base), "compile-lock-test"));
+	(void)snprintf(here.path, sizeof(here.path), "%s/cache", here.base);
+	(void)snprintf(here.file, sizeof(here.file), "%s/v1/compile-lock", here.path);
+	here.directory = (struct directory){.path = here.path};
+	here.descriptors = descriptors_open();
 }
 
 static inline void compile_lock_tear_down(void)
 {
-	remove_tree(compile_lock_fixture.base);
+	remove_tree(here.base);
 }
 
 static inline int64_t compile_lock_far(void)

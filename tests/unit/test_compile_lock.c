@@ -8,7 +8,7 @@ static struct compile_lock held; /* by each test */
 
 static bool wait_for(struct compile_lock *lock, const uint8_t *key)
 {
-	const struct compile_lock_options options = {.directory = compile_lock_fixture.path, .wait_seconds = 100000};
+	const struct compile_lock_options options = {.directory = here.path, .wait_seconds = 100000};
 
 	return compile_lock_acquire(lock, &options, key);
 }
@@ -17,8 +17,8 @@ static bool wait_for(struct compile_lock *lock, const uint8_t *key)
 static enum compile_lock_file_state seen_from_outside(const uint8_t *key)
 {
 	struct compile_lock_file file;
-	enum compile_lock_file_state state = compile_lock_file_acquire(
-	    &compile_lock_fixture.directory, key, compile_lock_far(), COMPILE_LOCK_FILE_TRY, ignore, NULL, &file);
+	enum compile_lock_file_state state = compile_lock_file_acquire(&here.directory, key, compile_lock_far(),
+	                                                               COMPILE_LOCK_FILE_TRY, ignore, NULL, &file);
 
 	if (state == COMPILE_LOCK_FILE_TAKEN) {
 		compile_lock_file_release(&file, COMPILE_LOCK_FILE_ENDED_WITHOUT);
@@ -89,7 +89,7 @@ Test(compile_lock, the_first_caller_looks_up_once_more_and_compiles)
 	compile_lock_release(&held, COMPILE_LOCK_KEPT);
 	compile_lock_release(&held, COMPILE_LOCK_KEPT);
 	cr_expect_eq(seen_from_outside(compile_lock_key), COMPILE_LOCK_FILE_TAKEN);
-	cr_expect_eq(descriptors_open(), compile_lock_fixture.descriptors);
+	expect_no_descriptor_left();
 }
 
 Test(compile_lock, a_waiter_looks_up_once_and_does_not_wait_again)
@@ -149,7 +149,7 @@ Test(compile_lock, waiters_take_over_an_abandoned_lock_one_after_another)
 		cr_expect_eq(workers[i].looks, 1);
 		cr_expect(workers[i].seated);
 	}
-	cr_expect_eq(descriptors_open(), compile_lock_fixture.descriptors);
+	expect_no_descriptor_left();
 }
 
 Test(compile_lock, a_waiter_that_takes_over_compiles_for_the_others)
@@ -190,8 +190,8 @@ Test(compile_lock, a_nested_compile_does_not_wait)
 	cr_assert(wait_for(&outer, compile_lock_key));
 	cr_expect_not(wait_for(&same, compile_lock_key));
 	cr_expect_null(same.seat);
-	cr_assert_eq(compile_lock_file_acquire(&compile_lock_fixture.directory, other_key, compile_lock_far(),
-	                                       COMPILE_LOCK_FILE_TRY, ignore, NULL, &file),
+	cr_assert_eq(compile_lock_file_acquire(&here.directory, other_key, compile_lock_far(), COMPILE_LOCK_FILE_TRY,
+	                                       ignore, NULL, &file),
 	             COMPILE_LOCK_FILE_TAKEN);
 	(void)wait_for(&other, other_key);
 	cr_expect_not(wait_for(&other, other_key));
@@ -199,22 +199,21 @@ Test(compile_lock, a_nested_compile_does_not_wait)
 	compile_lock_release(&same, COMPILE_LOCK_KEPT);
 	compile_lock_release(&outer, COMPILE_LOCK_KEPT);
 	compile_lock_file_release(&file, COMPILE_LOCK_FILE_ENDED_KEPT);
-	cr_expect_eq(descriptors_open(), compile_lock_fixture.descriptors);
+	expect_no_descriptor_left();
 }
 
 Test(compile_lock, with_a_wait_of_zero_there_is_no_lock)
 {
-	const struct compile_lock_options options = {.directory = compile_lock_fixture.path};
+	const struct compile_lock_options options = {.directory = here.path};
 
 	cr_expect_not(compile_lock_acquire(&held, &options, compile_lock_key));
 	cr_expect_null(held.seat);
-	cr_expect_eq(access(compile_lock_fixture.path, F_OK), -1);
+	cr_expect_eq(access(here.path, F_OK), -1);
 }
 
 Test(compile_lock, without_a_writable_directory_only_threads_wait)
 {
-	struct compile_lock_options options = {
-	    .directory = compile_lock_fixture.path, .read_only = true, .wait_seconds = 100};
+	struct compile_lock_options options = {.directory = here.path, .read_only = true, .wait_seconds = 100};
 
 	for (int i = 0; i < 2; i++) {
 		struct compile_lock lock = {0};
@@ -225,7 +224,7 @@ Test(compile_lock, without_a_writable_directory_only_threads_wait)
 		compile_lock_release(&lock, COMPILE_LOCK_KEPT);
 		options = (struct compile_lock_options){.wait_seconds = 100};
 	}
-	cr_expect_eq(access(compile_lock_fixture.path, F_OK), -1);
+	cr_expect_eq(access(here.path, F_OK), -1);
 }
 
 Test(compile_lock, a_key_that_changed_is_released)
@@ -256,11 +255,11 @@ static void child_releases(bool handlers)
 		if (handlers) {
 			compile_lock_fork_child();
 		}
-		if (handlers && descriptors_open() != compile_lock_fixture.descriptors) {
+		if (handlers && descriptors_open() != here.descriptors) {
 			_exit(1); /* a descriptor of the parent's lock */
 		}
 		compile_lock_release(&lock, COMPILE_LOCK_KEPT);
-		if (descriptors_open() != compile_lock_fixture.descriptors) {
+		if (descriptors_open() != here.descriptors) {
 			_exit(2);
 		}
 		(void)wait_for(&again, other_key);
@@ -274,7 +273,7 @@ static void child_releases(bool handlers)
 	cr_expect_eq(seen_from_outside(compile_lock_key), COMPILE_LOCK_FILE_GIVEN_UP, "the child unlocked it");
 	compile_lock_release(&lock, COMPILE_LOCK_KEPT);
 	cr_expect_eq(seen_from_outside(compile_lock_key), COMPILE_LOCK_FILE_TAKEN);
-	cr_expect_eq(descriptors_open(), compile_lock_fixture.descriptors);
+	expect_no_descriptor_left();
 }
 
 ROW(compile_lock, a_forked_child_has_locks_of_its_own, child_releases(true))
@@ -336,7 +335,7 @@ Test(compile_lock, random_threads_and_processes_all_finish)
 			for (int t = 0; t < THREADS && !result; t++) {
 				pthread_join(threads[t], &result);
 			}
-			_exit(result ? 1 : descriptors_open() == compile_lock_fixture.descriptors ? 0 : 2);
+			_exit(result ? 1 : descriptors_open() == here.descriptors ? 0 : 2);
 		}
 	}
 	for (int p = 0; p < PROCESSES; p++) {

@@ -8,8 +8,7 @@ static struct compile_lock_file held; /* by each test */
 static enum compile_lock_file_state take_key(const uint8_t *key, enum compile_lock_file_patience patience,
                                              struct compile_lock_file *ret_file)
 {
-	return compile_lock_file_acquire(&compile_lock_fixture.directory, key, compile_lock_far(), patience, ignore,
-	                                 NULL, ret_file);
+	return compile_lock_file_acquire(&here.directory, key, compile_lock_far(), patience, ignore, NULL, ret_file);
 }
 
 /* Takes the lock without waiting. */
@@ -53,8 +52,8 @@ static void *wait_in_thread(void *context)
 {
 	struct waiter *waiter = context;
 
-	waiter->state = compile_lock_file_acquire(&compile_lock_fixture.directory, compile_lock_key, compile_lock_far(),
-	                                          true, say_opened, waiter, &waiter->file);
+	waiter->state = compile_lock_file_acquire(&here.directory, compile_lock_key, compile_lock_far(), true,
+	                                          say_opened, waiter, &waiter->file);
 	return NULL;
 }
 
@@ -76,7 +75,7 @@ Test(compile_lock_file, a_released_lock_can_be_taken_again)
 	cr_expect_eq(probe(), COMPILE_LOCK_FILE_GIVEN_UP);
 	compile_lock_file_release(&held, COMPILE_LOCK_FILE_ENDED_KEPT);
 	cr_expect_eq(probe(), COMPILE_LOCK_FILE_TAKEN);
-	cr_expect_eq(descriptors_open(), compile_lock_fixture.descriptors);
+	expect_no_descriptor_left();
 }
 
 static void release_to_waiters(enum compile_lock_file_outcome how, enum compile_lock_file_state expected)
@@ -96,7 +95,7 @@ static void release_to_waiters(enum compile_lock_file_outcome how, enum compile_
 Test(compile_lock_file, waiters_learn_that_the_result_was_cached)
 {
 	release_to_waiters(COMPILE_LOCK_FILE_ENDED_KEPT, COMPILE_LOCK_FILE_KEPT);
-	cr_expect_eq(descriptors_open(), compile_lock_fixture.descriptors);
+	expect_no_descriptor_left();
 }
 
 Test(compile_lock_file, waiters_and_later_callers_learn_that_the_result_was_not_cached)
@@ -105,14 +104,14 @@ Test(compile_lock_file, waiters_and_later_callers_learn_that_the_result_was_not_
 	cr_expect_eq(probe(), COMPILE_LOCK_FILE_NOT_KEPT);
 	cr_expect_eq(take_key(other_key, COMPILE_LOCK_FILE_TRY, &held), COMPILE_LOCK_FILE_TAKEN);
 	compile_lock_file_release(&held, COMPILE_LOCK_FILE_ENDED_KEPT);
-	cr_expect_eq(descriptors_open(), compile_lock_fixture.descriptors);
+	expect_no_descriptor_left();
 }
 
 /* Locks bytes of the file like a process that compiles nothing. */
 static int hold(off_t start, off_t length)
 {
 	struct flock range = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = start, .l_len = length};
-	int fd = open(compile_lock_fixture.file, O_RDWR | O_CLOEXEC);
+	int fd = open(here.file, O_RDWR | O_CLOEXEC);
 
 	cr_assert_geq(fd, 0);
 	cr_assert_eq(fcntl(fd, F_OFD_SETLK, &range), 0);
@@ -130,17 +129,16 @@ static off_t place_of(const uint8_t *key)
 Test(compile_lock_file, a_foreign_file_in_its_place_is_not_written)
 {
 	static const char thesis[] = "My thesis, chapter one.\n";
-	char found[sizeof(thesis) + 1] = "";
-	FILE *theirs;
+	char *found;
+	size_t size;
 
 	take_and_release(COMPILE_LOCK_FILE_ENDED_KEPT);
-	theirs = fopen(compile_lock_fixture.file, "w");
-	cr_assert(theirs && fputs(thesis, theirs) >= 0 && fclose(theirs) == 0);
+	cr_assert(file_write(here.file, thesis, strlen(thesis)));
 	cr_expect_eq(take(&held), COMPILE_LOCK_FILE_NONE);
-	theirs = fopen(compile_lock_fixture.file, "r");
-	cr_assert_eq(fread(found, 1, sizeof(found), theirs), sizeof(thesis) - 1);
-	fclose(theirs);
+	found = file_read(here.file, &size);
 	cr_expect_str_eq(found, thesis);
+	cr_expect_eq(size, strlen(thesis));
+	free(found);
 }
 
 /* If these calls waited, the test would time out. */
@@ -174,18 +172,18 @@ Test(compile_lock_file, keys_with_colliding_notes_get_different_slots)
 {
 	struct compile_lock_file other;
 	unsigned found[2] = {0};
-	uint64_t tag;
-	FILE *notes;
+	uint64_t *notes;
+	size_t size;
 
 	cr_assert_eq(take(&held), COMPILE_LOCK_FILE_TAKEN);
 	cr_assert_eq(take_key(other_key, COMPILE_LOCK_FILE_WAIT, &other), COMPILE_LOCK_FILE_TAKEN);
-	notes = fopen(compile_lock_fixture.file, "r");
+	notes = file_read(here.file, &size);
 	cr_assert_not_null(notes);
-	while (fread(&tag, sizeof(tag), 1, notes) == 1) {
-		found[0] += tag == held.tag;
-		found[1] += tag == other.tag;
+	for (size_t i = 0; i < size / sizeof(*notes); i++) {
+		found[0] += notes[i] == held.tag;
+		found[1] += notes[i] == other.tag;
 	}
-	fclose(notes);
+	free(notes);
 	cr_expect(found[0] == 1 && found[1] == 1, "%u and %u notes", found[0], found[1]);
 	compile_lock_file_release(&held, COMPILE_LOCK_FILE_ENDED_KEPT);
 	compile_lock_file_release(&other, COMPILE_LOCK_FILE_ENDED_KEPT);
@@ -200,7 +198,7 @@ Test(compile_lock_file, a_note_with_a_future_time_is_ignored)
 	int fd;
 
 	take_and_release(COMPILE_LOCK_FILE_ENDED_NOT_KEPT);
-	fd = open(compile_lock_fixture.file, O_RDWR | O_CLOEXEC);
+	fd = open(here.file, O_RDWR | O_CLOEXEC);
 	while (pread(fd, slot, 1, at) == 1 && slot[0] == 0) {
 		at += SLOT;
 	}
@@ -235,7 +233,7 @@ Test(compile_lock_file, one_waiter_takes_over_a_lock_released_without_an_outcome
 		}
 		sched_yield();
 	}
-	cr_expect_eq(descriptors_open(), compile_lock_fixture.descriptors);
+	expect_no_descriptor_left();
 }
 
 Test(compile_lock_file, past_the_deadline_a_caller_does_not_wait)
@@ -243,7 +241,7 @@ Test(compile_lock_file, past_the_deadline_a_caller_does_not_wait)
 	struct compile_lock_file mine;
 
 	cr_assert_eq(take(&held), COMPILE_LOCK_FILE_TAKEN);
-	cr_expect_eq(compile_lock_file_acquire(&compile_lock_fixture.directory, compile_lock_key, compile_lock_clock(),
+	cr_expect_eq(compile_lock_file_acquire(&here.directory, compile_lock_key, compile_lock_clock(),
 	                                       COMPILE_LOCK_FILE_WAIT, ignore, NULL, &mine),
 	             COMPILE_LOCK_FILE_GIVEN_UP);
 	compile_lock_file_release(&held, COMPILE_LOCK_FILE_ENDED_KEPT);
@@ -394,7 +392,7 @@ Test(compile_lock_file, a_descriptor_number_reused_by_the_host_is_not_touched)
 	compile_lock_file_release(&held, COMPILE_LOCK_FILE_ENDED_KEPT);
 	cr_expect_eq(take_key(other_key, COMPILE_LOCK_FILE_TRY, &copy), COMPILE_LOCK_FILE_GIVEN_UP);
 	compile_lock_file_release(&other, COMPILE_LOCK_FILE_ENDED_KEPT);
-	cr_expect_eq(descriptors_open(), compile_lock_fixture.descriptors);
+	expect_no_descriptor_left();
 }
 
 Test(compile_lock_file, a_waiter_whose_descriptor_the_host_reused_stops_waiting)
@@ -412,22 +410,20 @@ Test(compile_lock_file, a_waiter_whose_descriptor_the_host_reused_stops_waiting)
 	compile_lock_file_release(&held, COMPILE_LOCK_FILE_ENDED_KEPT);
 }
 
+static int take_without_standard_descriptors(void)
+{
+	for (int i = 0; i < 3; i++) {
+		close(i);
+	}
+	return take(&held) == COMPILE_LOCK_FILE_TAKEN && held.fd > 2 && fcntl(0, F_GETFD) < 0 &&
+	               fcntl(held.fd, F_GETFD) == FD_CLOEXEC
+	           ? 0
+	           : 1;
+}
+
 Test(compile_lock_file, the_file_never_gets_a_standard_descriptor)
 {
-	pid_t child = fork();
-
-	if (child == 0) {
-		struct compile_lock_file file;
-
-		for (int i = 0; i < 3; i++) {
-			close(i);
-		}
-		_exit(take(&file) == COMPILE_LOCK_FILE_TAKEN && file.fd > 2 && fcntl(0, F_GETFD) < 0 &&
-		              fcntl(file.fd, F_GETFD) == FD_CLOEXEC
-		          ? 0
-		          : 1);
-	}
-	cr_expect_eq(exit_of(child), 0);
+	cr_expect_eq(in_child(take_without_standard_descriptors()), 0);
 }
 
 Test(compile_lock_file, the_last_descriptors_are_left_to_the_host)
@@ -450,37 +446,38 @@ static mode_t mode_made(bool shared)
 	struct stat found = {0};
 	mode_t before = umask(0);
 
-	compile_lock_fixture.directory.shared = shared;
+	here.directory.shared = shared;
 	take_and_release(COMPILE_LOCK_FILE_ENDED_KEPT);
 	umask(before);
-	cr_assert_eq(stat(compile_lock_fixture.file, &found), 0);
+	cr_assert_eq(stat(here.file, &found), 0);
 	return found.st_mode & 07777;
 }
 
 ROW(compile_lock_file, the_file_has_mode_0600, cr_expect_eq(mode_made(false), 0600))
 ROW(compile_lock_file, in_a_shared_directory_the_file_has_mode_0660, cr_expect_eq(mode_made(true), 0660))
 
+static void expect_no_lock(const char *why)
+{
+	cr_expect_eq(probe(), COMPILE_LOCK_FILE_NONE, "%s", why);
+	(void)remove(here.file);
+}
+
 Test(compile_lock_file, an_untrusted_file_or_directory_gives_no_lock)
 {
 	take_and_release(COMPILE_LOCK_FILE_ENDED_KEPT);
-
-	cr_assert_eq(chmod(compile_lock_fixture.file, 0666), 0);
-	cr_expect_eq(probe(), COMPILE_LOCK_FILE_NONE, "others can write the file");
-	cr_assert_eq(remove(compile_lock_fixture.file), 0);
-	cr_assert_eq(symlink("../CACHEDIR.TAG", compile_lock_fixture.file), 0);
-	cr_expect_eq(probe(), COMPILE_LOCK_FILE_NONE, "a symbolic link");
-	cr_assert_eq(remove(compile_lock_fixture.file), 0);
-	cr_assert_eq(mkfifo(compile_lock_fixture.file, 0600), 0);
-	cr_expect_eq(probe(), COMPILE_LOCK_FILE_NONE, "a pipe");
-	cr_assert_eq(remove(compile_lock_fixture.file), 0);
-	cr_assert_eq(mkdir(compile_lock_fixture.file, 0700), 0);
-	cr_expect_eq(probe(), COMPILE_LOCK_FILE_NONE, "a directory");
-	cr_assert_eq(remove(compile_lock_fixture.file), 0);
-	cr_assert_eq(chmod(compile_lock_fixture.path, 0777), 0);
-	cr_expect_eq(probe(), COMPILE_LOCK_FILE_NONE, "others can write the directory");
-	compile_lock_fixture.directory.path = (char *)"/dev/null/nowhere";
-	cr_expect_eq(probe(), COMPILE_LOCK_FILE_NONE, "no directory");
-	compile_lock_fixture.directory.path = (char *)"/proc/nvrtccache";
-	cr_expect_eq(probe(), COMPILE_LOCK_FILE_NONE, "one that cannot be made");
-	cr_expect_eq(descriptors_open(), compile_lock_fixture.descriptors);
+	cr_assert_eq(chmod(here.file, 0666), 0);
+	expect_no_lock("others can write the file");
+	cr_assert_eq(symlink("../CACHEDIR.TAG", here.file), 0);
+	expect_no_lock("a symbolic link");
+	cr_assert_eq(mkfifo(here.file, 0600), 0);
+	expect_no_lock("a pipe");
+	cr_assert_eq(mkdir(here.file, 0700), 0);
+	expect_no_lock("a directory");
+	cr_assert_eq(chmod(here.path, 0777), 0);
+	expect_no_lock("others can write the directory");
+	here.directory.path = (char *)"/dev/null/nowhere";
+	expect_no_lock("no directory");
+	here.directory.path = (char *)"/proc/nvrtccache";
+	expect_no_lock("one that cannot be made");
+	expect_no_descriptor_left();
 }
