@@ -102,6 +102,14 @@ static inline pid_t *latest_child(void)
 /* Works out `code` in a child, which exits with it. Returns what exit_of() says. */
 #define in_child(code) ((*latest_child() = fork()) == 0 ? (_exit(code), -1) : exit_of(*latest_child()))
 
+/* Expects that something holds in a child that has changed itself: `become` is false where that is not possible. */
+#define expect_in_child(become, truth)                                                  \
+	do {                                                                            \
+		const int code_ = in_child(!(become) ? 99 : (truth) ? 0 : 1);           \
+		skip_unless(code_ != 99, "processes cannot do this here: %s", #become); \
+		cr_expect_eq(code_, 0, "%s", #truth);                                   \
+	} while (0)
+
 /* Starts threads whose argument is their number. */
 static inline void start_threads(pthread_t *threads, uintptr_t count, void *(*body)(void *number))
 {

@@ -4,7 +4,6 @@
 
 #define NOBODY   65534
 #define STRANGER 5000
-#define CANNOT   99
 
 TestSuite(store_namespace, .init = fixture_open, .fini = fixture_close);
 
@@ -24,14 +23,6 @@ static bool enter_namespace(const char *map)
 {
 	return unshare(CLONE_NEWUSER) == 0 && write_map("/proc/self/setgroups", "deny") &&
 	       write_map("/proc/self/uid_map", map) && write_map("/proc/self/gid_map", map);
-}
-
-static void in_namespace(bool (*enter)(void), int (*body)(void))
-{
-	int status = in_child(enter() ? body() : CANNOT);
-
-	skip_unless(status != CANNOT, "processes cannot get such ids here");
-	cr_expect_eq(status, 0);
 }
 
 static bool become_nobody_in_a_namespace(void)
@@ -64,49 +55,32 @@ static void give_all_to(uid_t id, mode_t more)
 	cr_assert_eq(chmod(fixture.path, 0644 | (more & 0666)), 0);
 }
 
-static int distrust(void)
-{
-	return fixture_get(fixture.store, 1) == -EPERM ? 0 : 1;
-}
-
-static int distrust_as_a_group(void)
-{
-	struct store *shared = fixture_store((struct store_options){.shared = true});
-
-	return fixture_get(shared, 1) == -EPERM ? 0 : 1;
-}
-
-static int find_and_add(void)
-{
-	return fixture_get(fixture.store, 1) == 1 && fixture_put(fixture.store, 2) == 0 ? 0 : 1;
-}
-
-static int make_none(void)
-{
-	return fixture_put(fixture.store, 1) == -ENXIO && !fixture_exists(fixture.root) ? 0 : 1;
-}
+#define FOUND_AND_ADDED (fixture_get(fixture.store, 1) == 1 && fixture_put(fixture.store, 2) == 0)
 
 Store_test(store_namespace, the_overflow_user_does_not_trust_files_of_unmapped_users)
 {
 	cr_assert_eq(fixture_put(fixture.store, 1), 0);
 	give_all_to(STRANGER, 0);
-	in_namespace(become_nobody_in_a_namespace, distrust);
+	expect_in_child(become_nobody_in_a_namespace(), fixture_get(fixture.store, 1) == -EPERM);
 }
 
 Store_test(store_namespace, the_overflow_user_does_not_trust_files_shared_by_unmapped_groups)
 {
+	struct store *shared = fixture_store((struct store_options){.shared = true});
+
 	cr_assert_eq(fixture_put(fixture.store, 1), 0);
 	give_all_to(STRANGER, 0020);
-	in_namespace(become_nobody_in_a_namespace, distrust_as_a_group);
+	expect_in_child(become_nobody_in_a_namespace(), fixture_get(shared, 1) == -EPERM);
 }
 
 STORE_ROW(store_namespace, the_overflow_user_does_not_create_an_untrusted_cache,
-          in_namespace(become_nobody_in_a_namespace, make_none))
+          expect_in_child(become_nobody_in_a_namespace(),
+                          fixture_put(fixture.store, 1) == -ENXIO && !fixture_exists(fixture.root)))
 
 Store_test(store_namespace, a_mapped_user_uses_its_cache)
 {
 	cr_assert_eq(fixture_put(fixture.store, 1), 0);
-	in_namespace(become_root_in_a_namespace, find_and_add);
+	expect_in_child(become_root_in_a_namespace(), FOUND_AND_ADDED);
 }
 
 Store_test(store_namespace, outside_a_namespace_the_user_nobody_uses_its_cache)
@@ -120,5 +94,5 @@ Store_test(store_namespace, outside_a_namespace_the_user_nobody_uses_its_cache)
 	skip_unless(size != 0 && strstr(map, "4294967295") != NULL, "this is a namespace");
 	cr_assert_eq(fixture_put(fixture.store, 1), 0);
 	give_all_to(NOBODY, 0);
-	in_namespace(become_nobody, find_and_add);
+	expect_in_child(become_nobody(), FOUND_AND_ADDED);
 }

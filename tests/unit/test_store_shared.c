@@ -9,7 +9,6 @@
 #define STRANGER     1003
 #define TEAM         2000 /* the group of the cache's root directory */
 #define EVERYBODYS   100  /* the first group of members and of strangers */
-#define CANNOT       99
 #define SHARED_STORE ((struct store_options){.shared = true})
 
 TestSuite(store_shared, .init = fixture_open, .fini = fixture_close);
@@ -30,41 +29,25 @@ static void make_root(uid_t user, mode_t mode)
 	give(fixture.root, user, TEAM, mode);
 }
 
-/* Runs the body in a process of a member and expects that it returns 0. */
-static void as_member(enum membership membership, int (*body)(struct store *store))
+static struct store *members; /* what a member opened */
+
+static bool become_member(enum membership membership)
 {
 	const gid_t team = TEAM;
-	struct store *store;
-	int status;
-	pid_t child = fork();
 
-	if (child == 0) {
-		if (setgroups(membership == IN_TEAM, &team) != 0 || setgid(EVERYBODYS) != 0 || setuid(MEMBER) != 0) {
-			_exit(CANNOT);
-		}
-		(void)umask(0022);
-		store = fixture_store(SHARED_STORE);
-		_exit(body(store));
+	if (setgroups(membership == IN_TEAM, &team) != 0 || setgid(EVERYBODYS) != 0 || setuid(MEMBER) != 0) {
+		return false;
 	}
-	status = exit_of(child);
-	skip_unless(status != CANNOT, "processes cannot become another user here");
-	cr_expect_eq(status, 0);
+	(void)umask(0022);
+	members = fixture_store(SHARED_STORE);
+	return true;
 }
 
-static int put_and_get(struct store *store)
-{
-	return fixture_put(store, 1) == 0 && fixture_get(store, 1) == 1 ? 0 : 1;
-}
+/* Expects that something holds in a process of a member. */
+#define as_member(membership, truth) expect_in_child(become_member(membership), truth)
 
-static int get_what_is_there(struct store *store)
-{
-	return fixture_get(store, 1) == 1 ? 0 : 1;
-}
-
-static int trust_nothing(struct store *store)
-{
-	return fixture_get(store, 1) == -EPERM ? 0 : 1;
-}
+#define PUT_AND_GOT     (fixture_put(members, 1) == 0 && fixture_get(members, 1) == 1)
+#define TRUSTED_NOTHING (fixture_get(members, 1) == -EPERM)
 
 static mode_t directory_mode;
 static mode_t file_mode;
@@ -95,7 +78,7 @@ static void expect_made_in(uid_t user, mode_t mode, enum membership membership, 
                            mode_t files)
 {
 	make_root(user, mode);
-	as_member(membership, put_and_get);
+	as_member(membership, PUT_AND_GOT);
 	expect_all_made(group, directories, files);
 }
 
@@ -126,7 +109,7 @@ Store_test(store_shared, files_with_the_right_group_are_created_with_their_final
 static void make_cache(void)
 {
 	make_root(0, 02770);
-	as_member(IN_TEAM, put_and_get);
+	as_member(IN_TEAM, PUT_AND_GOT);
 }
 
 /* After another owner or mode of something in the cache. */
@@ -134,12 +117,7 @@ static void expect_refused(const char *path, uid_t user, gid_t group, mode_t mod
 {
 	make_cache();
 	give(path, user, group, mode);
-	as_member(IN_TEAM, trust_nothing);
-}
-
-static int put_again(struct store *store)
-{
-	return fixture_put(store, 2) == 0 ? 0 : 1;
+	as_member(IN_TEAM, TRUSTED_NOTHING);
 }
 
 Store_test(store_shared, directories_of_a_killed_creator_get_their_modes_at_its_next_store)
@@ -147,7 +125,7 @@ Store_test(store_shared, directories_of_a_killed_creator_get_their_modes_at_its_
 	make_cache();
 	give(inside("v1"), MEMBER, TEAM, 02750);
 	give(inside("v1/ab"), MEMBER, TEAM, 0700);
-	as_member(IN_TEAM, put_again);
+	as_member(IN_TEAM, fixture_put(members, 2) == 0);
 	expect_all_made(TEAM, 02770, 0660);
 }
 
@@ -157,7 +135,7 @@ Store_test(store_shared, entries_of_another_member_are_found)
 	give(inside("v1"), STRANGER, TEAM, 02770);
 	give(inside("v1/ab"), STRANGER, TEAM, 02770);
 	give(fixture.path, STRANGER, TEAM, 0660);
-	as_member(IN_TEAM, get_what_is_there);
+	as_member(IN_TEAM, fixture_get(members, 1) == 1);
 }
 
 STORE_ROW(store_shared, a_home_writable_by_another_group_is_not_used,
@@ -175,7 +153,7 @@ Store_test(store_shared, a_shard_reachable_and_writable_by_another_group_is_not_
 	make_cache();
 	give(inside("v1"), MEMBER, EVERYBODYS, 0750);
 	give(inside("v1/ab"), MEMBER, EVERYBODYS, 02770);
-	as_member(IN_TEAM, trust_nothing);
+	as_member(IN_TEAM, TRUSTED_NOTHING);
 }
 
 Store_test(store_shared, locks_and_usage_indexes_writable_by_another_group_are_not_written)
@@ -188,7 +166,7 @@ Store_test(store_shared, locks_and_usage_indexes_writable_by_another_group_are_n
 		fixture_write(inside(names[i]), "", 0);
 		give(inside(names[i]), MEMBER, EVERYBODYS, 0660);
 	}
-	as_member(IN_TEAM, put_and_get);
+	as_member(IN_TEAM, PUT_AND_GOT);
 	for (size_t i = 0; i < COUNT(names); i++) {
 		struct stat found;
 
