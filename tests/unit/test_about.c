@@ -19,10 +19,11 @@ static int stop(const struct about_fact *fact, void *context)
 	return fact->kind == ABOUT_OPTION ? 7 : 0;
 }
 
-static struct stream example(void)
+static struct stream about; /* of each test */
+
+static void describe(void)
 {
 	const struct span source = {"text", 4};
-	struct stream about = STREAM_EMPTY;
 
 	about_begin(&about);
 	about_text(&about, ABOUT_COMPILER, "nvrtc");
@@ -30,25 +31,25 @@ static struct stream example(void)
 	about_part(&about, "source", &source, 1);
 	about_artifact(&about, "PTX", 0x100, 8);
 	cr_assert(!about.failed);
-	return about;
 }
+
+static void drop(void)
+{
+	stream_free(&about);
+}
+
+TestSuite(about, .init = describe, .fini = drop);
 
 Test(about, facts_are_read_in_the_order_of_writing)
 {
-	struct stream about = example();
-
 	told[0] = '\0';
 	cr_expect_eq(about_read(about.bytes, about.size, tell, NULL), 0);
 	cr_expect_str_eq(told, "2 nvrtc 0 0 ;6 -arch=sm_90 0 0 ;10 source 0 0 digest;11 PTX 256 8 ;");
-	stream_free(&about);
 }
 
 Test(about, a_callback_can_end_the_reading)
 {
-	struct stream about = example();
-
 	cr_expect_eq(about_read(about.bytes, about.size, stop, NULL), 7);
-	stream_free(&about);
 }
 
 Test(about, different_parts_have_different_digests)
@@ -66,43 +67,36 @@ Test(about, different_parts_have_different_digests)
 
 Test(about, facts_of_unknown_kinds_are_skipped)
 {
-	struct stream about = example();
-
 	stream_string(&about, 200, "what is to come");
 	about_text(&about, ABOUT_PROGRAM, "k.cu");
 	told[0] = '\0';
 	cr_expect_eq(about_read(about.bytes, about.size, tell, NULL), 0);
 	cr_expect(strstr(told, "5 k.cu") && !strstr(told, "to come"));
-	stream_free(&about);
 }
 
 Test(about, another_format_is_rejected)
 {
-	struct stream about = STREAM_EMPTY;
-
+	drop();
 	stream_number(&about, 1, 2);
 	cr_expect_eq(about_read(about.bytes, about.size, tell, NULL), -EPROTONOSUPPORT);
 	cr_expect_eq(about_read("", 0, tell, NULL), -EBADMSG);
-	stream_free(&about);
 }
 
 Test(about, a_text_with_a_size_needs_no_terminating_nul)
 {
 	const struct span name = {"vec.h and more", 5}, content = {"text", 4};
-	struct stream about = STREAM_EMPTY;
 
+	drop();
 	about_begin(&about);
 	about_sized(&about, ABOUT_OPTION, "-DN=4567", 5);
 	about_part_of(&about, "header", &name, &content);
 	told[0] = '\0';
 	cr_expect_eq(about_read(about.bytes, about.size, tell, NULL), 0);
 	cr_expect_str_eq(told, "6 -DN=4 0 0 ;10 header vec.h 0 0 digest;");
-	stream_free(&about);
 }
 
 Test(about, about_cut_cuts_between_facts)
 {
-	struct stream about = example();
 	size_t cuts = 0;
 
 	for (size_t most = 0, last = 0; most <= about.size; most++) {
@@ -115,13 +109,10 @@ Test(about, about_cut_cuts_between_facts)
 	}
 	cr_expect_eq(cuts, 5, "the format, and four facts");
 	cr_expect_eq(about_cut(about.bytes, about.size, about.size), about.size);
-	stream_free(&about);
 }
 
 Test(about, a_truncated_description_is_damaged_or_has_fewer_facts)
 {
-	struct stream about = example();
-
 	for (size_t size = 0; size < about.size; size++) {
 		char *copy = malloc(size + 1); /* exact size, so that a sanitizer sees a read past the end */
 		int result;
@@ -132,5 +123,4 @@ Test(about, a_truncated_description_is_damaged_or_has_fewer_facts)
 		cr_expect(result == 0 || result == -EBADMSG, "%zu", size);
 		free(copy);
 	}
-	stream_free(&about);
 }

@@ -70,12 +70,8 @@ Test(counters_file, a_group_writable_root_is_used_if_shared_is_set)
 
 Test(counters_file, a_foreign_file_in_its_place_is_neither_written_nor_removed)
 {
-	FILE *thesis;
-
 	count(MISSES, 1, COUNTERS_NOW);
-	thesis = fopen(file, "w");
-	fputs("My thesis, chapter one.\n", thesis);
-	fclose(thesis);
+	cr_assert(file_write(file, "My thesis, chapter one.\n", 24));
 	count(MISSES, 1, COUNTERS_NOW);
 	cr_expect_eq(total(MISSES), 1);
 	cr_expect_eq(file_size(), 24);
@@ -92,40 +88,37 @@ Test(counters_file, a_read_only_cache_is_not_written)
 	cr_expect_eq(counters_here(MISSES), 1);
 }
 
+static bool count_as_nobody(void)
+{
+	counters_fork_child();
+	counters_add(MISSES, 5);
+	return setresgid(65534, 65534, 65534) == 0 && setresuid(65534, 65534, 65534) == 0;
+}
+
+static void give_back(const char *name)
+{
+	char path[sizeof(root) + sizeof(file)];
+
+	snprintf(path, sizeof(path), "%s%s", root, name);
+	cr_assert_eq(chown(path, 0, 0), 0);
+}
+
 Test(counters_file, without_write_permission_a_flush_fails_and_no_count_is_lost)
 {
-	pid_t child;
-
 	cr_assert_eq(chmod(base, 0755), 0);
 	snprintf(root, sizeof(root), "%s/ro", base);
 	cr_assert_eq(mkdir(root, 0700), 0);
 	skip_unless(geteuid() == 0 && chown(root, 65534, 65534) == 0,
 	            "root is needed, to become somebody for whom permissions count");
 	cr_assert_eq(chmod(root, 0500), 0);
-	child = fork();
-	if (child == 0) {
-		counters_fork_child();
-		if (setresgid(65534, 65534, 65534) != 0 || setresuid(65534, 65534, 65534) != 0) {
-			_exit(9);
-		}
-		counters_add(MISSES, 5);
-		if (counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW) != -EACCES) {
-			_exit(1);
-		}
-		chmod(root, 0700);
-		if (counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW) != 0) {
-			_exit(2);
-		}
-		_exit(0);
-	}
-	cr_assert_eq(exit_of(child), 0);
-	cr_assert_eq(chown(root, 0, 0), 0);
-	snprintf(file, sizeof(file), "%s/v1", root);
-	cr_assert_eq(chown(file, 0, 0), 0);
-	snprintf(file, sizeof(file), "%s/v1/stats", root);
-	cr_assert_eq(chown(file, 0, 0), 0);
-	snprintf(file, sizeof(file), "%s/v1/stats/%02x", root, (unsigned)child & 15);
-	cr_assert_eq(chown(file, 0, 0), 0);
+	expect_in_child(count_as_nobody(), counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW) == -EACCES &&
+	                                       chmod(root, 0700) == 0 &&
+	                                       counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW) == 0);
+	snprintf(file, sizeof(file), "/v1/stats/%02x", (unsigned)*latest_child() & 15);
+	give_back("");
+	give_back("/v1");
+	give_back("/v1/stats");
+	give_back(file);
 	cr_expect_eq(total(MISSES), 5);
 }
 
