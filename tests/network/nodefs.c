@@ -61,27 +61,34 @@ static void trim(struct stat *found)
 	}
 }
 
+/* Returns the file of this inode, otherwise NULL, and in *ret_room one that is not used. */
+static struct open_file *find_open(ino_t inode, struct open_file **ret_room)
+{
+	for (size_t i = 0; i < OPEN_MAX_FILES; i++) {
+		if (open_files[i].users && open_files[i].inode == inode) {
+			return &open_files[i];
+		}
+		if (!open_files[i].users) {
+			*ret_room = &open_files[i];
+		}
+	}
+	return NULL;
+}
+
 static int note_open(int file)
 {
 	struct stat found;
-	struct open_file *room = NULL;
+	struct open_file *open_file, *room = NULL;
 
 	if (!is_silly || fstat(file, &found) < 0) {
 		return file;
 	}
 	pthread_mutex_lock(&open_lock);
-	for (size_t i = 0; i < OPEN_MAX_FILES; i++) {
-		if (open_files[i].users && open_files[i].inode == found.st_ino) {
-			room = &open_files[i];
-			break;
-		}
-		room = room || open_files[i].users ? room : &open_files[i];
-	}
-	if (room) {
-		if (room->users++ == 0) {
-			room->inode = found.st_ino;
-			room->name[0] = '\0';
-		}
+	open_file = find_open(found.st_ino, &room);
+	if (open_file) {
+		open_file->users++;
+	} else if (room) {
+		*room = (struct open_file){.inode = found.st_ino, .users = 1};
 	}
 	pthread_mutex_unlock(&open_lock);
 	return file;
@@ -90,18 +97,15 @@ static int note_open(int file)
 static void note_close(int file)
 {
 	struct stat found;
+	struct open_file *open_file, *room;
 
 	if (!is_silly || fstat(file, &found) < 0) {
 		return;
 	}
 	pthread_mutex_lock(&open_lock);
-	for (size_t i = 0; i < OPEN_MAX_FILES; i++) {
-		if (open_files[i].users && open_files[i].inode == found.st_ino) {
-			if (--open_files[i].users == 0 && open_files[i].name[0]) {
-				(void)unlinkat(top, open_files[i].name, 0);
-			}
-			break;
-		}
+	open_file = find_open(found.st_ino, &room);
+	if (open_file && --open_file->users == 0 && open_file->name[0]) {
+		(void)unlinkat(top, open_file->name, 0);
 	}
 	pthread_mutex_unlock(&open_lock);
 }
@@ -109,6 +113,8 @@ static void note_close(int file)
 /* True: the file is open here and has another name now. */
 static bool hide(const char *path)
 {
+	const char *slash = strrchr(path, '/');
+	struct open_file *file, *room;
 	struct stat found;
 	bool hidden = false;
 
@@ -116,16 +122,12 @@ static bool hide(const char *path)
 		return false;
 	}
 	pthread_mutex_lock(&open_lock);
-	for (size_t i = 0; i < OPEN_MAX_FILES && !hidden; i++) {
-		struct open_file *file = &open_files[i];
-		const char *slash = strrchr(path, '/');
-
-		if (file->users && file->inode == found.st_ino && file->name[0] == '\0') {
-			(void)snprintf(file->name, sizeof(file->name), "%.*s/.nfs%024lx", (int)(slash - path), path,
-			               (unsigned long)found.st_ino);
-			memmove(file->name, at(file->name), strlen(at(file->name)) + 1);
-			hidden = renameat(top, at(path), top, file->name) == 0;
-		}
+	file = find_open(found.st_ino, &room);
+	if (file && file->name[0] == '\0') {
+		(void)snprintf(file->name, sizeof(file->name), "%.*s/.nfs%024lx", (int)(slash - path), path,
+		               (unsigned long)found.st_ino);
+		memmove(file->name, at(file->name), strlen(at(file->name)) + 1);
+		hidden = renameat(top, at(path), top, file->name) == 0;
 	}
 	pthread_mutex_unlock(&open_lock);
 	return hidden;

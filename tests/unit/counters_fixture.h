@@ -10,20 +10,14 @@
 #define MISSES COUNTER_TOTAL_misses
 
 /* Criterion gives every test a process of its own, so every test begins with counts of zero. */
-static char base[4096];
 static char root[4200];
 static char file[4300];
 
 static inline void set_up(void)
 {
-	cr_assert(private_directory_make(base, sizeof(base), "counters"));
-	snprintf(root, sizeof(root), "%s/a/b/cache", base);
+	own_directory_make();
+	snprintf(root, sizeof(root), "%s/a/b/cache", own_directory);
 	snprintf(file, sizeof(file), "%s/v1/stats/%02x", root, (unsigned)getpid() & 15);
-}
-
-static inline void tear_down(void)
-{
-	remove_tree(base);
 }
 
 static inline uint64_t total(enum counter counter)

@@ -83,6 +83,19 @@ static inline void skip_fini(void)
 	skip_fini_of(criterion_current_suite->data);
 }
 
+/* A directory for each test of a suite with .init = own_directory_make, .fini = own_directory_remove. */
+static char own_directory[200];
+
+static inline void own_directory_make(void)
+{
+	cr_assert(private_directory_make(own_directory, sizeof(own_directory), "unit-test"));
+}
+
+static inline void own_directory_remove(void)
+{
+	remove_tree(own_directory);
+}
+
 /* Waits for a child. Returns its exit code, or -1 if it was killed. */
 static inline int exit_of(pid_t child)
 {

@@ -3,7 +3,7 @@
 #include "tests/unit/counters_fixture.h"
 #include "tests/unit/syscalls.h"
 
-TestSuite(counters, .init = set_up, .fini = tear_down);
+TestSuite(counters, .init = set_up, .fini = own_directory_remove);
 
 Test(counters, every_counter_has_its_name_and_group)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/counters_fixture.h"
 
-TestSuite(counters_file, .init = set_up, .fini = tear_down);
+TestSuite(counters_file, .init = set_up, .fini = own_directory_remove);
 
 Test(counters_file, directories_and_file_are_private_whatever_the_umask)
 {
@@ -12,7 +12,7 @@ Test(counters_file, directories_and_file_are_private_whatever_the_umask)
 	for (size_t i = 0; i < COUNT(masks); i++) {
 		mode_t before;
 
-		snprintf(root, sizeof(root), "%s/mask%zu", base, i);
+		snprintf(root, sizeof(root), "%s/mask%zu", own_directory, i);
 		snprintf(file, sizeof(file), "%s/v1/stats/%02x", root, (unsigned)getpid() & 15);
 		before = umask(masks[i]);
 		counters_fork_child(); /* like another process, which creates a missing file */
@@ -32,7 +32,7 @@ Test(counters_file, a_root_writable_by_others_is_rejected)
 {
 	char open_root[4300];
 
-	snprintf(open_root, sizeof(open_root), "%s/open", base);
+	snprintf(open_root, sizeof(open_root), "%s/open", own_directory);
 	cr_assert_eq(mkdir(open_root, 0700), 0);
 	cr_assert_eq(chmod(open_root, 0770), 0);
 	counters_add(MISSES, 1);
@@ -105,8 +105,8 @@ static void give_back(const char *name)
 
 Test(counters_file, without_write_permission_a_flush_fails_and_no_count_is_lost)
 {
-	cr_assert_eq(chmod(base, 0755), 0);
-	snprintf(root, sizeof(root), "%s/ro", base);
+	cr_assert_eq(chmod(own_directory, 0755), 0);
+	snprintf(root, sizeof(root), "%s/ro", own_directory);
 	cr_assert_eq(mkdir(root, 0700), 0);
 	skip_unless(geteuid() == 0 && chown(root, 65534, 65534) == 0,
 	            "root is needed, to become somebody for whom permissions count");
@@ -201,7 +201,7 @@ Test(counters_file, on_a_full_disk_existing_files_take_the_counts_of_all)
 	char filler[4300];
 	int fd;
 
-	snprintf(root, sizeof(root), "%s/cache", base);
+	snprintf(root, sizeof(root), "%s/cache", own_directory);
 	cr_assert_eq(mkdir(root, 0700), 0);
 	skip_unless(mount("tmpfs", root, "tmpfs", MS_NOSUID | MS_NODEV, "size=64k,mode=700") >= 0,
 	            "a small file system cannot be mounted here");

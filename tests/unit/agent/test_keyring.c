@@ -7,23 +7,11 @@
 #define HEX_32 "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
 #define HEX_31 "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e"
 
-static char base[128];
-
-static void make_base(void)
-{
-	cr_assert(private_directory_make(base, sizeof(base), "keyring"));
-}
-
-static void remove_base(void)
-{
-	remove_tree(base);
-}
-
 static const char *in_base(const char *name)
 {
-	static char path[192];
+	static char path[300];
 
-	snprintf(path, sizeof(path), "%s/%s", base, name);
+	snprintf(path, sizeof(path), "%s/%s", own_directory, name);
 	return path;
 }
 
@@ -86,7 +74,8 @@ static void put_file(const char *path, const char *text, mode_t mode)
 	cr_assert_eq(chmod(path, mode), 0);
 }
 
-Test(keyring, a_key_file_readable_by_others_is_rejected_with_a_reason, .init = make_base, .fini = remove_base)
+Test(keyring, a_key_file_readable_by_others_is_rejected_with_a_reason, .init = own_directory_make,
+     .fini = own_directory_remove)
 {
 	const char *path = in_base("keys");
 	struct keyring *keyring = NULL;
@@ -105,7 +94,7 @@ Test(keyring, a_key_file_readable_by_others_is_rejected_with_a_reason, .init = m
 	keyring_free(keyring);
 }
 
-Test(secret_file, the_first_line_is_read, .init = make_base, .fini = remove_base)
+Test(secret_file, the_first_line_is_read, .init = own_directory_make, .fini = own_directory_remove)
 {
 	const char *path = in_base("password");
 	char *line = NULL;
