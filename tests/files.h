@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* files: whole files, a test's own directory below $TMPDIR, and how many descriptors this process has open */
+/* files: whole files, a test's own directory below $TMPDIR, and what this process has open and in memory */
 #ifndef TESTS_FILES_H
 #define TESTS_FILES_H
 
@@ -87,6 +87,21 @@ static inline int descriptors_open(void)
 		closedir(names);
 	}
 	return count;
+}
+
+enum pages { PAGES_MAPPED, PAGES_RESIDENT };
+
+/* By /proc; -1: it cannot be told. */
+static inline long pages_of_process(enum pages which)
+{
+	long pages[] = {-1, -1};
+	FILE *file = fopen("/proc/self/statm", "re");
+
+	if (file) {
+		(void)!fscanf(file, "%ld %ld", &pages[PAGES_MAPPED], &pages[PAGES_RESIDENT]);
+		fclose(file);
+	}
+	return pages[which];
 }
 
 #endif

@@ -19,11 +19,7 @@
 static const struct {
 	const char *name;
 	void (*body)(const struct sweep *sweep);
-} parts[] = {
-    {"sweep", sweep_faults},
-    {"memory", sweep_memory},
-    {"crowd", sweep_crowd},
-};
+} parts[] = {{"sweep", sweep_faults}, {"memory", sweep_memory}, {"crowd", sweep_crowd}};
 
 int main(int count, char **arguments)
 {

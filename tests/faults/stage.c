@@ -5,6 +5,7 @@
 #include "cache/store.h"
 #include "cache/tools/prune.h"
 #include "tests/fake/nvrtc.h"
+#include "tests/fake/text.h"
 #include "tests/faults/tree.h"
 #include "tests/files.h"
 
@@ -157,6 +158,7 @@ static bool is_hex(const char *text, size_t size)
 
 static void look_at(void *context, const char *path, const char *name, const struct stat *found)
 {
+	static const char known[] = "CACHEDIR.TAG v1/usage-index v1/lock v1/compile-lock v1/journal v1/journal.old";
 	struct stage_usage *usage = context;
 	const char *last = strrchr(name, '/');
 
@@ -170,10 +172,7 @@ static void look_at(void *context, const char *path, const char *name, const str
 		}
 		usage->entries++;
 		usage->bytes += (uint64_t)found->st_size;
-	} else if (strcmp(name, "CACHEDIR.TAG") != 0 && strcmp(name, "v1/usage-index") != 0 &&
-	           strcmp(name, "v1/lock") != 0 && strcmp(name, "v1/compile-lock") != 0 &&
-	           strcmp(name, "v1/journal") != 0 && strcmp(name, "v1/journal.old") != 0 &&
-	           !(strncmp(name, "v1/stats/", 9) == 0 && is_hex(last, 2))) {
+	} else if (!is_among(name, known, WORDS_WHOLE) && !(starts_with(name, "v1/stats/") && is_hex(last, 2))) {
 		usage->strangers++;
 	}
 }

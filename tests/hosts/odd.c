@@ -13,6 +13,7 @@
  * compile (errno, umask, limits, blocked and pending signals, handlers, descriptors, directory). Whatever it says must
  * be what it says without the cache.
  */
+#include "tests/files.h"
 #include "tests/hosts/host.h"
 
 #include <grp.h>
@@ -119,18 +120,6 @@ static void limit(int which, rlim_t soft)
 	(void)setrlimit(which, &found);
 }
 
-static rlim_t used_memory(void)
-{
-	unsigned long pages = 0;
-	FILE *file = fopen("/proc/self/statm", "re");
-
-	if (file) {
-		(void)!fscanf(file, "%lu", &pages);
-		fclose(file);
-	}
-	return (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
-}
-
 static void block(int signal_number)
 {
 	sigset_t set;
@@ -210,7 +199,8 @@ static void act(const char *word, long value, const char *library)
 	} else if (strcmp(word, "core") == 0) {
 		limit(RLIMIT_CORE, (rlim_t)value);
 	} else if (strcmp(word, "as") == 0) {
-		limit(RLIMIT_AS, used_memory() + ((rlim_t)value << 20));
+		limit(RLIMIT_AS,
+		      (rlim_t)(pages_of_process(PAGES_MAPPED) * sysconf(_SC_PAGESIZE)) + ((rlim_t)value << 20));
 	} else if (strcmp(word, "close") == 0) {
 		(void)close((int)value);
 	} else if (strcmp(word, "open") == 0) {

@@ -16,20 +16,6 @@
 #include "tests/files.h"
 #include "tests/hosts/host.h"
 
-static long pages(void)
-{
-	long size = 0, resident = 0;
-	FILE *file = fopen("/proc/self/statm", "r");
-
-	if (file == NULL || fscanf(file, "%ld %ld", &size, &resident) != 2) {
-		resident = -1;
-	}
-	if (file != NULL) {
-		fclose(file);
-	}
-	return resident;
-}
-
 static int lines_of_maps(void)
 {
 	FILE *file = fopen("/proc/self/maps", "r");
@@ -68,7 +54,7 @@ int main(int argc, char **argv)
 			compiler.nvrtcDestroyProgram(&program);
 		}
 		if (i == count / 2) {
-			before = pages();
+			before = pages_of_process(PAGES_RESIDENT);
 			maps = lines_of_maps();
 			files = descriptors_open();
 		}
@@ -84,7 +70,8 @@ int main(int argc, char **argv)
 			mmap(NULL, 32768, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 		}
 	}
-	printf("bad %d\ngrown %d %d %d\n", bad, (pages() - before) * sysconf(_SC_PAGESIZE) > 1 << 20,
+	printf("bad %d\ngrown %d %d %d\n", bad,
+	       (pages_of_process(PAGES_RESIDENT) - before) * sysconf(_SC_PAGESIZE) > 1 << 20,
 	       strcmp(mode, "moved") != 0 && lines_of_maps() > maps + 4, descriptors_open() != files);
 	printf("digest %016llx %016llx\n", (unsigned long long)digests[0], (unsigned long long)digests[1]);
 	if (strcmp(mode, "moved") == 0) {

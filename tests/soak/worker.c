@@ -216,9 +216,7 @@ static void add_waits(struct board_row *row)
 static void one_round(const struct compiler *cached, const char *tree, unsigned number, bool first,
                       struct board_row *row)
 {
-	static struct text before;
-	static struct text got;
-	static struct text after;
+	static struct text before, got, after;
 
 	if (!first) {
 		see(&plain, tree, number, &before);

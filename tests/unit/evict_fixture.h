@@ -33,25 +33,25 @@ static inline struct store *fixture_capped(uint64_t max_size)
 	return fixture_store((struct store_options){.max_size = max_size, .clock = fixture_clock});
 }
 
-/* Spreads numbers over the shards like digests. */
-static inline void numbered_key(unsigned number, uint8_t ret_key[ENTRY_KEY_BYTES])
+/* Spreads numbers over the shards like digests. The key is there until the next call. */
+static inline const uint8_t *numbered_key(unsigned number)
 {
+	static uint8_t key[ENTRY_KEY_BYTES];
 	uint64_t mixed = (number + 1) * UINT64_C(0x9e3779b97f4a7c15);
 
-	memset(ret_key, 0, ENTRY_KEY_BYTES);
 	mixed = (mixed ^ mixed >> 31) * UINT64_C(0xbf58476d1ce4e5b9);
 	mixed ^= mixed >> 29;
-	memcpy(ret_key, &mixed, sizeof(mixed));
-	memcpy(ret_key + 8, &number, sizeof(number));
+	memcpy(key, &mixed, sizeof(mixed));
+	memcpy(key + 8, &number, sizeof(number));
+	return key;
 }
 
 static inline const char *numbered_path(unsigned number)
 {
-	uint8_t key[ENTRY_KEY_BYTES];
+	const uint8_t *key = numbered_key(number);
 	char name[80];
 	int at = 0;
 
-	numbered_key(number, key);
 	for (size_t i = 0; i < ENTRY_KEY_BYTES; i++) {
 		at += snprintf(name + at, sizeof(name) - (size_t)at, i == 0 ? "%02x/" : "%02x", key[i]);
 	}
@@ -60,10 +60,7 @@ static inline const char *numbered_path(unsigned number)
 
 static inline int numbered_put_sized(struct store *store, unsigned number, size_t bytes)
 {
-	uint8_t key[ENTRY_KEY_BYTES];
-
-	numbered_key(number, key);
-	return fixture_put_entry(store, fixture_entry(key, 1, bytes));
+	return fixture_put_entry(store, fixture_entry(numbered_key(number), 1, bytes));
 }
 
 /* Puts a file of FILE_BYTES. */
@@ -75,22 +72,17 @@ static inline int numbered_put(struct store *store, unsigned number)
 /* Puts an entry that no later process is likely to ask for. */
 static inline void short_lived_put(struct store *store, unsigned number)
 {
-	uint8_t key[ENTRY_KEY_BYTES];
-	struct entry *entry;
+	struct entry *entry = fixture_entry(numbered_key(number), (int)number + 1, ENTRY_BYTES);
 
-	numbered_key(number, key);
-	entry = fixture_entry(key, (int)number + 1, ENTRY_BYTES);
 	entry_set_short_lived(entry);
 	cr_assert_eq(fixture_put_entry(store, entry), 0);
 }
 
 static inline bool numbered_get(struct store *store, unsigned number)
 {
-	uint8_t key[ENTRY_KEY_BYTES];
 	struct entry *entry;
 
-	numbered_key(number, key);
-	if (store_get(store, key, NULL, NULL, &entry) != 0) {
+	if (store_get(store, numbered_key(number), NULL, NULL, &entry) != 0) {
 		return false;
 	}
 	entry_unref(entry);
@@ -113,16 +105,10 @@ static inline struct store_usage usage_of(struct store *store)
 /* Locks a number's key as a put of another process would. The caller closes the descriptor. */
 static inline int lock_number(unsigned number)
 {
-	struct flock range = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
-	int lock = open(in_home("lock"), O_RDWR | O_CLOEXEC);
-	uint8_t key[ENTRY_KEY_BYTES];
 	uint64_t place;
 
-	numbered_key(number, key);
-	memcpy(&place, key, sizeof(place));
-	range.l_start = (off_t)(place >> 2);
-	cr_assert_eq(fcntl(lock, F_OFD_SETLK, &range), 0);
-	return lock;
+	memcpy(&place, numbered_key(number), sizeof(place));
+	return fixture_lock_range((off_t)(place >> 2), 1);
 }
 
 /* Sets both times of a file to so many seconds before now. */

@@ -165,14 +165,20 @@ static inline int fixture_get(struct store *store, int wanted)
 	return section.value;
 }
 
-/* Locks the whole lock file, as another process that stores would. The caller closes the descriptor. */
-static inline int fixture_lock(void)
+/* Locks bytes of the lock file (0: all). The caller closes the descriptor. */
+static inline int fixture_lock_range(off_t start, off_t length)
 {
-	struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	struct flock range = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = start, .l_len = length};
 	int lock = open(in_home("lock"), O_RDWR | O_CLOEXEC);
 
-	cr_assert_eq(fcntl(lock, F_OFD_SETLK, &all), 0);
+	cr_assert_eq(fcntl(lock, F_OFD_SETLK, &range), 0);
 	return lock;
+}
+
+/* As another process that stores would. */
+static inline int fixture_lock(void)
+{
+	return fixture_lock_range(0, 0);
 }
 
 static inline bool fixture_exists(const char *path)

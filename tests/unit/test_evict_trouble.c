@@ -201,13 +201,11 @@ Store_test(evict_trouble, a_removed_shard_is_tolerated)
 Store_test(evict_trouble, stores_go_on_if_another_process_holds_the_lock)
 {
 	struct store *store = fixture_capped(10 * FILE_BYTES);
-	struct flock index = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)LOCK_USAGE_INDEX, .l_len = 1};
 	struct store_pruned pruned;
 	int lock;
 
 	put_range(store, 0, 10);
-	lock = open(in_home("lock"), O_RDWR | O_CLOEXEC);
-	cr_assert_eq(fcntl(lock, F_OFD_SETLK, &index), 0);
+	lock = fixture_lock_range((off_t)LOCK_USAGE_INDEX, 1);
 	put_range(store, 10, 12);
 	cr_assert_eq(usage_of(store).entries, 12);
 	cr_assert_eq(store_prune(store, INT64_MAX, &pruned), -EAGAIN);

@@ -56,11 +56,9 @@ Test(needles, a_list_of_bytes_is_found)
 
 Test(needles, a_list_is_found_however_it_is_wrapped)
 {
-	cr_assert(found("= {47,116,109,112}", "/tmp"));
-	cr_assert(found("={47 , 116\n\t, 109,\r\n112 }", "/tmp"));
-	cr_assert(found("= {\n1, 2,\n47, 116,\n109, 112", "/tmp"));
-	cr_assert(found("= { {1, 2}, {47, 116, 109, 112} };", "/tmp"));
-	cr_assert(found("= {0x2F, 0x74, 0x6d, 0x70}", "/tmp"));
+	EACH_STRING(text, cr_assert(found(text, "/tmp"), "%s", text), "= {47,116,109,112}",
+	            "={47 , 116\n\t, 109,\r\n112 }", "= {\n1, 2,\n47, 116,\n109, 112",
+	            "= { {1, 2}, {47, 116, 109, 112} };", "= {0x2F, 0x74, 0x6d, 0x70}");
 }
 
 Test(needles, wide_strings_are_found_as_zero_interleaved_lists)

@@ -544,16 +544,10 @@ void *__nvJitLinkAPI(int which)
 }
 
 /* A function has a name for every release that the library can stand for. */
-#define TEXT_OF_(value) #value
-#define TEXT_OF(value)  TEXT_OF_(value)
-#define ALIAS(name, minor)                                                                                             \
-	__asm__(".globl __nvJitLink" #name                                                                             \
-	        "_" TEXT_OF(FAKE_MAJOR) "_" #minor "\n"                                                                \
-	                                ".type __nvJitLink" #name                                                      \
-	                                "_" TEXT_OF(FAKE_MAJOR) "_" #minor ", %function\n"                             \
-	                                                        ".set __nvJitLink" #name                               \
-	                                                        "_" TEXT_OF(FAKE_MAJOR) "_" #minor ", nvJitLink" #name \
-	                                                                                "\n");
+#define TEXT_OF_(value)             #value
+#define TEXT_OF(value)              TEXT_OF_(value)
+#define ALIASED(alias, name)        ".globl " alias "\n.type " alias ", %function\n.set " alias ", nvJitLink" name "\n"
+#define ALIAS(name, minor)          __asm__(ALIASED("__nvJitLink" #name "_" TEXT_OF(FAKE_MAJOR) "_" #minor, #name));
 #define ALIASES_0(name, parameters) ALIAS(name, 0)
 #define ALIASES_2(name, parameters) ALIAS(name, 1) ALIAS(name, 2)
 #define ALIASES_9(name, parameters) \

@@ -156,11 +156,6 @@ Test(value, every_flipped_or_missing_bit_is_detected)
 	keyring_free(one);
 }
 
-static void put_u32(size_t at, uint32_t number)
-{
-	memcpy(value + at, &number, sizeof(number));
-}
-
 static void put_raw_size(uint64_t number)
 {
 	number = htole64(number);
@@ -169,6 +164,10 @@ static void put_raw_size(uint64_t number)
 
 Test(value, each_fault_has_its_code)
 {
+	static const struct {
+		size_t at;
+		uint32_t number;
+	} foreign[] = {{AT_VERSION, VALUE_VERSION + 1}, {AT_FORMAT, ENTRY_FORMAT + 1}, {AT_FLAGS, 2}};
 	struct value_reader reader;
 
 	seal_with(NULL, 0);
@@ -176,14 +175,11 @@ Test(value, each_fault_has_its_code)
 	             VALUE_OTHER_KEY);
 	cr_expect_eq(value_open(value, value_size, key, NULL, VALUE_TRUST_ENGINE, sizeof(raw) - 1, &reader),
 	             VALUE_LARGE);
-	put_u32(AT_VERSION, VALUE_VERSION + 1);
-	cr_expect_eq(open_with(NULL, VALUE_TRUST_ENGINE), VALUE_FOREIGN);
-	seal_with(NULL, 0);
-	put_u32(AT_FORMAT, ENTRY_FORMAT + 1);
-	cr_expect_eq(open_with(NULL, VALUE_TRUST_ENGINE), VALUE_FOREIGN);
-	seal_with(NULL, 0);
-	put_u32(AT_FLAGS, 2);
-	cr_expect_eq(open_with(NULL, VALUE_TRUST_ENGINE), VALUE_FOREIGN);
+	for (size_t i = 0; i < COUNT(foreign); i++) {
+		seal_with(NULL, 0);
+		memcpy(value + foreign[i].at, &foreign[i].number, sizeof(foreign[i].number));
+		cr_expect_eq(open_with(NULL, VALUE_TRUST_ENGINE), VALUE_FOREIGN, "%zu", i);
+	}
 }
 
 Test(value, a_value_with_a_wrong_unpacked_size_is_damaged)
