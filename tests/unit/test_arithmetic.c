@@ -72,13 +72,11 @@ Test(arithmetic, other_functions_are_found_beside_an_overridden_one)
 
 Test(arithmetic, unknown_functions_of_libm_count_as_used)
 {
-	static const char *const exact[] = {"sqrtl", "floorf", "fegetround", "ldexp", "strlen", "no_such_function"};
 	uintptr_t replacement = 0;
 
-	for (size_t i = 0; i < COUNT(exact); i++) {
-		cr_expect_not(add(exact[i], &replacement));
-		cr_expect_eq(arithmetic.knowledge, ARITHMETIC_WATCHED, "%s", exact[i]);
-	}
+	EACH_STRING(exact,
+	            cr_expect(!add(exact, &replacement) && arithmetic.knowledge == ARITHMETIC_WATCHED, "%s", exact),
+	            "sqrtl", "floorf", "fegetround", "ldexp", "strlen", "no_such_function");
 	cr_expect_not(add("ctanh", &replacement));
 	cr_expect_eq(arithmetic.knowledge, ARITHMETIC_ALWAYS);
 	cr_expect_eq(stub_calls, 0);

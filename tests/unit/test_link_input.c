@@ -65,13 +65,10 @@ Test(link_input, no_byte_after_a_binary_input_is_read)
 
 Test(link_input, for_no_type_the_next_page_is_read)
 {
-	static const char *const known[] = {"!<arch>\n", "!<thin>\n", "\xed\x43\x4e\x7f"};
-
-	for (size_t i = 0; i < COUNT(known); i++) {
-		size_t size = strlen(known[i]);
-
-		cr_expect_eq(kind(NVJITLINK_ANY, before_nothing(known[i], size), size), LINK_INPUT_WORKED_ON);
-	}
+	EACH_STRING(known,
+	            cr_expect_eq(kind(NVJITLINK_ANY, before_nothing(known, strlen(known)), strlen(known)),
+	                         LINK_INPUT_WORKED_ON),
+	            "!<arch>\n", "!<thin>\n", "\xed\x43\x4e\x7f");
 	cr_expect_eq(kind(NVJITLINK_ANY, before_nothing("BC\xc0\xde", 4), 4), LINK_INPUT_UNKNOWN);
 	cr_expect_eq(kind(NVJITLINK_ANY, before_nothing("ptx", 4), 4), LINK_INPUT_WORKED_ON);
 	cr_expect_eq(kind(NVJITLINK_LIBRARY, before_nothing("!<arch>", 7), 7), LINK_INPUT_UNKNOWN);

@@ -38,12 +38,8 @@ Test(nearest, all_words_at_the_smallest_distance_are_suggested)
 
 Test(nearest, nothing_is_suggested_for_a_word_far_from_all)
 {
-	static const char *const far[] = {
-	    "", "x", "xyzzy", "remove", "delete-everything", "EXPORT", "statistics of today"};
-
-	for (size_t i = 0; i < COUNT(far); i++) {
-		cr_expect_str_eq(suggest(far[i], verbs, 9, 0), "", "%s gives %s", far[i], text);
-	}
+	EACH_STRING(far, cr_expect_str_eq(suggest(far, verbs, 9, 0), "", "%s gives %s", far, text), "", "x", "xyzzy",
+	            "remove", "delete-everything", "EXPORT", "statistics of today");
 	cr_expect_str_eq(suggest("run", verbs, 0, 0), "");
 }
 

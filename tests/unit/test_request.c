@@ -364,45 +364,49 @@ Test(request, without_a_working_directory_nothing_is_path_neutral)
 	cr_assert(!same(bound, nowhere));
 }
 
-Test(request, very_many_directories_bind_and_avoid_quadratic_time)
+/* The call run of one test. */
+static struct {
+	struct stream stream;
+	struct roots roots;
+	struct options options;
+} called;
+
+static void drop_call(void)
+{
+	stream_free(&called.stream);
+	roots_free(&called.roots);
+	options_free(&called.options);
+}
+
+static void describe_call(struct sample *sample, const char *const *options, int count)
+{
+	sample->request.options = options;
+	sample->request.option_count = count;
+	sample->request.name_count = 0;
+	cr_assert_eq(request_call(&sample->request, &called.stream, &called.roots, &called.options), 0);
+}
+
+Test(request, very_many_directories_bind_and_avoid_quadratic_time, .fini = drop_call)
 {
 	enum { MANY = 20000 };
 	const char **options = calloc(MANY, sizeof(*options));
 	struct sample sample = sample_make("/t/k.cu", NULL, NULL);
-	struct stream stream;
-	struct roots roots;
-	struct options read;
 
 	for (int i = 0; i < MANY; i++) {
 		options[i] = "-I/v";
 	}
-	sample.request.options = options;
-	sample.request.option_count = MANY;
-	sample.request.name_count = 0;
-	cr_assert_eq(request_call(&sample.request, &stream, &roots, &read), 0);
-	cr_assert_eq(roots.count, 0);
-	cr_assert_eq(read.include_count, MANY);
-	stream_free(&stream);
-	roots_free(&roots);
-	options_free(&read);
+	describe_call(&sample, options, MANY);
+	cr_assert_eq(called.roots.count, 0);
+	cr_assert_eq(called.options.include_count, MANY);
 	free(options);
 }
 
-Test(request, a_missing_option_array_is_tolerated)
+Test(request, a_missing_option_array_is_tolerated, .fini = drop_call)
 {
 	struct sample sample = sample_make(NULL, NULL, NULL);
-	struct stream stream;
-	struct roots roots;
-	struct options read;
 
-	sample.request.options = NULL;
-	sample.request.option_count = 2;
-	sample.request.name_count = 0;
-	cr_assert_eq(request_call(&sample.request, &stream, &roots, &read), 0);
-	cr_assert(read.unknown);
-	stream_free(&stream);
-	roots_free(&roots);
-	options_free(&read);
+	describe_call(&sample, NULL, 2);
+	cr_assert(called.options.unknown);
 }
 
 /* Large headers, which are digested. `number` is the last byte, `first` the length of the first header. */
@@ -432,20 +436,13 @@ Test(request, large_headers_in_memory_are_distinguished)
 	cr_assert_not(same(with_large_headers(1000, '1'), with_large_headers(1001, '1')));
 }
 
-Test(request, a_creation_run_and_a_call_run_begin_differently)
+Test(request, a_creation_run_and_a_call_run_begin_differently, .fini = drop_call)
 {
 	struct sample sample = sample_make(NULL, NULL, NULL);
-	struct stream creation, call;
-	struct roots roots;
-	struct options read;
+	struct stream creation;
 
-	sample.request.options = sample.options;
-	sample.request.name_count = 0;
 	cr_assert_eq(request_creation("", NULL, NULL, 0, NULL, &creation), 0);
-	cr_assert_eq(request_call(&sample.request, &call, &roots, &read), 0);
-	cr_assert_neq(creation.bytes[0], call.bytes[0]);
+	describe_call(&sample, sample.options, 1);
+	cr_assert_neq(creation.bytes[0], called.stream.bytes[0]);
 	stream_free(&creation);
-	stream_free(&call);
-	roots_free(&roots);
-	options_free(&read);
 }
