@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The tests that judge a mutant: suites of the unit tests, case files, integration scripts; and which of them reach a line.
+"""The tests that judge a mutant (suites of the unit tests, case files, scripts, transcripts), and which of them reach a line.
 
 What reaches what is measured once, by a build with gcov's counters in $BUILD/mutants/coverage, and kept beside it.
 """
@@ -26,8 +26,8 @@ import differential  # noqa: E402
 
 # Integration scripts that ask for what no case file does and take seconds. Not: those that take minutes.
 SCRIPTS = ["10-loader", "11-copies", "14-stderr", "15-traps", "18-nvvm", "19-nvjitlink", "25-debug-paths", "26-stored", "28-bundled-headers", "33-sticky", "34-arithmetic", "36-own-cache", "39-races",
-           "45-pch", "50-command", "51-ls", "52-bundle", "53-explain", "55-layers", "56-trace", "57-stamps", "58-show", "59-doctor", "83-verify-command", "61-report",
-           "62-stats", "63-agent", "71-ask", "74-agent-bundle", "78-program", "64-engines", "65-headers", "68-json", "72-verify", "73-", "90-", "91-", "92-", "93-", "94-"]
+           "45-pch", "51-ls", "52-bundle", "53-explain", "55-layers", "56-trace", "57-stamps", "58-show", "61-report",
+           "63-agent", "71-ask", "74-agent-bundle", "78-program", "64-engines", "65-headers", "68-json", "72-verify", "73-", "90-", "91-", "92-", "93-", "94-"]
 FOLDERS = ["cache", "cache/*", "keygen", "interpose/*", "cli", "agent/*"]
 ARMS = ["cold", "disk", "memory"]
 PATIENCE = {"unit": 60, "case": 150, "script": 150}
@@ -95,15 +95,22 @@ class Test:
 
     def script(self, build):
         code, output = run(["bash", os.path.join(HERE, "..", "integration", self.name), build], PATIENCE["script"])
-        if code == 0:
-            return None
-        found = re.search(r"^not ok \d+ - (.*)", output, re.MULTILINE)
-        return found.group(1) if found else f"it ended with {code}"
+        return self.first_failure(code, output)
+
+    def transcript(self, build):
+        folder = os.path.join(HERE, "..", "transcripts")
+        code, output = run([sys.executable, f"{folder}/transcript.py", build, f"{folder}/{self.name}"], PATIENCE["script"])
+        return self.first_failure(code, output)
 
     def case(self, build):
         path = os.path.join(HERE, "..", "cases", self.name)
         command = [sys.executable, os.path.join(HERE, "..", "cases", "differential.py"), build, path]
         code, output = run(command, PATIENCE["case"], dict(os.environ, CASES_ARMS=" ".join(ARMS), CASES_WORKERS="1"))
+        return self.first_failure(code, output)
+
+    @staticmethod
+    def first_failure(code, output):
+        """Of what speaks TAP."""
         if code == 0:
             return None
         found = re.search(r"^not ok \d+ - (.*)", output, re.MULTILINE)
@@ -121,7 +128,7 @@ def all_tests(build, with_nvrtc):
             needs = "# needs: nvrtc" in file.read()
         if any(name.startswith(wanted) for wanted in SCRIPTS) and (with_nvrtc or not needs):
             tests.append(Test("script", name))
-    return tests
+    return tests + [Test("transcript", os.path.basename(path)) for path in sorted(glob.glob(f"{HERE}/../transcripts/*.t"))]
 
 
 def functions_of(path):

@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: MIT
+# requires: [ -e $LIBRARY ]
+doctor: ok, warn and FAIL lines about the library, the directory, the settings, and programs of every kind.
+
+Where all is well it says so, and makes nothing.
+  $ export NVRTCCACHE_MAX_SIZE=1M # there is room for this
+  $ nvrtccache doctor
+  ok    settings are valid
+  ok    library loads: $BUILD/libnvrtccache.so
+  ok    LD_PRELOAD is empty: 'nvrtccache run' sets it for the program that it runs
+  ok    directory $TMP/cache does not exist yet and can be created
+  (ok  |warn)  .*file system.* (re)
+  ok    * free, size limit 1.0 MiB (glob)
+  $ test -e cache
+  [1]
+  $ mkdir -m 700 cache; nvrtccache doctor | grep cache
+  ok    library loads: $BUILD/libnvrtccache.so
+  ok    LD_PRELOAD is empty: 'nvrtccache run' sets it for the program that it runs
+  ok    directory $TMP/cache belongs to you and can be written
+  $ ls -A cache
+
+--json has every finding.
+  $ nvrtccache doctor --json | json 'told["failures"], [f["level"] + " " + f["about"] for f in told["findings"]]'
+  \(0, \['ok settings', 'ok library', 'ok preload', 'ok directory', '(ok|warn) file system', 'ok space'\]\) (re)
+  $ nvrtccache doctor --json $TMP/nowhere | json 'told["failures"], [f for f in told["findings"] if f["level"] == "FAIL"]'
+  (1, [{'level': 'FAIL', 'about': 'program', 'text': '$TMP/nowhere: program not found'}])
+
+A library that is missing, or that no loader takes, is a FAIL, with the loader's words.
+  $ echo 'no library' >text.so; mkdir 'a b'; cp $LIBRARY 'a b'
+  $ fails() { # what is not ok, but for the kind of the file system; the exit status, unless it is 1 with a FAIL, 0 without
+  >     nvrtccache doctor "$@" >out; status=$?; grep -E '^(warn|FAIL)' out | grep -v '^warn  .*file system.*: '
+  >     grep -q ^FAIL out; [ $((status + $?)) = 1 ] || echo "[$status]"
+  > }
+  $ for library in nowhere.so text.so 'a b/libnvrtccache.so'; do NVRTCCACHE_LIBRARY=$TMP/$library fails; done
+  FAIL  library: NVRTCCACHE_LIBRARY: '$TMP/nowhere.so' is not a readable file
+  FAIL  library: $TMP/text.so: ERROR: ld.so: object '$TMP/text.so' from LD_PRELOAD cannot be preloaded (*): ignored. (glob)
+  FAIL  library: '$TMP/a b/libnvrtccache.so' cannot be preloaded: its path has a blank or a colon; NVRTCCACHE_LIBRARY can name a copy whose path has none
+  2> nvrtccache: NVRTCCACHE_LIBRARY: '$TMP/nowhere.so' is not a readable file
+
+What else LD_PRELOAD holds is named.
+  $ LD_PRELOAD=libm.so.6 nvrtccache doctor | grep LD_PRELOAD
+  ok    LD_PRELOAD contains libm.so.6; 'nvrtccache run' puts the library first
+  $ LD_PRELOAD=$LIBRARY nvrtccache doctor | grep LD_PRELOAD
+  ok    LD_PRELOAD contains the library
+  $ LD_PRELOAD=libm.so.6:$LIBRARY fails
+  warn  LD_PRELOAD: libm.so.6 comes before the library: functions that it replaces are called first
+
+What the loader says of another preload, which it leaves out, is not said of the library.
+  $ LD_PRELOAD=$TMP/nowhere.so nvrtccache doctor 2>/dev/null | grep -E 'LD_PRELOAD|library'
+  warn  LD_PRELOAD: ERROR: ld.so: object '$TMP/nowhere.so' from LD_PRELOAD cannot be preloaded (*): ignored. (glob)
+  ok    library loads: $BUILD/libnvrtccache.so
+  ok    LD_PRELOAD contains $TMP/nowhere.so; 'nvrtccache run' puts the library first
+  $ LD_PRELOAD=$TMP/nowhere.so nvrtccache doctor /bin/sh >/dev/null 2>&1
+
+A library that is not where LD_PRELOAD says is a FAIL.
+  $ LD_PRELOAD=$TMP/nowhere.so:$TMP/nowhere/libnvrtccache.so nvrtccache doctor 2>/dev/null | grep -E 'LD_PRELOAD|library'
+  warn  LD_PRELOAD: ERROR: ld.so: object '$TMP/nowhere.so' from LD_PRELOAD cannot be preloaded (*): ignored. (glob)
+  FAIL  LD_PRELOAD: ERROR: ld.so: object '$TMP/nowhere/libnvrtccache.so' from LD_PRELOAD cannot be preloaded (*): ignored. (glob)
+  ok    library loads: $BUILD/libnvrtccache.so
+  $ LD_PRELOAD=$TMP/nowhere/libnvrtccache.so nvrtccache doctor >/dev/null 2>&1
+  [1]
+
+A foreign file in the journal's place is reported.
+  $ (umask 077; mkdir cache/v1; echo 'somebody wrote this' >cache/v1/journal); fails
+  warn  $TMP/cache/v1/journal is not a journal, so nothing is recorded for 'nvrtccache explain'; remove it
+  $ rm cache/v1/journal; fails
+
+A directory that is not used is a FAIL, with the reason.
+  $ chmod 777 cache; fails
+  FAIL  directory $TMP/cache has mode 777: others can write to it, so it is not used; chmod go-w
+  $ chmod $(sed -n 's/.*so it is not used; chmod \([^ ]*\).*/\1/p' out) cache; fails
+  $ chmod 770 cache; fails
+  FAIL  directory $TMP/cache has mode 770: its group can write to it; chmod g-w, or NVRTCCACHE_SHARED=1
+  $ NVRTCCACHE_SHARED=1 fails
+  $ chmod 700 cache; NVRTCCACHE_SHARED=1 fails
+  warn  NVRTCCACHE_SHARED is set, and the directory's group cannot write to it (mode 700): chmod 2770
+  $ ln -s cache link; for directory in $TMP/link /proc/x /dev/null/x; do NVRTCCACHE_DIR=$directory fails; done
+  FAIL  directory $TMP/link cannot be used: it, or a parent of it, is a symbolic link or not a directory
+  FAIL  directory /proc/x cannot be used: no files can be created in a kernel file system
+  FAIL  directory /dev/null/x cannot be used: it, or a parent of it, is a symbolic link or not a directory
+  $ NVRTCCACHE_READONLY=1 NVRTCCACHE_DIR=$TMP/missing fails
+  warn  directory $TMP/missing does not exist and NVRTCCACHE_READONLY is set: nothing is stored
+  $ (unset NVRTCCACHE_DIR; HOME=relative fails; HOME=$TMP/no-home fails)
+  FAIL  no cache directory: none of NVRTCCACHE_DIR, XDG_CACHE_HOME and HOME is an absolute path
+  FAIL  directory $TMP/no-home/.cache/nvrtccache is not created, because $HOME does not exist or belongs to another user; set NVRTCCACHE_DIR
+
+Nor is another user's.
+# requires: [ $(id -u) = 0 ] && chmod 711 . .. && setpriv --reuid=23456 --clear-groups $BUILD/nvrtccache version
+  $ mkdir others; chown 12345 others; NVRTCCACHE_DIR=$TMP/others setpriv --reuid=23456 --clear-groups nvrtccache doctor | grep FAIL
+  FAIL  directory $TMP/others belongs to user 12345, not to 23456, so it is not used
+
+Free space is held against the cap; none is a FAIL.
+# requires: unshare -m true
+  $ mkdir small; cat >fill.sh <<'EOF'
+  > mount -t tmpfs -o size=1m,nr_inodes=100 none small && export NVRTCCACHE_DIR=$TMP/small/cache && mkdir -m 700 small/cache
+  > NVRTCCACHE_MAX_SIZE=1000K nvrtccache doctor
+  > head -c 500000 /dev/zero >small/file
+  > for size in 1000K 2M; do NVRTCCACHE_MAX_SIZE=$size nvrtccache doctor; done
+  > cat /dev/zero >small/file
+  > nvrtccache doctor
+  > EOF
+  $ unshare -m sh fill.sh 2>/dev/null | grep -E ' free|limit'
+  ok    * free, size limit 1000.0 KiB (glob)
+  warn  * free, less than the cache may still grow (size limit 1000.0 KiB) (glob)
+  warn  the size limit of 2.0 MiB is larger than the whole file system
+  FAIL  the file system has no free space: nothing can be stored
+
+A read-only file system is a FAIL, unless NVRTCCACHE_READONLY says so.
+# requires: unshare -m true
+  $ unshare -m sh -c 'mount -t tmpfs none small && mkdir -m 700 small/cache && mount -o remount,ro small
+  >     export NVRTCCACHE_DIR=$TMP/small/cache; nvrtccache doctor; NVRTCCACHE_READONLY=1 nvrtccache doctor' | grep -E 'small|file system'
+  FAIL  directory $TMP/small/cache cannot be written: Read-only file system
+  warn  file system in memory: entries are lost at a reboot
+  ok    directory $TMP/small/cache is only read, because NVRTCCACHE_READONLY is set
+  warn  file system in memory: entries are lost at a reboot
+
+Settings that are refused, unknown, contradictory or in the way are warnings.
+  $ for setting in MAXSIZE=1G MAX_SIZE=much DISABLE=1 VERIFY=1 MEM_SIZE=0 LOG_LEVEL=debug LOWER=$TMP/nowhere:$TMP/cache TRACE=$TMP/nowhere/t MAX_SIZE=999999T; do
+  >     (export NVRTCCACHE_$setting; fails)
+  > done
+  warn  NVRTCCACHE_MAXSIZE: unknown variable (did you mean 'NVRTCCACHE_MAX_SIZE'?)
+  warn  NVRTCCACHE_MAX_SIZE: bad value 'much' is ignored: it takes a size such as 4096, 500M or 1.5G, with K, M, G or T
+  warn  NVRTCCACHE_DISABLE is set: every call goes to the real compiler
+  warn  NVRTCCACHE_VERIFY is set: every hit is compiled as well, as slow as without a cache
+  warn  NVRTCCACHE_MEM_SIZE is 0: each process reads every result from the disk again
+  warn  NVRTCCACHE_LOG_LEVEL has no effect without NVRTCCACHE_LOG
+  warn  NVRTCCACHE_LOWER: '$TMP/nowhere' cannot be used: No such file or directory
+  warn  NVRTCCACHE_LOWER: '$TMP/cache' is the cache directory itself
+  warn  NVRTCCACHE_TRACE: '$TMP/nowhere/t' cannot be used: No such file or directory
+  warn  the size limit of 976.6 PiB is larger than the whole file system
+  $ NVRTCCACHE_RECACHE=1 NVRTCCACHE_READONLY=1 fails
+  warn  NVRTCCACHE_RECACHE is set: every call is compiled, and its result stored again
+  warn  NVRTCCACHE_RECACHE with NVRTCCACHE_READONLY: nothing is looked up and nothing is stored
+  $ mkdir -m 700 layer; NVRTCCACHE_LOWER=$TMP/layer nvrtccache doctor | grep layer
+  warn  NVRTCCACHE_LOWER: '$TMP/layer' cannot be used: No such file or directory
+  ok    layer $TMP/layer is searched after the directory
+
+What is no program, or may not be run, is a FAIL.
+  $ echo 'no program' >unmarked; echo 'no program' >text; : >empty; head -c 100 $BUILD/nvrtccache >short; chmod 755 text empty short
+  $ for program in $TMP/nowhere no-such-program-anywhere $TMP $TMP/unmarked $TMP/text $TMP/empty $TMP/short $'\e[31mred\377'; do fails "$program"; done
+  FAIL  $TMP/nowhere: program not found
+  FAIL  no-such-program-anywhere: program not found in PATH
+  FAIL  $TMP cannot be executed: no permission, or not a regular file
+  FAIL  $TMP/unmarked cannot be executed: no permission, or not a regular file
+  FAIL  $TMP/text is neither a script nor an ELF program
+  FAIL  $TMP/empty is neither a script nor an ELF program
+  FAIL  $TMP/short is neither a script nor an ELF program
+  FAIL  ?[31mred?: program not found in PATH
+
+A program of 32 bits, or for another machine, is a FAIL.
+  $ for bytes in '4 \001' '18 \363'; do
+  >     cp $BUILD/nvrtccache other; printf "${bytes#* }" | dd of=other bs=1 seek=${bytes% *} conv=notrunc status=none; fails ./other
+  > done
+  FAIL  ./other is a program for another machine than the library, or of 32 bits
+  FAIL  ./other is a program for another machine than the library, or of 32 bits
+
+A program is run under the cache; the compiler that it called and the outcome of each call are reported.
+# requires: [ -x $LINKED ]
+  $ nvrtccache doctor $LINKED | grep '  nvrtc'
+  ok    nvrtc 13.0, $BUILD/tests/fake/13/libnvrtc.so.13, linked
+  ok    nvrtc: 3 stored
+  $ nvrtccache doctor -- $LINKED | grep '  nvrtc'; entries; ls -A | grep doctor
+  ok    nvrtc 13.0, $BUILD/tests/fake/13/libnvrtc.so.13, linked
+  ok    nvrtc: 3 hit on disk
+  3
+  [1]
+
+A program that looks functions up and a linked one are distinguished.
+# requires: [ -x $LINKED ]
+  $ nvrtccache doctor ${LINKED%/*}/lookup handle $NVRTC | grep '  nvrtc'
+  ok    nvrtc 13.0, $BUILD/tests/fake/13/libnvrtc.so.13, through dlopen and dlsym
+  ok    nvrtc: 3 hit on disk
+
+What the program starts counts too.
+# requires: [ -x $LINKED ]
+  $ nvrtccache doctor sh -c "$LINKED && $LINKED" | grep '  nvrtc'
+  ok    nvrtc 13.0, $BUILD/tests/fake/13/libnvrtc.so.13, linked
+  ok    nvrtc: 6 hit on disk
+
+A compiler that cannot be watched is a FAIL, with the library's own words.
+# requires: [ -x $LINKED ]
+  $ LD_LIBRARY_PATH=$FAKE/unwatchable fails $LINKED
+  warn  nvrtc: 1 not cached (unwatchable 1)
+  FAIL  nvrtc: 2 bypassed (unwatchable 2)
+  warn  bypassing $BUILD/tests/fake/unwatchable/libnvrtc.so.13: nftw
+
+Calls that cannot be intercepted are a FAIL, and the module linked with such names is reported.
+# requires: [ -x $LINKED ]
+  $ fails ${LINKED%/*}/passing_by12
+  FAIL  nvrtc: 1 bypassed (exports 1)
+  warn  linked: $BUILD/tests/fixtures/loader/passing_by12 imports functions of NVRTC, some of which bypass the cache
+  $ fails $LINKED
+
+A static program, and one with the compiler inside, are FAILs.
+# requires: [ -x $LINKED ]
+  $ fails ${LINKED%/*}/static
+  FAIL  $BUILD/tests/fixtures/loader/static is linked statically: LD_PRELOAD does nothing
+  $ fails ${LINKED%/*}/private_linked
+  warn  no compilation reached the library
+  FAIL  inside: NVRTC is linked statically into $BUILD/tests/fixtures/loader/private_linked, where the cache cannot intercept it: not cached
+
+A setuid program is a FAIL.
+# requires: [ -x $LINKED ] && [ $(id -u) = 0 ]
+  $ cp $LINKED privileged; chown 12345 privileged; chmod 4755 privileged; fails ./privileged
+  FAIL  ./privileged is setuid, setgid or has capabilities: such programs bypass the cache
+
+One whose loader is missing is a FAIL.
+# requires: [ -x $LINKED ]
+  $ read -r offset rest < <(strings -t d $LINKED | grep -m 1 -E '/ld-linux[^ ]*$'); cp $LINKED no-loader
+  $ printf '/nx' | dd of=no-loader bs=1 seek=$offset conv=notrunc status=none; fails ./no-loader
+  FAIL  ./no-loader cannot start: its interpreter '/nx*' is missing (glob)
+
+A program that is linked with libNVVM is reported.
+# requires: [ -x $BUILD/tests/nvvm/linked ]
+  $ fails $BUILD/tests/nvvm/linked
+  warn  no compilation reached the library
+  warn  linked: $BUILD/tests/nvvm/linked imports functions of libNVVM, and no call reached the cache: none was made, or they bypass it
+
+A script is run, with its arguments; one that nothing runs is a FAIL.
+  $ printf '#!/bin/sh\necho "$@"\n' >script; printf '#!/usr/bin/env -S sh -e\n' >script2; printf '#!%s\n' $TMP/gone/sh >script3; printf '#!%s\n' $TMP/script >script4
+  $ chmod 755 script*; nvrtccache doctor ./script a 'b c' | grep -v '^ok    [dlsLS0-9]'
+  ok    ./script is a script that /bin/sh runs
+  a b c
+  warn  no compilation reached the library
+  $ for program in ./script2 ./script4 ./script3; do nvrtccache doctor $program | grep /script; done
+  ok    ./script2 is a script that */sh runs (glob)
+  ok    ./script4 is a script that /bin/sh runs
+  ./script4
+  FAIL  ./script3 cannot start: its interpreter '$TMP/gone/sh' is missing
+
+Its exit is reported, and its output is not mixed into JSON.
+  $ nvrtccache doctor sh -c 'echo said; exit 7' | grep -E 'said|ended'
+  said
+  warn  the program ended with status 7
+  $ nvrtccache doctor --json sh -c 'echo said' | json 'told["failures"]'
+  0
+  2> said
+
+Without a library that loads, the program is not run.
+  $ NVRTCCACHE_LIBRARY=$TMP/text.so nvrtccache doctor touch was-run >/dev/null; test -e was-run
+  [1]

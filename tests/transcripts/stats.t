@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: MIT
+# requires: [ -x $BUILD/tests/life ] && [ -e $NVRTC ]
+What is counted: hits, misses, of these the uncached ones, bypassed calls; since when; and what the cache holds.
+
+stats of a cache that is not there yet shows zeros, aligned, and makes nothing.
+  $ nvrtccache stats
+  Directory        $TMP/cache
+  Entries          0
+  Size             0 bytes of 5.0 GiB (0.0 %)
+  Hits             0
+    from memory    0
+    from disk      0
+  Misses           0
+  Stored           0
+  Not cached       0
+  Time compiling   0 s
+  Time saved       0 s
+  Bypassed         0
+  Errors           0
+  $ test -e cache
+  [1]
+
+stats --json is valid JSON with every field.
+  $ nvrtccache stats --json >stats.json
+  $ json '*told, *told["compilers"], told["not_kept"].keys() == told["bypassed"].keys()' <stats.json | fold -s -w 116
+  ('dir', 'entries', 'bytes', 'max_bytes', 'since', 'compilers', 'hits_memory', 'hits_disk', 'misses', 'stores', 
+  'compile_ns', 'saved_ns', 'evictions', 'verified', 'verify_uncompared', 'stale', 'agent_asked', 'agent_found', 
+  'agent_absent', 'agent_down', 'agent_timeouts', 'agent_wait_ns', 'agent_skipped', 'not_kept', 'bypassed', 'errors', 
+  'nvrtc', 'nvjitlink', 'nvvm', True)
+  $ json '*told["not_kept"], *told["errors"]' <stats.json | fold -s -w 116
+  ('disabled', 'secure', 'no_directory', 'unwatchable', 'not_watched', 'files', 'side_effects', 'too_new', 
+  'time_macros', 'environment', 'builtins', 'return_code', 'arguments', 'cancelled', 'history', 'sticky_options', 
+  'uncleared_options', 'slots', 'threads', 'exports', 'libraries', 'too_large', 'read_only', 'extensions', 
+  'precompiled_header', 'bundled_headers', 'logs', 'private_functions', 'failed', 'directory', 'untrusted', 
+  'damaged', 'read', 'write', 'no_space', 'memory', 'mismatch', 'internal')
+  $ json 'told["max_bytes"], told["since"], {n for g in (told, told["not_kept"], told["bypassed"], told["errors"]) for n in g.values() if type(n) is int}' <stats.json
+  (5368709120, None, {0, 5368709120})
+
+A directory of any bytes comes through the JSON unchanged.
+  $ (NVRTCCACHE_DIR=$TMP/$'a "quote", a \\ back, a\ttab, a\nline, \x01, \x7f, \xc3\xa4, \xf0\x9f\x98\x80, not UTF-8: \xff \xc3 \xed\xa0\x80 \xc0\xaf \xf5'
+  >     plant 2
+  >     nvrtccache stats --json | json 'told["dir"].encode("utf-8", "surrogateescape") == os.environb[b"NVRTCCACHE_DIR"], told["entries"]')
+  (True, 2)
+
+stats counts entries and bytes, and knows the cap.
+  $ plant 7
+  $ nvrtccache stats | grep -E 'Entries|Size'
+  Entries          7
+  Size             6.8 KiB of 5.0 GiB (0.0 %)
+  $ NVRTCCACHE_MAX_SIZE=2m nvrtccache stats --json | json '[told[name] for name in ("entries", "bytes", "max_bytes")]'
+  [7, 7000, 2097152]
+
+stats shows what the cache has noted, and with --count what is there, which prune notes.
+  $ nvrtccache prune >/dev/null; rm cache/v1/*/*2; nvrtccache stats | grep Entries
+  Entries          7
+  $ nvrtccache stats --count | grep Entries
+  Entries          6
+  $ nvrtccache prune >/dev/null; nvrtccache stats | grep Entries
+  Entries          6
+  $ fresh
+
+The line of a miss has nothing that did not happen, nor has that of a hit.
+  $ export NVRTCCACHE_STATS=1
+  $ compile -arch=sm_90
+  nvrtccache[*]: 0 hits in memory, 0 on disk, 1 miss, 1 stored, * ms saved (glob)
+  $ compile -arch=sm_90
+  nvrtccache[*]: 0 hits in memory, 1 on disk, 0 misses, 0 stored, * ms saved (glob)
+
+The line of a miss that was not cached says why.
+  $ compile --time=t
+  nvrtccache[*]: 0 hits in memory, 0 on disk, 1 miss, 0 stored, 1 not cached (return_code), * ms saved (glob)
+
+That of a process without a cache says that.
+  $ NVRTCCACHE_DISABLE=1 compile -arch=sm_90
+  nvrtccache[*]: disabled, 1 bypassed (glob)
+  $ unset NVRTCCACHE_STATS
+
+stats shows the hits, misses and entries of programs that ran. A miss that was not cached is one of the misses, with its
+reason; a call that was bypassed is none. The hit rate is of hits and misses alone.
+  $ nvrtccache stats
+  Directory        $TMP/cache
+  Entries          1
+  Size             * of 5.0 GiB (0.0 %) (glob)
+  Since            20??-??-?? ??:?? (* *s) (glob)
+  Hits             1 (33.3 %)
+    from memory    0 (0.0 %)
+    from disk      1 (33.3 %)
+  Misses           2 (66.7 %)
+  Stored           1
+  Not cached       1
+    return code    1
+  Time compiling   * *s (glob)
+  Time saved       * *s (glob)
+  Bypassed         1
+    disabled       1
+  Errors           0
+
+As JSON, each compiler has its share.
+  $ nvrtccache stats --json >stats.json
+  $ json '[told[name] for name in ("hits_disk", "misses", "stores")], {n: c for g in ("not_kept", "bypassed") for n, c in told[g].items() if c}' <stats.json
+  ([1, 2, 1], {'return_code': 1, 'disabled': 1})
+  $ json 'told["compilers"]["nvrtc"]' <stats.json
+  {'hits_memory': 0, 'hits_disk': 1, 'misses': 2, 'stores': 1, 'not_kept': 1, 'bypassed': 1, 'compile_ns': *, 'saved_ns': *} (glob)
+  $ json 'any(told["compilers"]["nvvm"].values())' <stats.json
+  False
+
+It says since when it counts.
+  $ json 'told["since"]' <stats.json
+  20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ (re)
+  $ since=$(date -d "$(json 'told["since"]' <stats.json)" +%s); [ "$(date +%s)" -ge $since ] && [ "$(date +%s)" -lt $((since + 86400)) ]
+
+A call without a cache is in the log and in the trace all the same; nothing is written into the directory but its count.
+  $ export NVRTCCACHE_DISABLE=1 NVRTCCACHE_LOG=$TMP/off.log NVRTCCACHE_LOG_LEVEL=info NVRTCCACHE_DIR=$TMP/off
+  $ NVRTCCACHE_TRACE=$TMP/off.json compile -arch=sm_90
+  $ cat off.log
+  20??-??-??T??:??:??.???Z nvrtccache[*]: NVRTC: bypassed: disabled, * *s, default_program (glob)
+  $ sed '$s/,$/]/' off.json | json '[(e["cat"], e["args"]["reason"], e["args"]["options"], e["dur"] > 0) for e in told if e["ph"] == "X"]'
+  [('bypassed', 'disabled', '-arch=sm_90', True)]
+  $ find off -type f
+  off/v1/stats/?? (glob)
+  off/CACHEDIR.TAG
+
+So are calls of libNVVM.
+# requires: [ -x $BUILD/tests/nvvm/lookup ]
+  $ >off.log
+  $ nvrtccache run $BUILD/tests/nvvm/lookup $FAKE/nvvm/libnvvm.so.4 create add=a=one compile destroy >/dev/null
+  $ cat off.log
+  20??-??-??T??:??:??.???Z nvrtccache[*]: libNVVM: bypassed: disabled, * *s, <unnamed> (glob)
+
+libNVVM has its own counts, and the shares add up to the whole.
+# requires: [ -x $BUILD/tests/nvvm/lookup ]
+  $ unset NVRTCCACHE_DISABLE NVRTCCACHE_LOG NVRTCCACHE_LOG_LEVEL; NVRTCCACHE_DIR=$TMP/nvvm
+  $ for run in 1 2; do
+  >     nvrtccache run $BUILD/tests/nvvm/lookup $FAKE/nvvm/libnvvm.so.4 create add=a=one verify compile destroy >/dev/null
+  > done
+  $ nvrtccache stats --json >stats.json
+  $ json 'told["compilers"]["nvvm"]' <stats.json
+  {'hits_memory': 0, 'hits_disk': 2, 'misses': 2, 'stores': 2, 'not_kept': 0, 'bypassed': 0, 'compile_ns': *, 'saved_ns': 0} (glob)
+  $ json 'all(sum(one[name] for one in told["compilers"].values()) == told[name]
+  >     for name in "hits_disk hits_memory misses stores compile_ns saved_ns".split())' <stats.json
+  True
+
+The line at the end and the table count alike: hits of hits and misses.
+  $ cat >both.py <<'EOF'
+  > import ctypes, sys
+  > nvvm, nvrtc = ctypes.CDLL(sys.argv[1]), ctypes.CDLL(sys.argv[2])
+  > program = ctypes.c_void_p()
+  > assert nvvm.nvvmCreateProgram(ctypes.byref(program)) == 0 and nvvm.nvvmAddModuleToProgram(program, b"one\n", 4, b"a") == 0
+  > nvvm.nvvmCompileProgram(program, 0, None)
+  > assert nvrtc.nvrtcCreateProgram(ctypes.byref(program), b"__global__ void k() {}", b"a.cu", 0, None, None) == 0
+  > for i in range(34): # more than a handle's history holds
+  >     nvrtc.nvrtcCompileProgram(program, 0, None)
+  > EOF
+  $ NVRTCCACHE_DIR=$TMP/both; nvrtccache run --stats python3 both.py $FAKE/nvvm/libnvvm.so.4 $NVRTC
+  2> nvrtccache[*]: 0 hits in memory, 0 on disk, 33 misses, 33 stored, 2 bypassed (history), * ms saved; NVRTC: 0 hits of 32; libNVVM: 0 hits of 1 (glob)
+  $ nvrtccache stats | grep -A 4 Hits
+  Hits             0 (0.0 %)
+    from memory    0 (0.0 %)
+    from disk      0 (0.0 %)
+    of NVRTC       0 of 32, 0 s saved
+    of libNVVM     0 of 1, 0 s saved
+
+The time compiling is what the misses took: the compile that verifies a hit is none.
+  $ fresh; compile -arch=sm_80; nvrtccache stats --json >before.json
+  $ NVRTCCACHE_VERIFY=1 compile -arch=sm_80; nvrtccache stats --json >after.json
+  $ json 'told["verified"], told["compile_ns"] == told["compilers"]["nvrtc"]["compile_ns"]' <after.json
+  (1, True)
+  $ diff <(grep compile_ns before.json) <(grep compile_ns after.json)
+
+stats --zero prints the counts, then resets them, and does not remove entries.
+  $ nvrtccache stats --zero | grep -E '^(Hits|Misses)'
+  Hits             0 (0.0 %)
+  Misses           1 (100.0 %)
+  $ nvrtccache stats | grep -E '^(Entries|Since|Hits|Misses)'
+  Entries          1
+  Since            20??-??-?? ??:?? (* *s) (glob)
+  Hits             0
+  Misses           0
+  $ compile -arch=sm_80; nvrtccache stats | grep -E '^(Hits|Misses)'
+  Hits             1 (100.0 %)
+  Misses           0 (0.0 %)
+
+stats --zero changes nothing where the cache is read-only.
+  $ NVRTCCACHE_READONLY=1 nvrtccache stats --zero | grep Hits
+  Hits             1 (100.0 %)
+  2> nvrtccache: $TMP/both: not written, because NVRTCCACHE_READONLY is set
+  $ nvrtccache stats | grep Hits
+  Hits             1 (100.0 %)
+
+Counts of an earlier build are started anew.
+  $ python3 - both/v1/stats/* <<'EOF'
+  > import struct, sys
+  > for name in sys.argv[1:]:  # a file of another format
+  >     with open(name, "r+b") as file:
+  >         file.seek(8)
+  >         file.write(struct.pack("<I", 1))
+  > EOF
+  $ nvrtccache stats --json | json 'told["hits_disk"], told["since"]'
+  (0, None)
+  $ compile -arch=sm_80; nvrtccache stats --json | json 'told["hits_disk"], told["since"] is not None'
+  (1, True)
+
+Watched elsewhere there is a line each time, until ^C, which is no error. The interval can be joined to the option.
+  $ cat >watch.py <<'EOF'
+  > import signal, subprocess, sys
+  > process = subprocess.Popen(["nvrtccache", "stats", *sys.argv[1:]], stdout=subprocess.PIPE, text=True)
+  > print("".join(process.stdout.readline() for _ in range(3)), end="")
+  > process.send_signal(signal.SIGINT)
+  > sys.exit(process.wait())
+  > EOF
+  $ for option in "--watch 0.1" --watch=0.1; do python3 watch.py $option && echo; done
+  ??:??:??  1 hit (+0), 0 misses (+0), 0 not cached, 0 bypassed, * *s saved, 1 entry, * (glob)
+  ??:??:??  1 hit (+0), 0 misses (+0), 0 not cached, 0 bypassed, * *s saved, 1 entry, * (glob)
+  ??:??:??  1 hit (+0), 0 misses (+0), 0 not cached, 0 bypassed, * *s saved, 1 entry, * (glob)
+  
+  ??:??:??  1 hit (+0), 0 misses (+0), 0 not cached, 0 bypassed, * *s saved, 1 entry, * (glob)
+  ??:??:??  1 hit (+0), 0 misses (+0), 0 not cached, 0 bypassed, * *s saved, 1 entry, * (glob)
+  ??:??:??  1 hit (+0), 0 misses (+0), 0 not cached, 0 bypassed, * *s saved, 1 entry, * (glob)
+  
+
+On a terminal it is drawn anew.
+# requires: python3 -c 'import pty, os; os.close(pty.openpty()[0])'
+  $ python3 $TOP/tests/integration/terminal.py watched $BUILD/nvrtccache stats --watch 0.1 >drawn; tail -n 1 drawn
+  ended by 0
+  $ grep -o 'x1b\[H.x1b\[JDirectory' drawn | head -n 2
+  x1b[H\x1b[JDirectory
+  x1b[H\x1b[JDirectory
+
+Bad intervals are refused, and a full disk ends it.
+  $ for words in "--watch 0" "--watch x" "--watch=x" "--watch 1h" "--watch -1" "--watch --zero" "--watch 1 2"; do brief stats $words; done
+  [2] nvrtccache: stats: --watch: bad interval '0': it takes seconds, at least 0.1, such as 2 or 0.5
+  [2] nvrtccache: stats: x: unexpected argument
+  [2] nvrtccache: stats: --watch: bad interval 'x': it takes seconds, at least 0.1, such as 2 or 0.5
+  [2] nvrtccache: stats: --watch: bad interval '1h': it takes seconds, at least 0.1, such as 2 or 0.5
+  [2] nvrtccache: stats: -1: unknown option
+  [2] nvrtccache: stats: --watch and --zero exclude each other
+  [2] nvrtccache: stats: 2: unexpected argument
+  $ nvrtccache stats --watch 0.1 >/dev/full
+  2> nvrtccache: standard output: not written
+  [1]

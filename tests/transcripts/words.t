@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: MIT
+What the command prints about itself, and how it answers words that it does not know.
+
+The overview names every command.
+  $ nvrtccache help
+  usage: nvrtccache <command> [argument...]
+  
+  Caches the results of CUDA's run-time compilers (NVRTC, nvJitLink, libNVVM) for unmodified programs.
+  
+  Commands:
+    run      run a program with the cache
+    env      print shell commands that turn the cache on or off
+    stats    show hit rates, bypass reasons and cache size
+    ls       list the entries, most recently used first
+    show     show what an entry contains and depends on
+    extract  write artifacts of an entry to files
+    verify   check the integrity of all entries
+    explain  explain why a compilation was not served from the cache
+    prune    evict the least recently used entries
+    clear    remove all entries
+    export   write all entries to a file ('-': standard output)
+    import   add the entries of an exported file ('-': standard input)
+    doctor   find out why a program's compilations are not cached
+    report   turn traces (NVRTCCACHE_TRACE) into an HTML page
+    config   show the settings in effect
+    version  show the version
+    help     show this text, or the help of a command
+  
+  Options:
+    -h, --help     show this text
+    -V, --version  show the version
+  
+  See 'nvrtccache help COMMAND' for the options of a command and 'nvrtccache help environment' for the variables.
+  $ nvrtccache help >overview; for option in --help -h; do nvrtccache $option | cmp - overview; done
+
+help environment names the variables.
+  $ nvrtccache help environment
+  NVRTCCACHE_DIR         cache directory ($XDG_CACHE_HOME/nvrtccache or ~/.cache/nvrtccache)
+  NVRTCCACHE_MAX_SIZE    size limit of the directory; 0: none
+  NVRTCCACHE_MEM_SIZE    size limit of the cache in memory; 0: off
+  NVRTCCACHE_DISABLE     every call goes to the real NVRTC
+  NVRTCCACHE_READONLY    the directory is never written
+  NVRTCCACHE_LOWER       read-only caches searched after the directory, dir:dir
+  NVRTCCACHE_RECACHE     every call is compiled, and its result stored again
+  NVRTCCACHE_VERIFY      every hit is compiled as well, and compared
+  NVRTCCACHE_SHARED      the directory is shared by its group
+  NVRTCCACHE_FSYNC       entries are synced to the disk before they appear
+  NVRTCCACHE_WAIT        seconds to wait for another process that compiles the same key
+  NVRTCCACHE_NAMESPACE   part of every key
+  NVRTCCACHE_SLOPPINESS  differences to tolerate: time_macros, debug_paths
+  NVRTCCACHE_LOG         log file, or stderr
+  NVRTCCACHE_LOG_LEVEL   error, warning, info or debug (1 to 4)
+  NVRTCCACHE_STATS       one line of counts on stderr at exit
+  NVRTCCACHE_TRACE       trace-event JSON file of every compile and hit
+  NVRTCCACHE_AGENT       socket of the node's nvrtccache-agent; 1: in the directory
+  NVRTCCACHE_AGENT_WAIT  how long to wait for what the agent fetches
+  NVRTCCACHE_LIBRARY     the library that 'run', 'env' and 'doctor' preload
+
+Every command explains itself, asked in either way.
+  $ for verb in $(sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' overview); do
+  >     nvrtccache $verb --help >direct && nvrtccache help $verb | cmp - direct && head -n 1 direct
+  > done
+  usage: nvrtccache run [options] [--] program [argument...]
+  usage: nvrtccache env [--fish | --csh] [--off]
+  usage: nvrtccache stats [--json] [--count] [--zero] [--watch [SECONDS]]
+  usage: nvrtccache ls [--json] [--sort used|saved|size]
+  usage: nvrtccache show [--json] [--from DIR] KEY
+  usage: nvrtccache extract KEY --ptx|--cubin|--log|... [-o FILE]
+  usage: nvrtccache verify [--json] [--remove]
+  usage: nvrtccache explain [--json] [--last [N] | KEY]
+  usage: nvrtccache prune [--max-size SIZE] [--older-than AGE]
+  usage: nvrtccache clear
+  usage: nvrtccache export [--used-since AGE] FILE
+  usage: nvrtccache import FILE
+  usage: nvrtccache doctor [--json] [--] [program [argument...]]
+  usage: nvrtccache report [TRACE...] [-o FILE]
+  usage: nvrtccache config [--json]
+  usage: nvrtccache version
+  usage: nvrtccache help [command|environment]
+
+--version, -V and version print the name and three numbers.
+  $ for word in --version -V version; do nvrtccache $word; done
+  nvrtccache [0-9]+\.[0-9]+\.[0-9]+ (re)
+  nvrtccache [0-9]+\.[0-9]+\.[0-9]+ (re)
+  nvrtccache [0-9]+\.[0-9]+\.[0-9]+ (re)
+
+Without a command it says so on stderr and exits with 2.
+  $ nvrtccache
+  2> nvrtccache: no command given
+  2> nvrtccache: see 'nvrtccache help'
+  [2]
+
+Unknown commands, options and arguments are named on stderr, with exit status 2.
+  $ nvrtccache bogus
+  2> nvrtccache: bogus: unknown command
+  2> nvrtccache: see 'nvrtccache help'
+  [2]
+  $ nvrtccache help stats clear
+  2> nvrtccache: help: clear: unexpected argument
+  2> nvrtccache: see 'nvrtccache help help'
+  [2]
+  $ for words in --bogus 'help bogus'; do brief $words; done
+  [2] nvrtccache: --bogus: unknown option
+  [2] nvrtccache: bogus: unknown command
+  $ for verb in run stats ls prune clear export import config; do brief $verb --bogus | sed "s/: $verb:/: VERB:/"; done | uniq -c
+        8 [2] nvrtccache: VERB: --bogus: unknown option
+  $ for verb in stats ls clear config; do brief $verb bogus | sed "s/: $verb:/: VERB:/"; done | uniq -c
+        4 [2] nvrtccache: VERB: bogus: unexpected argument
+
+A mistyped word is answered with the closest one.
+  $ for word in stat lsit prun xyzzy --hlep 'help exprot' 'ls --jsno' 'run --max_size=1G true'; do brief $word; done
+  [2] nvrtccache: stat: unknown command (did you mean 'stats'?)
+  [2] nvrtccache: lsit: unknown command (did you mean 'ls'?)
+  [2] nvrtccache: prun: unknown command (did you mean 'run' or 'prune'?)
+  [2] nvrtccache: xyzzy: unknown command
+  [2] nvrtccache: --hlep: unknown option (did you mean '--help'?)
+  [2] nvrtccache: exprot: unknown command (did you mean 'export'?)
+  [2] nvrtccache: ls: --jsno: unknown option (did you mean '--json'?)
+  [2] nvrtccache: run: --max_size: unknown option (did you mean '--max-size'?)
+  $ for option in --xyzzy -x --json=1 --js=1; do brief stats $option; done
+  [2] nvrtccache: stats: --xyzzy: unknown option
+  [2] nvrtccache: stats: -x: unknown option
+  [2] nvrtccache: stats: option '--json' takes no argument
+  [2] nvrtccache: stats: option '--js' takes no argument
+  $ brief prune -s
+  [2] nvrtccache: prune: option '-s' requires an argument
+  $ brief stats --json -xj
+  {
+    "error": "stats: -x: unknown option"
+  }
+  [2] nvrtccache: stats: -x: unknown option
+  $ nvrtccache stats --js | head -n 1
+  {
+
+It is escaped for the terminal.
+  $ brief $'e\033[31m\302\233v\377il'
+  [2] nvrtccache: e?[31m??v?il: unknown command
+
+A file without a name is refused, and not called a directory.
+  $ for words in export import 'report -o page' 'report trace -o' 'extract aa --ptx -o' 'extract aa --all' 'show aa --from'; do
+  >     brief $words ''
+  > done
+  [2] nvrtccache: export: FILE is empty
+  [2] nvrtccache: import: FILE is empty
+  [2] nvrtccache: report: TRACE is empty
+  [2] nvrtccache: report: --output: FILE is empty
+  [2] nvrtccache: extract: --output: FILE is empty
+  [2] nvrtccache: extract: --all: DIR is empty
+  [2] nvrtccache: show: --from: DIR is empty
+
+Output that cannot be written is an error.
+# requires: [ -w /dev/full ]
+  $ for words in help --version version --help config doctor "doctor --json" stats "stats --json" "ls --json" clear "help run"; do
+  >     nvrtccache $words 2>&1 >/dev/full; echo "[$?]"
+  > done | sort | uniq -c
+       12 [1]
+       12 nvrtccache: standard output: No space left on device
