@@ -25,11 +25,14 @@ class Workshop:
         self.honest = {}
 
     def stand_in(self, name):
-        """The build's own, under this name here."""
-        link = os.path.join(self.top, name)
+        """The build's own, under this name here. No symbolic link to a file: the command would find the library beside it there."""
+        link, own = os.path.join(self.top, name), os.path.join(self.build, name)
         if os.path.lexists(link):
             os.unlink(link)
-        os.symlink(os.path.join(self.build, name), link)
+        if os.path.isdir(own):
+            os.symlink(own, link)
+        elif os.path.exists(own):
+            os.link(own, link)
 
     def compile(self, unit, path, source):
         """The bytes of the object, or None where it does not compile. Its text stands where the file's own stands."""
