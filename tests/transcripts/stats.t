@@ -203,6 +203,7 @@ Counts of an earlier build are started anew.
 Watched elsewhere there is a line each time, until ^C, which is no error. The interval can be joined to the option.
   $ cat >watch.py <<'EOF'
   > import signal, subprocess, sys
+  > signal.signal(signal.SIGINT, signal.SIG_DFL) # a background job of a shell ignores it
   > process = subprocess.Popen(["nvrtccache", "stats", *sys.argv[1:]], stdout=subprocess.PIPE, text=True)
   > print("".join(process.stdout.readline() for _ in range(3)), end="")
   > process.send_signal(signal.SIGINT)

@@ -137,6 +137,7 @@ An interrupt ends it between two files, with the counts so far.
   $ mkdir -p -m 700 cache/v1/ab; cat >interrupt.py <<'EOF'
   > import os, signal, subprocess
   > os.umask(0o077)
+  > signal.signal(signal.SIGINT, signal.SIG_DFL) # a background job of a shell ignores it
   > for number in range(1000): # so many that it is still at work when the signal comes: nobody reads what it says of them
   >     with open(f"cache/v1/ab/{number:062x}", "wb") as file:
   >         file.write(bytes(300))

@@ -1,0 +1,299 @@
+# SPDX-License-Identifier: MIT
+# requires: env=$($TOP/scripts/nvrtc-env) && eval "$env" && [ -n "$NVRTC_LIB" ] && [ -e $LIBRARY ]
+explain: for each cause of a miss, with NVRTC, what it says. 53-explain has what JSON says of each difference, and the journal.
+
+A host does what JSON asks for, and prints what the compilation returned if that is no success.
+  $ export LD_LIBRARY_PATH=$RUN_PATH NVRTC=$NVRTC_LIB/$NVRTC_SONAME
+  $ host() { preloaded python3 $TOP/tests/integration/explain_host.py "$@" | sed /^0$/d; }
+  $ explain() { # without what differs each time
+  >     nvrtccache explain "$@" | sed -E 's/\(pid [0-9]+, [0-9:]+\)/(PID, TIME)/; s/\b[0-9.]+ (n|u|m)?s\b/TIME/; s/cached at ([0-9-]{10} )?[0-9:]{8}/cached at TIME/
+  >         s/(stored as|entry:|entry) [0-9a-f]{8}/\1 KEY/'
+  > }
+
+The first miss of a program is its first time.
+  $ host '{}'; explain
+  a.cu (PID, TIME)  MISS, compiled in TIME, stored as KEY
+  first time: no entry of this program or this source was cached before
+
+A changed option is reported in readable form.
+  $ host '{"options": ["-DN=8"]}'; explain
+  a.cu (PID, TIME)  MISS, compiled in TIME, stored as KEY
+  closest cached entry: KEY, TIME earlier. Same source, NVRTC.
+    option  -DN=8   was -DN=4
+
+Of options that are too long to be shown the difference is, and what is left out is marked.
+  $ long=$(printf 'x%.0s' {1..900}); fresh
+  $ host '{"options": ["-DN=4", "-DA=\"'$long'one\""]}' '{"options": ["-DN=4", "-DA=\"'$long'two\""]}'; explain
+  a.cu (PID, TIME)  MISS, compiled in TIME, stored as KEY
+  closest cached entry: KEY, TIME earlier. Same source, NVRTC.
+    option  -DA="xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxtwo"   was -DA="xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxone"
+
+Very many differences are not all listed.
+  $ fresh; host '{}' '{"options": ["-DN=4"'"$(printf ', "-DA%d"' {1..30})"']}'; explain | tail -n +3 | sed 's/-DA[0-9]*/-DA/' | uniq -c
+       20   option  -DA   is new
+        1   and 10 more differences; --json has them all
+  $ nvrtccache explain --json | json 'len(told["differences"])'
+  30
+
+Of another source, it says that the changed lines are not known.
+  $ host '{"source": "__global__ void k() {}"}'; explain
+  a.cu (PID, TIME)  MISS, compiled in TIME, stored as KEY
+  closest cached entry: KEY, TIME earlier. Same NVRTC, options.
+    source  has changed (source text is not stored, so the lines are not known)
+
+Another build of NVRTC is named by its number, where its file has one.
+# requires: [ -e $FAKE/13/libnvrtc.so.13 ] && [ -e $FAKE/13b/libnvrtc.so.13 ]
+  $ fresh; cp -r $FAKE/13 one; cp -r $FAKE/13b other
+  $ for build in one other; do LD_LIBRARY_PATH= NVRTC=$TMP/$build/libnvrtc.so.13 host '{}'; done; explain
+  a.cu (PID, TIME)  MISS, compiled in TIME, stored as KEY
+  closest cached entry: KEY, TIME earlier. Same source, options.
+    build of the compiler  NVRTC 13.0, or a library that it loads, is another build
+  $ fresh; for name in one/libnvrtc.so.13.0.48 other/libnvrtc.so.13.0.88; do mv ${name%.0.*} $name; ln -s ${name#*/} ${name%.0.*}; done
+  $ for build in one other; do LD_LIBRARY_PATH= NVRTC=$TMP/$build/libnvrtc.so.13 host '{}'; done; explain
+  a.cu (PID, TIME)  MISS, compiled in TIME, stored as KEY
+  closest cached entry: KEY, TIME earlier. Same source, options.
+    compiler  NVRTC 13.0.88   was 13.0.48
+
+A namespace, and variables that the compiler reads.
+  $ fresh; host '{}'; NVRTCCACHE_NAMESPACE=team host '{}'; explain
+  a.cu (PID, TIME)  MISS, compiled in TIME, stored as KEY
+  closest cached entry: KEY, TIME earlier. Same source, NVRTC, options.
+    namespace  is set, and was not
+  $ fresh; host '{}'; CUDA_CACHE_MAXSIZE=7 NVCC_APPEND_FLAGS=-w LIBNVVM_ENABLE_DEBUG=1 NVVM_IR_VER_CHK=0 host '{}'; explain | tail -n +3
+    variable NVVM_IR_VER_CHK  is set, and was not
+
+A result that is bound to a path, by which option, and the switch that would help.
+  $ fresh; for place in ci1 ci2; do mkdir $place; (cd $place; host '{"options": ["-DN=4", "-lineinfo"]}'); done; explain
+  a.cu (PID, TIME)  MISS, compiled in TIME, stored as KEY
+  closest cached entry: KEY, TIME earlier. Same source, NVRTC, options.
+    bound path  bound to $TMP/ci1 by -lineinfo; now it is $TMP/ci2
+    NVRTCCACHE_SLOPPINESS=debug_paths lets it hit where that path is in a log or debug information only
+  $ nvrtccache explain --json | json '[(d["what"], d["now"], d["was"]) for d in told["differences"]]'
+  [('bound path', '$TMP/ci2', '$TMP/ci1')]
+
+The switch is named only where it would help.
+  $ fresh; for place in ci1 ci2; do (cd $place; host '{"options": ["--pch"]}'); done; explain | tail -n +3
+  6
+  6
+    bound path  bound to $TMP/ci1 by --pch; now it is $TMP/ci2
+  $ fresh; (cd ci1; host '{"options": ["-lineinfo"]}'); (cd ci2; host '{"options": ["-lineinfo", "-DN=4"]}'); explain | tail -n +3
+  6
+    option      -DN=4   is new
+    bound path  bound to $TMP/ci1 by -lineinfo; now it is $TMP/ci2
+
+A path that is spelled in what was made; as JSON, and in the log, it is the path too, and no number.
+  $ fresh; for place in r1 r2; do
+  >     mkdir $place; echo '#define HERE __FILE__' >$place/h.h; touch -d 2001-01-01 $place/h.h
+  >     NVRTCCACHE_LOG=$TMP/log NVRTCCACHE_LOG_LEVEL=info host '{"source": "#include <h.h>\n__device__ const char *here() { return HERE; } __global__ void k(char *p) { *p = here()[*p]; }", "options": ["-I'$TMP/$place'"]}'
+  > done; explain
+  a.cu (PID, TIME)  MISS, compiled in TIME, stored as KEY
+  the same request was cached before, TIME earlier, and that entry is not valid here:
+    bound to $TMP/r1, a path that is in its artifacts; now it is $TMP/r2
+    NVRTCCACHE_SLOPPINESS=debug_paths lets it hit where that path is in a log or debug information only
+  $ nvrtccache explain --json | json 'told["differences"]'
+  [{'what': 'bound path', 'now': '$TMP/r2', 'was': '$TMP/r1', 'words': 'bound to $TMP/r1, and now it is $TMP/r2'}]
+  $ grep -o '(bound to .*), ' log
+  (bound to $TMP/r1, and now it is $TMP/r2), 
+
+The same program elsewhere is nearer than one without the option that binds it.
+  $ fresh; host '{"name": "/w1/a.cu"}' '{"name": "/w1/a.cu", "options": ["-DN=4", "-lineinfo"]}' '{"name": "/w2/a.cu", "options": ["-DN=4", "-lineinfo"]}'; explain
+  /w2/a.cu (PID, TIME)  MISS, compiled in TIME, stored as KEY
+  closest cached entry: KEY, TIME earlier. Same source, NVRTC, options.
+    program name  /w2/a.cu   was /w1/a.cu
+    NVRTCCACHE_SLOPPINESS=debug_paths lets it hit where that path is in a log or debug information only
+
+A header on disk that changed, by its path.
+  $ old() { echo "$2" >$1; touch -d ${3:-2001-01-01} $1; sleep 0.1; } # FILE TEXT [DATE]
+  $ H='{"source": "#include <h.h>\n__global__ void k(int *p) { *p = M; }", "options": ["-Iinc/first", "-Iinc"]}'
+  $ fresh; mkdir -p inc/first; old inc/h.h '#define M 1'; host "$H"; old inc/h.h '#define M 2' 2001-01-02; host "$H"; explain
+  a.cu (PID, TIME)  MISS, compiled in TIME, stored as KEY
+  the same request was cached before, TIME earlier, and that entry is not valid here:
+    header changed: inc/h.h
+  $ nvrtccache explain --json | json 'told["reason"], told["key"] == told["nearest"], told["differences"][0]["what"], told["differences"][0]["now"]'
+  ('stale', True, 'header changed', 'inc/h.h')
+
+One that appeared in front of it, and is gone again.
+  $ old inc/first/h.h '#define M 3'; host "$H"; explain | tail -n +2
+  the same request was cached before, TIME earlier, and that entry is not valid here:
+    file appeared: inc/first/h.h
+  $ rm inc/first/h.h; old inc/h.h '#define M 9'; host "$H"; explain | tail -n +2
+  the same request was cached before, TIME earlier, and that entry is not valid here:
+    file is gone: inc/first/h.h
+
+Of several results the closest is reported.
+  $ AB='{"source": "#include <a.h>\n#include <b.h>\n__global__ void k(int *p) { *p = A + B; }", "options": ["-Ibranch"]}'
+  $ fresh; mkdir branch; old branch/a.h '#define A 1'; old branch/b.h '#define B 1'; host "$AB" # one branch,
+  $ old branch/a.h '#define A 2' 2001-01-02; host "$AB"; explain | tail -n +2 # another,
+  the same request was cached before, TIME earlier, and that entry is not valid here:
+    header changed: branch/a.h
+  $ old branch/a.h '#define A 1'; old branch/b.h '#define B 2' 2001-01-02; host "$AB"; explain | tail -n +2 # and work on the first
+  the same request was cached before, TIME earlier, and that entry is not valid here:
+    header changed: branch/b.h
+
+If it was found through another -I, that is reported too.
+  $ S='"source": "#include <h.h>\n__global__ void k(int *p) { *p = M; }"'
+  $ fresh; mkdir ia ib; old ia/h.h '#define M 1'; old ib/h.h '#define M 2'
+  $ host "{$S, \"options\": [\"-I$TMP/ib\", \"-I$TMP/ia\"]}" "{$S, \"options\": [\"-I$TMP/ia\", \"-I$TMP/ib\"]}"; explain
+  a.cu (PID, TIME)  MISS, compiled in TIME, stored as KEY
+  the same request was cached before, TIME earlier, and that entry is not valid here:
+    header changed: $TMP/ia/h.h
+    option  -I$TMP/ia   was -I$TMP/ib
+    option  -I$TMP/ib   was -I$TMP/ia
+
+A result that was cached once and is gone; and one that was damaged.
+  $ fresh; host '{}'; nvrtccache clear >/dev/null; host '{}'; explain
+  a.cu (PID, TIME)  MISS, compiled in TIME, stored as KEY
+  cached at TIME, and gone since (evicted, cleared, damaged, or no longer trusted)
+  $ printf X | dd of=$(file 1) bs=1 seek=60 conv=notrunc status=none; host '{}'; explain | tail -n +2
+  cached at TIME, and gone since (evicted, cleared, damaged, or no longer trusted)
+
+The closest entry is still reported after it is gone, as gone.
+  $ fresh; host '{}' '{"options": ["-DN=8"]}'; nvrtccache explain --json >before; nvrtccache clear >/dev/null; explain
+  a.cu (PID, TIME)  MISS, compiled in TIME, stored as KEY
+  closest cached entry: KEY, TIME earlier, and gone since. Same source, NVRTC.
+    option  -DN=8   was -DN=4
+  $ nvrtccache explain --json | diff before -
+  14c14
+  <   "nearest_is": "kept",
+  ---
+  >   "nearest_is": "gone",
+  [1]
+
+The closest entry may be in a read-only lower cache.
+  $ fresh; host '{}'; mv cache lower; export NVRTCCACHE_LOWER=$TMP/lower; host '{"options": ["-DN=8"]}'; explain
+  a.cu (PID, TIME)  MISS, compiled in TIME, stored as KEY
+  closest cached entry: KEY, TIME earlier, in a directory of NVRTCCACHE_LOWER. Same source, NVRTC.
+    option  -DN=8   was -DN=4
+  $ nvrtccache explain --json | json 'told["nearest_is"]'; unset NVRTCCACHE_LOWER
+  kept_below
+
+A result that is there and not given out: why.
+  $ T='{"source": "__device__ const char t[] = __TIME__;"}'
+  $ fresh; NVRTCCACHE_SLOPPINESS=time_macros host "$T"; host "$T"; explain
+  a.cu (PID, TIME)  MISS, compiled in TIME, NOT CACHED: time macros
+    the entry is served only with NVRTCCACHE_SLOPPINESS=time_macros.
+    The source or a header uses __DATE__, __TIME__ or __TIMESTAMP__, so the result depends on the time of compilation. NVRTCCACHE_SLOPPINESS=time_macros caches such results anyway.
+  $ nvrtccache explain --json | json 'told["cause"], told["reason"]'
+  ('unfit', 'time_macros')
+
+And of which header it was not cached again. NVRTC 13.5 opens by its whole path what earlier releases open by a relative one.
+  $ shorter() { sed "s# $TMP/inc# inc#g"; }
+  $ fresh; old inc/h.h '#define M sizeof(__TIME__)'; NVRTCCACHE_SLOPPINESS=time_macros host "$H"; host "$H"; explain | shorter
+  a.cu (PID, TIME)  MISS, compiled in TIME, NOT CACHED: time macros
+    the entry is served only with NVRTCCACHE_SLOPPINESS=time_macros.
+    the file inc/h.h.
+    The source or a header uses __DATE__, __TIME__ or __TIMESTAMP__, so the result depends on the time of compilation. NVRTCCACHE_SLOPPINESS=time_macros caches such results anyway.
+
+A variable for which it is not given.
+# requires: grep -q NVRTCWIZ "$NVRTC"
+  $ fresh; host '{}'; NVRTCWIZ=1 host '{}'; explain
+  a.cu (PID, TIME)  MISS, compiled in TIME, NOT CACHED: environment
+    the entry was stored while NVRTCWIZ was not set, and it is set now.
+    the compiler read the variable NVRTCWIZ, which is not in the key.
+    The compiler read a variable that is not part of the key, or the directory, environment or locale changed meanwhile. Unset that variable, or set it before the program starts.
+
+The reason for the miss and the reason for not caching are both reported.
+  $ fresh; old inc/h.h '#define M 1'; host "$H"; old inc/h.h '#define M 2' +1day; host "$H"; explain | shorter
+  a.cu (PID, TIME)  MISS, compiled in TIME, NOT CACHED: too new
+    the file inc/h.h.
+    A header changed during the compilation or just before it, or its time is in the future: another edit as quick would not be noticed. The next compilation is cached, once that time is past.
+  the same request was cached before, TIME earlier, and that entry is not valid here:
+    header changed: inc/h.h
+  $ nvrtccache explain --json | json 'told["cause"], told["reason"], told["detail"], told["refusal"]' | shorter
+  ('stale', 'too_new', 'header changed: inc/h.h', 'the file inc/h.h')
+
+One that was brought there since.
+  $ fresh; host '{}'; nvrtccache export bundle >/dev/null; fresh; host '{}'; nvrtccache clear >/dev/null; nvrtccache import bundle >/dev/null; explain
+  a.cu (PID, TIME)  MISS, compiled in TIME, stored as KEY
+  the same request has an older entry now: it was imported after this call, or is in a directory that this process did not search or could not read
+
+A look-up that was not made.
+  $ NVRTCCACHE_RECACHE=1 host '{}'; explain
+  a.cu (PID, TIME)  MISS, compiled in TIME, stored as KEY
+    NVRTCCACHE_RECACHE is set, so nothing was looked up.
+
+A time macro, and what allows it.
+  $ fresh; host "$T"; explain
+  a.cu (PID, TIME)  MISS, compiled in TIME, NOT CACHED: time macros
+    The source or a header uses __DATE__, __TIME__ or __TIMESTAMP__, so the result depends on the time of compilation. NVRTCCACHE_SLOPPINESS=time_macros caches such results anyway.
+  first time: no entry of this program or this source was cached before
+
+What the compiler answered is called by its name, and so is an option that it refuses.
+  $ fresh; host '{"options": ["--no-such-option"]}'; explain
+  5
+  a.cu (PID, TIME)  MISS, compiled in TIME, NOT CACHED: return code
+    return code 5, NVRTC_ERROR_INVALID_OPTION.
+    The compiler failed in a way that may not repeat: out of memory, an internal error, options that it rejects, or a failure that its log does not explain.
+  first time: no entry of this program or this source was cached before
+
+A side effect.
+  $ fresh; host '{"options": ["-DN=4", "--time='$TMP'/times"]}'; explain
+  a.cu (PID, TIME)  MISS, compiled in TIME, NOT CACHED: side effects
+    the file $TMP/times.
+    The compilation wrote or removed files, ran a program or used the network (--time, --create-pch and the like do), which a hit would not do. Leave that option out.
+  first time: no entry of this program or this source was cached before
+
+A cached failure is reported as one, and missing artifacts are not extracted.
+  $ fresh; host '{"source": "no program", "name": "bad.cu"}'; explain
+  6
+  bad.cu (PID, TIME)  MISS, compiled in TIME, a failure, stored as KEY
+  first time: no entry of this program or this source was cached before
+  $ nvrtccache ls | sed 's/.*now, //'; for verb in ls "show $(key 1)"; do nvrtccache $verb -j | json 'told[0]["returned"]'; done
+  KEY       PROGRAM                       COMPILER         ARCH             SAVES       SIZE  USED
+  a failure
+  6
+  6
+  $ echo good >bad.ptx; brief extract $(key 1) --ptx | sed s/$(key 1)/KEY/; cat bad.ptx
+  [1] nvrtccache: the compilation failed (return code 6): the entry has no ptx; it has --log
+  good
+  $ nvrtccache extract $(key 1) --log | sed 's/(.*)/(SIZE)/'; grep -q error: bad.log; nvrtccache extract $(key 1) --all made >/dev/null; ls made
+  wrote bad.log (SIZE)
+  bad.log
+
+An option with process-wide effect.
+# requires: [ ${NVRTC_SONAME##*.} = 13 ] # releases before differ in which do
+  $ fresh; host '{"options": ["-DN=4", "-restrict"]}' '{"options": ["-DN=5"]}'; explain
+  a.cu (PID, TIME)  MISS, compiled in TIME, NOT CACHED: sticky options
+    An option of an earlier compilation of this process affects later ones. Use that option in a process of its own, or in all compilations.
+  closest cached entry: KEY, TIME earlier. Same source, NVRTC.
+    option  -DN=5   was -DN=4
+    option  -restrict   is gone
+
+A header that is too new, and one that asks for the time, by their names.
+  $ fresh; old inc/h.h '#define M 1' +1day; host "$H"; explain | shorter
+  a.cu (PID, TIME)  MISS, compiled in TIME, NOT CACHED: too new
+    the file inc/h.h.
+    A header changed during the compilation or just before it, or its time is in the future: another edit as quick would not be noticed. The next compilation is cached, once that time is past.
+  first time: no entry of this program or this source was cached before
+  $ fresh; old inc/h.h '#define M sizeof(__TIME__)'; host "$H"; explain | shorter
+  a.cu (PID, TIME)  MISS, compiled in TIME, NOT CACHED: time macros
+    the file inc/h.h.
+    The source or a header uses __DATE__, __TIME__ or __TIMESTAMP__, so the result depends on the time of compilation. NVRTCCACHE_SLOPPINESS=time_macros caches such results anyway.
+  first time: no entry of this program or this source was cached before
+
+Without arguments, it explains the last call.
+  $ nvrtccache explain --last | diff <(nvrtccache explain) -
+
+Options, numbers and keys that are none are refused.
+  $ for words in --lst --last={0,-1,x,1x,99999999999999999999,} '--last=2 3' 'aa bb' xyz 0123456789abcdef; do brief explain $words; done
+  [2] nvrtccache: explain: --lst: unknown option (did you mean '--last'?)
+  [2] nvrtccache: explain: --last: bad number '0': it takes 1 to 100000
+  [2] nvrtccache: explain: --last: bad number '-1': it takes 1 to 100000
+  [2] nvrtccache: explain: --last: bad number 'x': it takes 1 to 100000
+  [2] nvrtccache: explain: --last: bad number '1x': it takes 1 to 100000
+  [2] nvrtccache: explain: --last: bad number '99999999999999999999': it takes 1 to 100000
+  [2] nvrtccache: explain: --last: [=N] is empty
+  [2] nvrtccache: explain: --last and KEY exclude each other
+  [2] nvrtccache: explain: bb: unexpected argument
+  [2] nvrtccache: xyz: not a key: it takes the first of its 64 hexadecimal digits, as 'nvrtccache ls' shows them
+  [1] nvrtccache: 0123456789abcdef: no entry in $TMP/cache has a key that begins with it; 'nvrtccache ls' lists the keys
+  $ brief explain ''
+  [2] nvrtccache: explain: KEY is empty
+
+Where there is no directory yet, nothing is noted, and what helps is named. A directory that others can write is not read.
+  $ fresh; nvrtccache explain --last
+  2> nvrtccache: $TMP/cache: no miss and no bypass is recorded; 'nvrtccache doctor -- PROGRAM' says whether a program uses the cache
+  [1]
+  $ mkdir -p cache/v1; chmod 777 cache; nvrtccache explain --last
+  2> nvrtccache: $TMP/cache: not used, because others can write to it: chmod go-w, or NVRTCCACHE_SHARED=1 where its group shares it
+  [1]
