@@ -6,7 +6,7 @@ A host does what JSON asks for, and prints what the compilation returned if that
   $ export LD_LIBRARY_PATH=$RUN_PATH NVRTC=$NVRTC_LIB/$NVRTC_SONAME
   $ host() { preloaded python3 $TOP/tests/integration/explain_host.py "$@" | sed /^0$/d; }
   $ explain() { # without what differs each time
-  >     nvrtccache explain "$@" | sed -E 's/\(pid [0-9]+, [0-9:]+\)/(PID, TIME)/; s/\b[0-9.]+ (n|u|m)?s\b/TIME/; s/cached at ([0-9-]{10} )?[0-9:]{8}/cached at TIME/
+  >     nvrtccache explain "$@" | sed -E 's/\(pid [0-9]+, [0-9:]+\)/(PID, TIME)/; s/\b[0-9.]+ ([num]?s|min)\b/TIME/; s/cached at ([0-9-]{10} )?[0-9:]{8}/cached at TIME/
   >         s/(stored as|entry:|entry) [0-9a-f]{8}/\1 KEY/'
   > }
 
@@ -238,9 +238,8 @@ A cached failure is reported as one, and missing artifacts are not extracted.
   6
   bad.cu (PID, TIME)  MISS, compiled in TIME, a failure, stored as KEY
   first time: no entry of this program or this source was cached before
-  $ nvrtccache ls | sed 's/.*now, //'; for verb in ls "show $(key 1)"; do nvrtccache $verb -j | json 'told[0]["returned"]'; done
-  KEY       PROGRAM                       COMPILER         ARCH             SAVES       SIZE  USED
-  a failure
+  $ nvrtccache ls | tail -n 1 | grep -o ', a failure$'; for verb in ls "show $(key 1)"; do nvrtccache $verb -j | json 'told[0]["returned"]'; done
+  , a failure
   6
   6
   $ echo good >bad.ptx; brief extract $(key 1) --ptx | sed s/$(key 1)/KEY/; cat bad.ptx

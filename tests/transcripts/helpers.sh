@@ -16,7 +16,9 @@
 LIBRARY=$BUILD/libnvrtccache.so
 FAKE=$BUILD/tests/fake
 NVRTC=$FAKE/13/libnvrtc.so.13
+# shellcheck disable=SC2034 # of the transcripts
 LINKED=$BUILD/tests/fixtures/loader/linked
+umask 022
 mkdir "$HOME"
 
 brief() {

@@ -102,8 +102,8 @@ A size may have a fraction, in variables and arguments.
 The directory defaults to one in XDG_CACHE_HOME or HOME.
   $ env -u NVRTCCACHE_DIR nvrtccache config | head -n 1
   default     NVRTCCACHE_DIR         $TMP/home/.cache/nvrtccache
-  $ env -u NVRTCCACHE_DIR XDG_CACHE_HOME=/x nvrtccache config | head -n 1
-  default     NVRTCCACHE_DIR         /x/nvrtccache
+  $ env -u NVRTCCACHE_DIR XDG_CACHE_HOME=$TMP/x nvrtccache config | head -n 1
+  default     NVRTCCACHE_DIR         $TMP/x/nvrtccache
 
 Without any directory it says which variables it looked at.
   $ env -u NVRTCCACHE_DIR HOME= nvrtccache stats

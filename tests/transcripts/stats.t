@@ -81,7 +81,7 @@ reason; a call that was bypassed is none. The hit rate is of hits and misses alo
   Directory        $TMP/cache
   Entries          1
   Size             * of 5.0 GiB (0.0 %) (glob)
-  Since            20??-??-?? ??:?? (* *s) (glob)
+  Since            20??-??-?? ??:?? (*) (glob)
   Hits             1 (33.3 %)
     from memory    0 (0.0 %)
     from disk      1 (33.3 %)
@@ -173,7 +173,7 @@ stats --zero prints the counts, then resets them, and does not remove entries.
   Misses           1 (100.0 %)
   $ nvrtccache stats | grep -E '^(Entries|Since|Hits|Misses)'
   Entries          1
-  Since            20??-??-?? ??:?? (* *s) (glob)
+  Since            20??-??-?? ??:?? (*) (glob)
   Hits             0
   Misses           0
   $ compile -arch=sm_80; nvrtccache stats | grep -E '^(Hits|Misses)'
