@@ -153,14 +153,14 @@ A cache that is not there gives an empty bundle, and nothing is made for one.
   Imported 0 entries (0 bytes) into $TMP/none in * *s (glob)
   [1]
 
-A directory that others can write takes no bundle, an empty one no less.
+A directory that others can write takes no bundle, an empty one no less, and gives none.
   $ NVRTCCACHE_DIR=$TMP/open; mkdir -p open/v1; chmod 777 open
   $ for name in empty.nvb kernels.nvb; do brief import $name; done; entries
   [1] nvrtccache: $TMP/open: not used, because others can write to it: chmod go-w, or NVRTCCACHE_SHARED=1 where its group shares it
   [1] nvrtccache: $TMP/open: not used, because others can write to it: chmod go-w, or NVRTCCACHE_SHARED=1 where its group shares it
   0
-  $ nvrtccache export none.nvb
-  2> nvrtccache: $TMP/open: not used, because others can write to it: chmod go-w, or NVRTCCACHE_SHARED=1 where its group shares it
+  $ brief export none.nvb; test -e none.nvb
+  [1] nvrtccache: $TMP/open: not used, because others can write to it: chmod go-w, or NVRTCCACHE_SHARED=1 where its group shares it
   [1]
 
 Neither is done where the cache may not be written, or the file is none.

@@ -222,20 +222,23 @@ A script is run, with its arguments; one that nothing runs is a FAIL.
   ok    ./script is a script that /bin/sh runs
   a b c
   warn  no compilation reached the library
-  $ for program in ./script2 ./script4 ./script3; do nvrtccache doctor $program | grep /script; done
+  $ for program in ./script2 ./script4; do nvrtccache doctor $program | grep /script; done; fails ./script3
   ok    ./script2 is a script that */sh runs (glob)
   ok    ./script4 is a script that /bin/sh runs
   ./script4
   FAIL  ./script3 cannot start: its interpreter '$TMP/gone/sh' is missing
 
 Its exit is reported, and its output is not mixed into JSON.
-  $ nvrtccache doctor sh -c 'echo said; exit 7' | grep -E 'said|ended'
-  said
+  $ fails sh -c 'echo said; exit 7'; grep said out
+  warn  no compilation reached the library
   warn  the program ended with status 7
+  said
   $ nvrtccache doctor --json sh -c 'echo said' | json 'told["failures"]'
   0
   2> said
 
 Without a library that loads, the program is not run.
-  $ NVRTCCACHE_LIBRARY=$TMP/text.so nvrtccache doctor touch was-run >/dev/null; test -e was-run
+  $ NVRTCCACHE_LIBRARY=$TMP/text.so nvrtccache doctor touch was-run >/dev/null
+  [1]
+  $ test -e was-run
   [1]

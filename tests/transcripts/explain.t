@@ -238,6 +238,8 @@ A cached failure is reported as one, and missing artifacts are not extracted.
   6
   bad.cu (PID, TIME)  MISS, compiled in TIME, a failure, stored as KEY
   first time: no entry of this program or this source was cached before
+  $ explain $(key 1) | head -n 1
+  bad.cu (PID, TIME)  MISS, compiled in TIME, a failure, stored as KEY
   $ nvrtccache ls | tail -n 1 | grep -o ', a failure$'; for verb in ls "show $(key 1)"; do nvrtccache $verb -j | json 'told[0]["returned"]'; done
   , a failure
   6

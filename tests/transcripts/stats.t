@@ -22,16 +22,16 @@ stats of a cache that is not there yet shows zeros, aligned, and makes nothing.
 
 stats --json is valid JSON with every field.
   $ nvrtccache stats --json >stats.json
-  $ json '*told, *told["compilers"], told["not_kept"].keys() == told["bypassed"].keys()' <stats.json | fold -s -w 116
-  ('dir', 'entries', 'bytes', 'max_bytes', 'since', 'compilers', 'hits_memory', 'hits_disk', 'misses', 'stores', 
-  'compile_ns', 'saved_ns', 'evictions', 'verified', 'verify_uncompared', 'stale', 'agent_asked', 'agent_found', 
-  'agent_absent', 'agent_down', 'agent_timeouts', 'agent_wait_ns', 'agent_skipped', 'not_kept', 'bypassed', 'errors', 
-  'nvrtc', 'nvjitlink', 'nvvm', True)
-  $ json '*told["not_kept"], *told["errors"]' <stats.json | fold -s -w 116
-  ('disabled', 'secure', 'no_directory', 'unwatchable', 'not_watched', 'files', 'side_effects', 'too_new', 
-  'time_macros', 'environment', 'builtins', 'return_code', 'arguments', 'cancelled', 'history', 'sticky_options', 
-  'uncleared_options', 'slots', 'threads', 'exports', 'libraries', 'too_large', 'read_only', 'extensions', 
-  'precompiled_header', 'bundled_headers', 'logs', 'private_functions', 'failed', 'directory', 'untrusted', 
+  $ json '*told, *told["compilers"], told["not_kept"].keys() == told["bypassed"].keys()' <stats.json | fmt -w 116
+  ('dir', 'entries', 'bytes', 'max_bytes', 'since', 'compilers', 'hits_memory', 'hits_disk', 'misses', 'stores',
+  'compile_ns', 'saved_ns', 'evictions', 'verified', 'verify_uncompared', 'stale', 'agent_asked', 'agent_found',
+  'agent_absent', 'agent_down', 'agent_timeouts', 'agent_wait_ns', 'agent_skipped', 'not_kept', 'bypassed',
+  'errors', 'nvrtc', 'nvjitlink', 'nvvm', True)
+  $ json '*told["not_kept"], *told["errors"]' <stats.json | fmt -w 116
+  ('disabled', 'secure', 'no_directory', 'unwatchable', 'not_watched', 'files', 'side_effects', 'too_new',
+  'time_macros', 'environment', 'builtins', 'return_code', 'arguments', 'cancelled', 'history', 'sticky_options',
+  'uncleared_options', 'slots', 'threads', 'exports', 'libraries', 'too_large', 'read_only', 'extensions',
+  'precompiled_header', 'bundled_headers', 'logs', 'private_functions', 'failed', 'directory', 'untrusted',
   'damaged', 'read', 'write', 'no_space', 'memory', 'mismatch', 'internal')
   $ json 'told["max_bytes"], told["since"], {n for g in (told, told["not_kept"], told["bypassed"], told["errors"]) for n in g.values() if type(n) is int}' <stats.json
   (5368709120, None, {0, 5368709120})
@@ -97,8 +97,8 @@ reason; a call that was bypassed is none. The hit rate is of hits and misses alo
 
 As JSON, each compiler has its share.
   $ nvrtccache stats --json >stats.json
-  $ json '[told[name] for name in ("hits_disk", "misses", "stores")], {n: c for g in ("not_kept", "bypassed") for n, c in told[g].items() if c}' <stats.json
-  ([1, 2, 1], {'return_code': 1, 'disabled': 1})
+  $ json '[told[name] for name in ("hits_disk", "misses", "stores")], [{n: c for n, c in told[g].items() if c} for g in ("not_kept", "bypassed")]' <stats.json
+  ([1, 2, 1], [{'return_code': 1}, {'disabled': 1}])
   $ json 'told["compilers"]["nvrtc"]' <stats.json
   {'hits_memory': 0, 'hits_disk': 1, 'misses': 2, 'stores': 1, 'not_kept': 1, 'bypassed': 1, 'compile_ns': *, 'saved_ns': *} (glob)
   $ json 'any(told["compilers"]["nvvm"].values())' <stats.json
@@ -136,9 +136,9 @@ libNVVM has its own counts, and the shares add up to the whole.
   $ nvrtccache stats --json >stats.json
   $ json 'told["compilers"]["nvvm"]' <stats.json
   {'hits_memory': 0, 'hits_disk': 2, 'misses': 2, 'stores': 2, 'not_kept': 0, 'bypassed': 0, 'compile_ns': *, 'saved_ns': 0} (glob)
-  $ json 'all(sum(one[name] for one in told["compilers"].values()) == told[name]
+  $ json 'told["compilers"]["nvvm"]["compile_ns"] > 0, all(sum(one[name] for one in told["compilers"].values()) == told[name]
   >     for name in "hits_disk hits_memory misses stores compile_ns saved_ns".split())' <stats.json
-  True
+  (True, True)
 
 The line at the end and the table count alike: hits of hits and misses.
   $ cat >both.py <<'EOF'
@@ -181,9 +181,9 @@ stats --zero prints the counts, then resets them, and does not remove entries.
   Misses           0 (0.0 %)
 
 stats --zero changes nothing where the cache is read-only.
-  $ NVRTCCACHE_READONLY=1 nvrtccache stats --zero | grep Hits
-  Hits             1 (100.0 %)
+  $ NVRTCCACHE_READONLY=1 nvrtccache stats --zero >/dev/null
   2> nvrtccache: $TMP/both: not written, because NVRTCCACHE_READONLY is set
+  [1]
   $ nvrtccache stats | grep Hits
   Hits             1 (100.0 %)
 

@@ -62,28 +62,28 @@ So is one of its header, a file that is cut short, one that is cut in its header
 another key, a directory in its place, and a symbolic link.
   $ verify_bad() { # COMMAND: makes the first file bad; shown are the error, its JSON, its removal, and what is left
   >     three; bad=$(file 1); eval "$1"
-  >     (brief verify | tail -n 1; nvrtccache verify --json | json '[*told["bad"][0].values()]'; brief verify --remove | grep -o 'removed$'
+  >     (brief verify | tail -n 1; nvrtccache verify --json | json '[*told["bad"][0].values()]'; brief verify --remove | grep -oE '^\[.\]|removed$'
   >         test -e $bad && echo there; nvrtccache verify | cut -d ' ' -f 1-4) | names | paste -sd ' '
   > }
   $ for change in 'flip 40' 'truncate -s 400' 'truncate -s 100' 'head -c 4096 /dev/zero >' "cp $(file 2)"; do verify_bad "$change \$bad"; done
-  [1] nvrtccache: FILE: damaged: wrong header checksum ['FILE', 'damaged', 'wrong header checksum', False] removed Verified 2 sound entries
-  [1] nvrtccache: FILE: damaged: truncated ['FILE', 'damaged', 'truncated', False] removed Verified 2 sound entries
-  [1] nvrtccache: FILE: damaged: truncated ['FILE', 'damaged', 'truncated', False] removed Verified 2 sound entries
-  [1] nvrtccache: FILE: damaged: incompletely written ['FILE', 'damaged', 'incompletely written', False] removed Verified 2 sound entries
-  [1] nvrtccache: FILE: damaged: the key does not match the file name ['FILE', 'damaged', 'the key does not match the file name', False] removed Verified 2 sound entries
+  [1] nvrtccache: FILE: damaged: wrong header checksum ['FILE', 'damaged', 'wrong header checksum', False] [0] removed Verified 2 sound entries
+  [1] nvrtccache: FILE: damaged: truncated ['FILE', 'damaged', 'truncated', False] [0] removed Verified 2 sound entries
+  [1] nvrtccache: FILE: damaged: truncated ['FILE', 'damaged', 'truncated', False] [0] removed Verified 2 sound entries
+  [1] nvrtccache: FILE: damaged: incompletely written ['FILE', 'damaged', 'incompletely written', False] [0] removed Verified 2 sound entries
+  [1] nvrtccache: FILE: damaged: the key does not match the file name ['FILE', 'damaged', 'the key does not match the file name', False] [0] removed Verified 2 sound entries
   $ verify_bad 'rm $bad; mkdir $bad'
-  [1] nvrtccache: FILE: damaged: not a regular file ['FILE', 'damaged', 'not a regular file', False] removed Verified 2 sound entries
+  [1] nvrtccache: FILE: damaged: not a regular file ['FILE', 'damaged', 'not a regular file', False] [0] removed Verified 2 sound entries
   $ verify_bad 'mv $bad away; ln -s $TMP/away $bad'
-  [1] nvrtccache: FILE: damaged: not a regular file ['FILE', 'damaged', 'not a regular file', False] removed Verified 2 sound entries
+  [1] nvrtccache: FILE: damaged: not a regular file ['FILE', 'damaged', 'not a regular file', False] [0] removed Verified 2 sound entries
 
 A file writable by others is not trusted.
   $ verify_bad 'chmod 666 $bad'
-  [1] nvrtccache: FILE: not trusted: other users can write to it ['FILE', 'untrusted', 'other users can write to it', False] removed Verified 2 sound entries
+  [1] nvrtccache: FILE: not trusted: other users can write to it ['FILE', 'untrusted', 'other users can write to it', False] [0] removed Verified 2 sound entries
 
 Nor is a file of another user.
 # requires: [ $(id -u) = 0 ]
   $ verify_bad 'chown 12345 $bad'
-  [1] nvrtccache: FILE: not trusted: other users can write to it ['FILE', 'untrusted', 'other users can write to it', False] removed Verified 2 sound entries
+  [1] nvrtccache: FILE: not trusted: other users can write to it ['FILE', 'untrusted', 'other users can write to it', False] [0] removed Verified 2 sound entries
 
 Bytes after a sound entry are found, and the entry is counted.
   $ three; bad=$(file 1); head -c 300 /dev/urandom >>$bad; nvrtccache verify 2>&1 | names
@@ -199,7 +199,7 @@ An entry that is damaged is neither shown nor extracted.
   [1]
 
 Bytes that command a terminal do not reach one, and JSON has them.
-  $ fresh; compile "-DA=$(printf '\033[31m')"; nvrtccache show $(key 1) | grep DA
+  $ fresh; compile "-DA=$(printf '\033[31m')"; nvrtccache show $(key 1) | grep -E $'DA|\033'
   options   '-DA=?[31m'
   $ nvrtccache show --json $(key 1) | json 'told[0]["options"]'
   ['-DA=\x1b[31m']

@@ -129,8 +129,7 @@ A mistyped word is answered with the closest one.
     "error": "stats: -x: unknown option"
   }
   [2] nvrtccache: stats: -x: unknown option
-  $ nvrtccache stats --js | head -n 1
-  {
+  $ nvrtccache stats --js | cmp - <(nvrtccache stats --json)
 
 It is escaped for the terminal.
   $ brief $'e\033[31m\302\233v\377il'
