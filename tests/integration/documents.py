@@ -136,6 +136,8 @@ def is_missing(word, functions, targets):
         return not set(make[1].split()) <= targets
     if re.fullmatch(r"[0-9]{2}", word):
         return not glob.glob(f"tests/integration/{word}-*")
+    if re.fullmatch(r"[a-z]+\.t", word):
+        return not os.path.exists(f"tests/transcripts/{word}")
     top, _, rest = word.split(" ")[0].partition("/")
     if rest == "*" and not os.path.isdir(top):
         return not glob.glob(f"tests/unit/test_{top}*.c")
@@ -164,7 +166,7 @@ def print_missing():
         with open(path, encoding="utf-8") as file:
             for number, line in enumerate(file, 1):
                 words = re.findall(r"`([^`]+)`", line)
-                for bracket in re.findall(r"\[([0-9a-z_*/, `]+)\](?!\()", line) if path.startswith("docs/") else []:
+                for bracket in re.findall(r"\[([0-9a-z_.*/, `]+)\](?!\()", line) if path.startswith("docs/") else []:
                     words += re.split(r"[, `]+", bracket)
                 for word in words:
                     if word and is_missing(word, functions, targets):
