@@ -103,20 +103,35 @@ void console_error(const char *format, ...)
 	last_error = text;
 }
 
-void console_print(FILE *stream, const char *format, ...)
+__attribute__((format(printf, 2, 0))) static void print_text(FILE *stream, const char *format, va_list arguments)
 {
-	va_list arguments;
-	char *text;
+	char *text = format_text(format, arguments);
 
-	va_start(arguments, format);
-	text = format_text(format, arguments); /* NOLINT(clang-analyzer-valist.Uninitialized): it is */
-	va_end(arguments);
 	if (text == NULL) {
 		console_error("out of memory");
 		return;
 	}
 	fputs(text, stream);
 	free(text);
+}
+
+void console_print(FILE *stream, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	print_text(stream, format, arguments); /* NOLINT(clang-analyzer-valist.Uninitialized): it is */
+	va_end(arguments);
+}
+
+void console_line(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	print_text(stdout, format, arguments); /* NOLINT(clang-analyzer-valist.Uninitialized): it is */
+	va_end(arguments);
+	putchar('\n');
 }
 
 const char *console_reason(int error)

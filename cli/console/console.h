@@ -29,6 +29,8 @@ enum exit_status {
 __attribute__((format(printf, 1, 2))) void console_error(const char *format, ...);
 /* Prints text with untrusted names on `stream`, without a prefix or line break. Control characters become '?'. */
 __attribute__((format(printf, 2, 3))) void console_print(FILE *stream, const char *format, ...);
+/* Prints a line of such text on stdout. */
+__attribute__((format(printf, 1, 2))) void console_line(const char *format, ...);
 /* Replaces control characters, and bytes that are not UTF-8, with '?', in place. */
 void console_disarm(char *text);
 /* Sets the function that console_error() calls first, to wipe a progress line from the terminal. */

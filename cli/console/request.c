@@ -19,7 +19,7 @@ bool span_equal(struct span a, struct span b)
 
 bool span_is(struct span span, const char *text)
 {
-	return span_equal(span, (struct span){text, strlen(text)});
+	return span_equal(span, span_text(text));
 }
 
 bool span_behind(struct span span, const char *head, struct span *ret_rest)
@@ -39,6 +39,20 @@ struct span span_base(struct span path)
 	size_t head = slash ? (size_t)(slash + 1 - (const char *)path.bytes) : 0;
 
 	return (struct span){(const char *)path.bytes + head, path.size - head};
+}
+
+void span_json(struct json *json, const char *name, struct span span)
+{
+	if (span.bytes) {
+		json_text(json, name, span.bytes, span.size);
+	} else {
+		json_null(json, name);
+	}
+}
+
+void span_json_filled(struct json *json, const char *name, struct span span)
+{
+	span_json(json, name, span.size ? span : (struct span){NULL, 0});
 }
 
 static int count_fact(const struct about_fact *fact, void *context)
@@ -156,7 +170,7 @@ const struct about_fact *request_find(const struct request *request, struct span
 
 const uint8_t *request_part(const struct request *request, const char *name)
 {
-	const struct about_fact *part = request_find(request, (struct span){name, strlen(name)});
+	const struct about_fact *part = request_find(request, span_text(name));
 
 	return part ? part->digest : NULL;
 }

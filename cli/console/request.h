@@ -9,10 +9,12 @@
 #ifndef CLI_CONSOLE_REQUEST_H
 #define CLI_CONSOLE_REQUEST_H
 
+#include "cache/json.h"
 #include "keygen/about.h"
 #include "keygen/digest.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 #define REQUEST_KINDS (ABOUT_BUILD + 1)
 
@@ -51,6 +53,11 @@ struct span request_binder(const struct request *request);
 /* The two arguments for "%.*s". */
 #define SPAN(span) (int)(span).size, (span).size ? (const char *)(span).bytes : ""
 
+static inline struct span span_text(const char *text)
+{
+	return (struct span){text, strlen(text)};
+}
+
 static inline struct span span_of(const struct about_fact *fact)
 {
 	return (struct span){fact->text, fact->size};
@@ -61,5 +68,8 @@ bool span_is(struct span span, const char *text);
 /* Finds the rest of the span after `head`. Returns false if the span does not begin with `head`. */
 bool span_behind(struct span span, const char *head, struct span *ret_rest);
 struct span span_base(struct span path); /* the part after the last slash */
+/* Adds the text to JSON; null if there is none. span_json_filled() adds null for an empty text too. */
+void span_json(struct json *json, const char *name, struct span span);
+void span_json_filled(struct json *json, const char *name, struct span span);
 
 #endif

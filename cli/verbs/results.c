@@ -86,21 +86,11 @@ uint64_t results_artifact_size(const struct listed_result *result, const struct 
 	return 0;
 }
 
-/* Adds null, not "", if the entry does not have the fact. */
-static void add_span(struct json *json, const char *name, struct span span)
-{
-	if (span.bytes) {
-		json_text(json, name, span.bytes, span.size);
-	} else {
-		json_null(json, name);
-	}
-}
-
 static void add_texts(struct json *json, const char *name, const struct request *request, enum about_kind kind)
 {
 	json_begin_array(json, name);
 	for (size_t i = 0; i < request->counts[kind]; i++) {
-		add_span(json, NULL, span_of(&request->facts[kind][i]));
+		span_json(json, NULL, span_of(&request->facts[kind][i]));
 	}
 	json_end(json);
 }
@@ -124,11 +114,11 @@ void results_json(struct json *json, const struct listed_result *result, const s
 
 	key_spell(result->key, key);
 	json_string(json, "key", key);
-	add_span(json, "program", request_text(request, ABOUT_PROGRAM));
-	add_span(json, "compiler", request_text(request, ABOUT_COMPILER));
-	add_span(json, "version", request_text(request, ABOUT_RELEASE));
-	add_span(json, "step", request_text(request, ABOUT_STEP));
-	add_span(json, "arch", request_arch(request));
+	span_json(json, "program", request_text(request, ABOUT_PROGRAM));
+	span_json(json, "compiler", request_text(request, ABOUT_COMPILER));
+	span_json(json, "version", request_text(request, ABOUT_RELEASE));
+	span_json(json, "step", request_text(request, ABOUT_STEP));
+	span_json(json, "arch", request_arch(request));
 	add_texts(json, "options", request, ABOUT_OPTION);
 	add_texts(json, "expressions", request, ABOUT_EXPRESSION);
 	add_artifacts(json, result, request);
@@ -137,6 +127,6 @@ void results_json(struct json *json, const struct listed_result *result, const s
 	json_number(json, "made", result->created_ns / 1000000000);
 	json_integer(json, "used", result->used_ns / 1000000000);
 	json_integer(json, "returned", result->return_code);
-	add_span(json, "made_by", request_text(request, ABOUT_COMMAND));
+	span_json(json, "made_by", request_text(request, ABOUT_COMMAND));
 	add_texts(json, "bound", request, ABOUT_BOUND);
 }
