@@ -22,14 +22,12 @@ bool span_is(struct span span, const char *text)
 	return span_equal(span, span_text(text));
 }
 
-bool span_behind(struct span span, const char *head, struct span *ret_rest)
+bool span_behind(struct span span, struct span head, struct span *ret_rest)
 {
-	size_t size = strlen(head);
-
-	if (span.size < size || memcmp(span.bytes, head, size) != 0) {
+	if (span.size < head.size || !span_equal((struct span){span.bytes, head.size}, head)) {
 		return false;
 	}
-	*ret_rest = (struct span){(const char *)span.bytes + size, span.size - size};
+	*ret_rest = (struct span){(const char *)span.bytes + head.size, span.size - head.size};
 	return true;
 }
 

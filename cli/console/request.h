@@ -66,7 +66,7 @@ static inline struct span span_of(const struct about_fact *fact)
 bool span_equal(struct span a, struct span b);
 bool span_is(struct span span, const char *text);
 /* Finds the rest of the span after `head`. Returns false if the span does not begin with `head`. */
-bool span_behind(struct span span, const char *head, struct span *ret_rest);
+bool span_behind(struct span span, struct span head, struct span *ret_rest);
 struct span span_base(struct span path); /* the part after the last slash */
 /* Adds the text to JSON; null if there is none. span_json_filled() adds null for an empty text too. */
 void span_json(struct json *json, const char *name, struct span span);

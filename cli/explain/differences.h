@@ -14,48 +14,32 @@
 
 #include "cli/console/request.h"
 
-/* The parts of a request. A table in differences.c has the weight and the text of each. */
-enum difference_kind {
-	DIFFERENCE_COMPILER,
-	DIFFERENCE_BUILD,
-	DIFFERENCE_PROGRAM,
-	DIFFERENCE_SOURCE,
-	DIFFERENCE_INPUT,
-	DIFFERENCE_HEADER,
-	DIFFERENCE_VARIABLE,
-	DIFFERENCE_ROUNDING,
-	DIFFERENCE_DECIMALS,
-	DIFFERENCE_NAMESPACE,
-	DIFFERENCE_EARLIER,
-	DIFFERENCE_EARLIER_INPUTS,
-	DIFFERENCE_OTHER,
-	DIFFERENCE_HEADER_ORDER,
-	DIFFERENCE_OPTION,
-	DIFFERENCE_OPTION_ORDER,
-	DIFFERENCE_EXPRESSION,
-	DIFFERENCE_EXPRESSION_ORDER,
-	DIFFERENCE_PLACE,
-	DIFFERENCE_PWD,
-	DIFFERENCE_KINDS
+/* What parts of a request are about. */
+enum difference_topic {
+	DIFFERENCE_SOURCE = 1,  /* the source of a program, the input of a link */
+	DIFFERENCE_EARLIER = 2, /* earlier compiles of the handle, earlier inputs of a link */
+	DIFFERENCE_COMPILER = 4,
+	DIFFERENCE_HEADERS = 8,
+	DIFFERENCE_OPTIONS = 16,
+	DIFFERENCE_PATHS = 32, /* paths that are in the key only because the request is path-dependent */
+	DIFFERENCE_REST = 64
 };
 
-/* NEW: only the request `now` has the part. GONE: only the request `was` has it. */
-enum difference_way { DIFFERENCE_CHANGED, DIFFERENCE_NEW, DIFFERENCE_GONE };
-
 /*
- * The texts are empty if only the fact of a difference is known. For an order, they are the items that come first now
+ * The values are empty if only the fact of a difference is known. For an order, they are the items that come first now
  * and came first before.
  */
 struct difference {
-	enum difference_kind kind;
-	enum difference_way way;
-	struct span of; /* name of the header, variable or input */
+	const char *name, *saying; /* from the table in differences.c */
+	struct span of;            /* name of the header, variable or input */
 	struct request_option now, was;
 };
 
 struct differences {
 	struct difference *list;
 	size_t count;
+	unsigned topics;  /* those with a difference */
+	unsigned present; /* those of which the request `now` has an item */
 	unsigned weight;
 };
 
@@ -78,22 +62,58 @@ void differences_free(struct differences *differences);
  */
 bool differences_are_paths(const struct differences *differences, const struct request *now);
 
-/* Returns the name of a kind, such as "bound path". */
-const char *differences_name(enum difference_kind kind);
+/* The name of the difference of a path that is in the key. */
+#define DIFFERENCE_BOUND_PATH "bound path"
 
 /* Size of the texts below; longer ones are shortened. */
 #define DIFFERENCE_TEXT_BYTES 512
 
 struct difference_words {
-	char what[DIFFERENCE_TEXT_BYTES]; /* "header inc/vec.h" */
-	char now[DIFFERENCE_TEXT_BYTES];
-	char was[DIFFERENCE_TEXT_BYTES];
-	bool knows_now, knows_was;             /* whether the text exists; it may exist and be empty */
-	char words[3 * DIFFERENCE_TEXT_BYTES]; /* text that follows `what` */
+	char what[DIFFERENCE_TEXT_BYTES];                            /* "header inc/vec.h" */
+	char now[DIFFERENCE_TEXT_BYTES], was[DIFFERENCE_TEXT_BYTES]; /* empty too if the texts are not known */
+	char words[3 * DIFFERENCE_TEXT_BYTES];                       /* text that follows `what` */
 };
 
 /* Writes the words for a difference. `now` is the request that differences_find() got. */
 void differences_spell(const struct difference *difference, const struct request *now,
                        struct difference_words *ret_words);
+
+/* ---- between differences.c and items.c ---- */
+
+/* NEW: only the request `now` has the item. GONE: only the request `was` has it. ORDER: both have it. */
+enum difference_way { DIFFERENCE_CHANGED, DIFFERENCE_NEW, DIFFERENCE_GONE, DIFFERENCE_ORDER };
+
+/* Returns whether a single fact differs, and writes its values. */
+typedef bool difference_test(const struct request *now, const struct request *was, struct difference *difference);
+
+/* A part of a request: where its facts are, how to compare them, and how to say the difference. */
+struct difference_part {
+	enum about_kind about;
+	/* "": all facts of the kind. If it ends with a blank, the name of a header, variable or input follows. */
+	const char *fact;
+	difference_test *test; /* NULL: the facts are a list */
+	enum difference_topic topic;
+	unsigned weight;  /* in the distance of two requests */
+	const char *name; /* in messages; "": that of the fact */
+	/*
+	 * Indexed by enum difference_way. %n and %w are the values now and before, %t is the compiler's title, and %b
+	 * is the option that makes the result path-dependent. The last text names a difference in order. NULL: such a
+	 * difference is not reported.
+	 */
+	const char *says[DIFFERENCE_ORDER + 1];
+};
+
+struct comparison {
+	const struct request *now, *was;
+	struct differences *differences;
+};
+
+/* Returns the row of a fact, and the part of the fact's text that is printed. */
+const struct difference_part *differences_part(enum about_kind about, struct span fact, struct span *ret_of);
+/* Adds a difference, which gets its name and its text from the row. */
+void differences_add(struct comparison *comparison, const struct difference_part *part, enum difference_way way,
+                     struct difference difference);
+/* Compares all facts of a kind that have no test of their own. */
+void items_compare(struct comparison *comparison, enum about_kind about);
 
 #endif

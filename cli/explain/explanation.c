@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * All requests are compared with an entry while it is in memory, so that every entry is read once, even if many calls
- * are explained. Each explanation has a copy of the about section of its closest entry so far, because an entry is
- * released after the visit.
+ * are explained. Each explanation has a copy of the about section of its closest entry so far.
  * The cause is determined last. find_cause() makes several tests in order and stops at the first that applies: first
  * tests of the record, then tests of what the cache and the journal contain.
  */
 #include "cli/explain/explanation.h"
 
 #include "cli/console/reading.h"
+#include "keygen/dependencies.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -20,95 +20,87 @@ struct search {
 	enum closest_place place;
 };
 
-/* One entry that may be the closest. */
-struct candidate {
-	const uint8_t *key;
-	uint64_t created_ns;
-	struct span about;
-	struct request request;
-};
+/* Replaces `*copy` by a copy of an about section, because an entry is released after the visit. */
+static int copy_about(struct span about, void **copy)
+{
+	void *made = malloc(about.size + 1);
+
+	if (!made) {
+		return -ENOMEM;
+	}
+	memcpy(made, about.bytes, about.size);
+	free(*copy);
+	*copy = made;
+	return 0;
+}
 
 /* ---- the closest entry ---- */
 
-static bool is_closer(const struct closest *closest, unsigned distance, bool has_same_key, enum closest_place place,
-                      uint64_t created_ns)
+static bool is_closer(const struct closest *candidate, const struct closest *closest)
 {
 	/* an entry with the same key is closer than any other */
-	if (closest->place == CLOSEST_NOWHERE || has_same_key != closest->has_same_key) {
-		return closest->place == CLOSEST_NOWHERE || has_same_key;
+	if (closest->place == CLOSEST_NOWHERE || candidate->has_same_key != closest->has_same_key) {
+		return closest->place == CLOSEST_NOWHERE || candidate->has_same_key;
 	}
-	if (distance != closest->distance) {
-		return distance < closest->distance;
+	if (candidate->distance != closest->distance) {
+		return candidate->distance < closest->distance;
 	}
-	return place < closest->place || (place == closest->place && created_ns > closest->created_ns);
-}
-
-static int replace_closest(struct closest *closest, const struct candidate *candidate, unsigned distance,
-                           bool has_same_key, enum closest_place place)
-{
-	void *copy = malloc(candidate->about.size + 1);
-
-	if (!copy) {
-		return -ENOMEM;
-	}
-	memcpy(copy, candidate->about.bytes, candidate->about.size);
-	free(closest->about);
-	*closest = (struct closest){
-	    .place = place,
-	    .created_ns = candidate->created_ns,
-	    .distance = distance,
-	    .has_same_key = has_same_key,
-	    .about = copy,
-	    .about_size = candidate->about.size,
-	};
-	memcpy(closest->key, candidate->key, sizeof(closest->key));
-	return 0;
+	return candidate->place < closest->place ||
+	       (candidate->place == closest->place && candidate->created_ns > closest->created_ns);
 }
 
 /*
  * Replaces the closest entry by the candidate if that is closer to the request. Entries with the key of the request can
  * only differ from it in the directories of -I: the fewer of these differ, the closer the entry is.
  */
-static int compare_candidate(struct explanation *explanation, const struct candidate *candidate,
-                             enum closest_place place)
+static int compare_candidate(struct explanation *explanation, struct closest candidate, const struct request *request)
 {
 	const struct journal_record *record = &explanation->record;
 	uint64_t began_ns = record->when_ns > record->took_ns ? record->when_ns - record->took_ns : 0;
-	bool has_same_key = record->has_key && memcmp(record->key, candidate->key, ENTRY_KEY_BYTES) == 0;
+	struct closest *closest = &explanation->closest;
 	struct differences differences;
-	int error = 0;
+	int error;
 
+	candidate.has_same_key = record->has_key && memcmp(record->key, candidate.key, ENTRY_KEY_BYTES) == 0;
 	/* an entry that was stored during the call or later is not compared, because the call could not find it */
-	if (candidate->created_ns >= began_ns ||
-	    (!has_same_key && !differences_related(&explanation->request, &candidate->request))) {
+	if (candidate.created_ns >= began_ns ||
+	    (!candidate.has_same_key && !differences_related(&explanation->request, request))) {
 		return 0;
 	}
-	if (has_same_key) {
-		differences_find_moved(&explanation->request, &candidate->request, &differences);
+	if (candidate.has_same_key) {
+		differences_find_moved(&explanation->request, request, &differences);
 	} else {
-		differences_find(&explanation->request, &candidate->request, &differences);
+		differences_find(&explanation->request, request, &differences);
 	}
-	if (is_closer(&explanation->closest, differences.weight, has_same_key, place, candidate->created_ns)) {
-		error = replace_closest(&explanation->closest, candidate, differences.weight, has_same_key, place);
-	}
+	candidate.distance = differences.weight;
 	differences_free(&differences);
+	if (!is_closer(&candidate, closest)) {
+		return 0;
+	}
+	error = copy_about(candidate.about, &closest->copy);
+	if (error == 0) {
+		candidate.about.bytes = candidate.copy = closest->copy;
+		*closest = candidate;
+	}
 	return error;
 }
 
 static int compare_with_all(const struct search *search, const uint8_t *key, uint64_t created_ns, struct span about)
 {
-	struct candidate candidate = {.key = key, .created_ns = created_ns, .about = about};
+	struct closest candidate = {.place = search->place, .created_ns = created_ns, .about = about};
+	struct request request;
 	int error = 0;
 
-	if (request_read(about.bytes, about.size, &candidate.request) != 0) {
+	memcpy(candidate.key, key, sizeof(candidate.key));
+	if (request_read(about.bytes, about.size, &request) != 0) {
 		return 0;
 	}
 	for (size_t i = 0; i < search->count && error == 0; i++) {
 		if (search->list[i].is_comparable) {
-			error = compare_candidate(&search->list[i], &candidate, search->place);
+			error = compare_candidate(&search->list[i], candidate, &request);
 		}
 	}
-	request_free(&candidate.request);
+	request_free(&request);
 	return error;
 }
 
@@ -136,21 +128,14 @@ static int search_directory(const struct settings *settings, struct search *sear
 /* Searches the directories in "dir:dir:dir". A directory that cannot be read counts as empty. */
 static int search_lower(const struct settings *settings, struct search *search)
 {
-	const char *lower = settings->lower ? settings->lower : "";
-	int error = 0;
+	char *list = strdup(settings->lower ? settings->lower : ""), *rest = list;
+	struct settings below = *settings;
+	int error = list ? 0 : -ENOMEM;
 
-	while (*lower != '\0' && error != -ENOMEM && error != -EINTR) {
-		size_t size = strcspn(lower, ":");
-		struct settings below = *settings;
-
-		below.directory = strndup(lower, size);
-		error = below.directory ? 0 : -ENOMEM;
-		if (size > 0 && below.directory) {
-			error = search_directory(&below, search);
-		}
-		free(below.directory);
-		lower += size + (lower[size] == ':');
+	while ((below.directory = strsep(&rest, ":")) != NULL && error != -ENOMEM && error != -EINTR) {
+		error = *below.directory ? search_directory(&below, search) : 0;
 	}
+	free(list);
 	return error == -ENOMEM || error == -EINTR ? error : 0;
 }
 
@@ -163,8 +148,7 @@ static int search_journal(const struct journal *journal, const struct search *se
 
 		/* a cut record is not compared, because options and headers are missing in it */
 		if (record->outcome == JOURNAL_STORED && record->has_key && !record->is_cut) {
-			error = compare_with_all(search, record->key, record->when_ns,
-			                         (struct span){record->about.bytes, record->about.size});
+			error = compare_with_all(search, record->key, record->when_ns, journal_span(&record->about));
 		}
 	}
 	return error;
@@ -176,15 +160,10 @@ static int search_all(const struct settings *settings, const struct journal *jou
 
 	search->place = CLOSEST_CACHED;
 	error = search_directory(settings, search);
-	if (error == 0) {
-		search->place = CLOSEST_BELOW;
-		error = search_lower(settings, search);
-	}
-	if (error == 0) {
-		search->place = CLOSEST_GONE;
-		error = search_journal(journal, search);
-	}
-	return error;
+	search->place = CLOSEST_BELOW;
+	error = error ? error : search_lower(settings, search);
+	search->place = CLOSEST_GONE;
+	return error ? error : search_journal(journal, search);
 }
 
 /* ---- the request ---- */
@@ -195,22 +174,18 @@ static int take_about(void *context, const struct entry *entry)
 	struct explanation *explanation = context;
 	struct journal_record *record = &explanation->record;
 	struct section about;
-	void *copy;
+	int error;
 
 	/* an entry with a later time was stored by another call */
 	if (entry_info(entry)->created_ns > record->when_ns || !entry_section(entry, ABOUT_SECTION, &about)) {
 		return 0;
 	}
-	copy = malloc(about.size + 1);
-	if (!copy) {
-		return -ENOMEM;
+	error = copy_about((struct span){about.bytes, about.size}, &explanation->about);
+	if (error == 0) {
+		record->about = (struct journal_text){explanation->about, about.size};
+		record->is_cut = false;
 	}
-	memcpy(copy, about.bytes, about.size);
-	free(explanation->about);
-	explanation->about = copy;
-	record->about = (struct journal_text){copy, about.size};
-	record->is_cut = false;
-	return 0;
+	return error;
 }
 
 /*
@@ -279,19 +254,40 @@ static enum cause find_cause(const struct journal *journal, struct explanation *
 	return closest->place != CLOSEST_NOWHERE ? CAUSE_DIFFERENT : CAUSE_FIRST;
 }
 
+/*
+ * Finds the two directories in a detail "bound to A, and now it is B", which keygen/dependencies.c writes for a
+ * path-dependent entry. Returns false if the entry is stale for another reason.
+ */
+static bool find_moved(struct explanation *explanation)
+{
+	const struct span middle = span_text(DEPENDENCIES_NOW);
+	struct span was;
+	const char *end;
+
+	if (!span_behind(journal_span(&explanation->record.detail), span_text(DEPENDENCIES_BOUND), &was)) {
+		return false;
+	}
+	end = memmem(was.bytes, was.size, middle.bytes, middle.size);
+	if (!end) {
+		return false;
+	}
+	explanation->moved_was = (struct span){was.bytes, (size_t)(end - (const char *)was.bytes)};
+	return span_behind((struct span){end, was.size - explanation->moved_was.size}, middle, &explanation->moved_now);
+}
+
 static void conclude(const struct journal *journal, struct explanation *explanation)
 {
 	struct closest *closest = &explanation->closest;
 
 	if (closest->place != CLOSEST_NOWHERE &&
-	    request_read(closest->about, closest->about_size, &explanation->nearest) != 0) {
+	    request_read(closest->about.bytes, closest->about.size, &explanation->nearest) != 0) {
 		/* the section was readable when it was compared, so this error means lack of memory */
 		closest->place = CLOSEST_NOWHERE;
 	}
 	explanation->cause = find_cause(journal, explanation);
 	if (explanation->cause == CAUSE_DIFFERENT) {
 		differences_find(&explanation->request, &explanation->nearest, &explanation->differences);
-	} else if (explanation->cause == CAUSE_STALE && closest->has_same_key) {
+	} else if (explanation->cause == CAUSE_STALE && !find_moved(explanation) && closest->has_same_key) {
 		differences_find_moved(&explanation->request, &explanation->nearest, &explanation->differences);
 	}
 }
@@ -331,7 +327,7 @@ void explanations_free(struct explanation *list, size_t count)
 		request_free(&list[i].request);
 		request_free(&list[i].nearest);
 		differences_free(&list[i].differences);
-		free(list[i].closest.about);
+		free(list[i].closest.copy);
 		free(list[i].about);
 	}
 	free(list);

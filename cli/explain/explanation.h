@@ -38,8 +38,8 @@ struct closest {
 	uint64_t created_ns;
 	unsigned distance;
 	bool has_same_key;
-	void *about;
-	size_t about_size;
+	struct span about;
+	void *copy; /* of the about section; NULL while the entry is in memory */
 };
 
 struct explanation {
@@ -51,12 +51,21 @@ struct explanation {
 	struct request nearest;         /* the request of the closest entry */
 	struct differences differences; /* from that request; of a stale entry: -I with other directories */
 	enum cause cause;
-	uint64_t stored_ns; /* CAUSE_GONE */
+	uint64_t stored_ns;               /* CAUSE_GONE */
+	struct span moved_now, moved_was; /* CAUSE_STALE: the directories of a path-dependent entry */
 };
 
 int explanations_make(const struct settings *settings, const struct journal *journal,
                       const struct journal_record *records, size_t count, struct explanation **ret_list);
 void explanations_free(struct explanation *list, size_t count);
+
+/* Prints an explanation on stdout, for people. */
+void words_print(const struct explanation *explanation);
+
+static inline struct span journal_span(const struct journal_text *text)
+{
+	return (struct span){text->bytes, text->size};
+}
 
 /* Returns the reason with that name; COUNTER_NONE if there is none. */
 enum counter reasons_find(struct span name);

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/* Prints an explanation: the head, why the result was not cached or looked up, and the cause of the miss. */
+#include "cache/agent.h"
+#include "cli/console/console.h"
+#include "cli/console/key.h"
+#include "cli/explain/explanation.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#define WHEN_BYTES        32
+#define WHAT_WIDTH        40
+#define DIFFERENCES_SHOWN 20
+
+/* Writes the local time, without the date if it was less than 20 hours ago. */
+static const char *spell_when(uint64_t when_ns, char ret_text[WHEN_BYTES])
+{
+	time_t when = (time_t)(when_ns / 1000000000), now = time(NULL);
+	/* 20 hours and not 24, so that a time of yesterday cannot be mistaken for one of today */
+	bool is_recent = when <= now && now - when < 20 * 3600;
+	struct tm parts = {0};
+
+	if (!localtime_r(&when, &parts) ||
+	    strftime(ret_text, WHEN_BYTES, is_recent ? "%H:%M:%S" : "%Y-%m-%d %H:%M:%S", &parts) == 0) {
+		snprintf(ret_text, WHEN_BYTES, "%" PRIu64 " s", when_ns / 1000000000);
+	}
+	return ret_text;
+}
+
+/* Returns how much older the closest entry is, in the largest unit of which there are at least two. */
+static const char *spell_distance(const struct explanation *explanation, char ret_text[WHEN_BYTES])
+{
+	static const struct {
+		uint64_t seconds;
+		const char *unit;
+	} units[] = {{86400, "days"}, {3600, "h"}, {60, "min"}, {1, "s"}};
+	uint64_t when = explanation->record.when_ns, before = explanation->closest.created_ns;
+	uint64_t seconds = when > before ? (when - before) / 1000000000 : 0;
+	size_t i = 0;
+
+	while (units[i].seconds > 1 && seconds < 2 * units[i].seconds) {
+		i++;
+	}
+	snprintf(ret_text, WHEN_BYTES, "%" PRIu64 " %s earlier", seconds / units[i].seconds, units[i].unit);
+	return ret_text;
+}
+
+/* Prints the outcome in the first line. A bypassed call has neither key nor cost, because it was not looked up. */
+static void print_outcome(const struct journal_record *record)
+{
+	char cost[CONSOLE_NUMBER_BYTES], key[KEY_TEXT_BYTES];
+
+	if (record->outcome != JOURNAL_PASSED) {
+		printf("MISS, compiled in %s", console_time(record->cost_ns, cost));
+	}
+	if (record->outcome == JOURNAL_STORED) {
+		key_spell(record->key, key);
+		printf("%s, stored as %.*s\n", record->has_failed ? ", a failure" : "", KEY_SHORT, key);
+		return;
+	}
+	fputs(record->outcome == JOURNAL_NOT_KEPT ? ", NOT CACHED: " : "BYPASSED: ", stdout);
+	for (size_t i = 0; i < record->reason.size; i++) { /* too_new -> too new */
+		char byte = record->reason.bytes[i];
+
+		/* other bytes are replaced, because other users can write to the journal of a shared cache */
+		putchar(byte == '_' ? ' ' : byte >= 'a' && byte <= 'z' ? byte : '?');
+	}
+	putchar('\n');
+}
+
+/* Prints the first line. A program without a name is shown as "?". An entry without a record has no process id. */
+static void print_head(const struct explanation *explanation)
+{
+	const struct journal_record *record = &explanation->record;
+	struct span program = request_text(&explanation->request, ABOUT_PROGRAM);
+	char when[WHEN_BYTES];
+
+	console_print(stdout, "%.*s", SPAN(program));
+	fputs(program.size ? " (" : "? (", stdout);
+	if (record->pid != 0) {
+		printf("pid %" PRIu32 ", ", record->pid);
+	}
+	printf("%s)  ", spell_when(record->when_ns, when));
+	print_outcome(record);
+}
+
+/* Prints the file or variable that the reason is about, and what the reason means. */
+static void print_why(const struct journal_record *record)
+{
+	enum counter reason = reasons_find(journal_span(&record->reason));
+
+	/* the detail of a stale entry is printed with its differences */
+	if (record->detail.size > 0 && !record->is_stale) {
+		console_line("  %.*s.", SPAN(record->detail));
+	}
+	if (record->refusal.size > 0) {
+		console_line("  %.*s.", SPAN(record->refusal));
+	}
+	if (reason != COUNTER_NONE) {
+		printf("  %s\n", reasons_words(reason));
+	}
+	if (record->agent != AGENT_FETCH_NOT_ASKED) {
+		printf("  The node's agent %s.\n", agent_outcome_words((enum agent_outcome)record->agent));
+	}
+}
+
+static void print_differences(const struct explanation *explanation)
+{
+	const struct differences *differences = &explanation->differences;
+	size_t shown = differences->count < DIFFERENCES_SHOWN ? differences->count : DIFFERENCES_SHOWN;
+	struct difference_words words;
+	int width = 0;
+
+	/* the texts are written twice: first for the width of the column, then to be printed */
+	for (size_t i = 0; i < 2 * shown; i++) {
+		int size;
+
+		differences_spell(&differences->list[i % shown], &explanation->request, &words);
+		size = (int)strlen(words.what);
+		if (i >= shown) {
+			console_line("  %-*s  %s", width, words.what, words.words);
+		} else if (size > width && size <= WHAT_WIDTH) {
+			width = size;
+		}
+	}
+	/* two unrelated command lines may differ in hundreds of options */
+	if (differences->count > shown) {
+		printf("  and %zu more differences; --json has them all\n", differences->count - shown);
+	}
+}
+
+/*
+ * Prints " Same source, NVRTC, headers.", because users suspect these parts first. Headers and options are left out if
+ * the request has none, or if its record is cut, because the missing ones are unknown.
+ */
+static void print_sameness(const struct explanation *explanation)
+{
+	const struct request *request = &explanation->request;
+	const struct differences *differences = &explanation->differences;
+	unsigned known = request->is_cut ? 0 : differences->present;
+	const struct {
+		bool is_shown;
+		unsigned topics;
+		struct span name;
+	} rows[] = {
+	    {true, DIFFERENCE_SOURCE | DIFFERENCE_EARLIER,
+	     span_text(request_part(request, "source") ? "source" : "input")},
+	    {true, DIFFERENCE_COMPILER, request_text(request, ABOUT_TITLE)},
+	    {known & DIFFERENCE_HEADERS, DIFFERENCE_HEADERS, span_text("headers")},
+	    {known & DIFFERENCE_OPTIONS, DIFFERENCE_OPTIONS, span_text("options")},
+	};
+	const char *separator = " Same ";
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (rows[i].is_shown && (differences->topics & rows[i].topics) == 0) {
+			console_print(stdout, "%s%.*s", separator, SPAN(rows[i].name));
+			separator = ", ";
+		}
+	}
+	puts(*separator == ',' ? "." : "");
+}
+
+static void print_switch(void)
+{
+	puts("  NVRTCCACHE_SLOPPINESS=debug_paths lets it hit where that path is in a log or debug information only");
+}
+
+/* Prints the closest entry. It may have been removed; then its request comes from the journal. */
+static void print_closest(const struct explanation *explanation)
+{
+	static const char *const places[] = {
+	    [CLOSEST_BELOW] = ", in a directory of NVRTCCACHE_LOWER", [CLOSEST_GONE] = ", and gone since"};
+	const char *place = explanation->closest.place < CLOSEST_BELOW ? "" : places[explanation->closest.place];
+	char key[KEY_TEXT_BYTES], distance[WHEN_BYTES];
+
+	key_spell(explanation->closest.key, key);
+	printf("closest cached entry: %.*s, %s%s.", KEY_SHORT, key, spell_distance(explanation, distance), place);
+	print_sameness(explanation);
+	print_differences(explanation);
+	if (explanation->differences.count == 0) {
+		puts("No difference was recorded.");
+	}
+	if (differences_are_paths(&explanation->differences, &explanation->request)) {
+		print_switch();
+	}
+	if (explanation->record.is_cut) {
+		puts("The record does not hold the whole request, so there may be more differences.");
+	}
+}
+
+/* Prints why an entry with the same key was not used: the record's detail names the dependency that changed. */
+static void print_stale(const struct explanation *explanation)
+{
+	struct span now = explanation->moved_now, was = explanation->moved_was;
+	char distance[WHEN_BYTES];
+
+	fputs("the same request was cached before", stdout);
+	if (explanation->closest.has_same_key) {
+		printf(", %s", spell_distance(explanation, distance));
+	}
+	puts(", and that entry is not valid here:");
+	if (was.bytes) {
+		console_line("  bound to %.*s, a path that is in its artifacts; now it is %.*s", SPAN(was), SPAN(now));
+		print_switch();
+		return;
+	}
+	console_line("  %.*s", SPAN(explanation->record.detail));
+	print_differences(explanation);
+}
+
+void words_print(const struct explanation *explanation)
+{
+	char when[WHEN_BYTES];
+
+	print_head(explanation);
+	print_why(&explanation->record);
+	switch (explanation->cause) {
+	case CAUSE_STALE:
+		print_stale(explanation);
+		break;
+	case CAUSE_GONE:
+		printf("cached at %s, and gone since (evicted, cleared, damaged, or no longer trusted)\n",
+		       spell_when(explanation->stored_ns, when));
+		break;
+	case CAUSE_DIFFERENT:
+		print_closest(explanation);
+		break;
+	case CAUSE_FIRST:
+		puts(explanation->record.is_cut
+		         ? "the record does not hold the whole request, so it cannot be compared"
+		         : "first time: no entry of this program or this source was cached before");
+		break;
+	case CAUSE_UNKNOWN:
+		puts("the record does not say what was requested");
+		break;
+	case CAUSE_BROUGHT:
+		puts("the same request has an older entry now: it was imported after this call, or is in a directory "
+		     "that this process did not search or could not read");
+		break;
+	case CAUSE_PASSED:
+	case CAUSE_UNFIT:
+		break;
+	}
+}
