@@ -37,4 +37,13 @@ uint64_t results_artifact_size(const struct listed_result *result, const struct 
 /* Adds all properties as members to the JSON object that the caller has begun. */
 void results_json(struct json *json, const struct listed_result *result, const struct request *request);
 
+/* For printf(): the column of the labels that `show` prints. */
+#define RESULTS_LABEL "%-10s"
+
+/*
+ * Checks the dependencies of an entry, and adds them to the JSON object that the caller has begun, or prints them if
+ * `json` is NULL. May change the working directory, which is that of --from if `is_named`; the caller restores it.
+ */
+void results_states(const struct entry *entry, const struct request *request, bool is_named, struct json *json);
+
 #endif
