@@ -32,3 +32,23 @@ bool digits_parse(const char *text, size_t size, uint8_t *ret_bytes)
 	}
 	return true;
 }
+
+/* Does not use strtoull(), which accepts blanks and signs, and wraps "-1". */
+const char *digits_number(const char *text, uint64_t max, uint64_t *ret_number)
+{
+	uint64_t number = 0;
+
+	if (*text < '0' || *text > '9') {
+		return NULL;
+	}
+	for (; *text >= '0' && *text <= '9'; text++) {
+		uint64_t digit = (uint64_t)(*text - '0');
+
+		if (number > (max - digit) / 10) {
+			return NULL;
+		}
+		number = number * 10 + digit;
+	}
+	*ret_number = number;
+	return text;
+}

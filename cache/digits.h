@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* digits: bytes as lowercase hexadecimal digits, two per byte. Allocates nothing; may be called from anywhere. */
+/* digits: bytes as lowercase hexadecimal digits, and decimal numbers. Allocates nothing; may be called from anywhere. */
 #ifndef CACHE_DIGITS_H
 #define CACHE_DIGITS_H
 
@@ -14,5 +14,10 @@
 const char *digits_spell(const uint8_t *bytes, size_t size, char *ret_text);
 /* Parses the first 2 * `size` characters. Returns false if one of them is not a lowercase hexadecimal digit. */
 bool digits_parse(const char *text, size_t size, uint8_t *ret_bytes);
+/*
+ * Parses decimal digits. Returns the text after them, or NULL if there is no digit or the number is larger than `max`,
+ * which is at least 9.
+ */
+const char *digits_number(const char *text, uint64_t max, uint64_t *ret_number);
 
 #endif

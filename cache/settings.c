@@ -6,6 +6,7 @@
  */
 #include "cache/settings.h"
 
+#include "cache/digits.h"
 #include "cache/nearest.h"
 
 #include <errno.h>
@@ -13,29 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-/*
- * Parses decimal digits only; strtoull() accepts blanks and signs, and wraps "-1". Returns the text after the digits,
- * or NULL if there is no number or it is larger than `max`.
- */
-static const char *parse_digits(const char *text, uint64_t max, uint64_t *ret_number)
-{
-	uint64_t number = 0;
-
-	if (*text < '0' || *text > '9') {
-		return NULL;
-	}
-	for (; *text >= '0' && *text <= '9'; text++) {
-		uint64_t digit = (uint64_t)(*text - '0');
-
-		if (number > (max - digit) / 10) {
-			return NULL;
-		}
-		number = number * 10 + digit;
-	}
-	*ret_number = number;
-	return text;
-}
 
 /*
  * Returns the fraction that the digits after a point represent, in units of 2^-shift, rounded down. Rounding down after
@@ -57,7 +35,7 @@ int settings_parse_size(const char *text, uint64_t *ret_size)
 	static const char units[] = "kmgt";
 	uint64_t size;
 	unsigned shift = 0;
-	const char *rest = parse_digits(text, INT64_MAX, &size);
+	const char *rest = digits_number(text, INT64_MAX, &size);
 	const char *digits;
 	size_t count = 0;
 
@@ -117,7 +95,7 @@ static int parse_BOOL(const char *text, bool *ret_value)
 static int parse_SECONDS(const char *text, unsigned *ret_value)
 {
 	uint64_t number;
-	const char *rest = parse_digits(text, UINT_MAX, &number);
+	const char *rest = digits_number(text, UINT_MAX, &number);
 
 	if (rest == NULL || *rest != '\0') {
 		return -EINVAL;
@@ -130,7 +108,7 @@ static int parse_SECONDS(const char *text, unsigned *ret_value)
 static int parse_MOMENT(const char *text, unsigned *ret_value)
 {
 	uint64_t number;
-	const char *rest = parse_digits(text, UINT_MAX / 1000, &number);
+	const char *rest = digits_number(text, UINT_MAX / 1000, &number);
 
 	if (rest == NULL || (strcasecmp(rest, "ms") != 0 && strcasecmp(rest, "s") != 0)) {
 		return -EINVAL;

@@ -6,6 +6,7 @@
 #include "agent/node/arguments.h"
 
 #include "agent/wire/value.h"
+#include "cache/digits.h"
 #include "cache/tools/age.h"
 
 #include <errno.h>
@@ -136,13 +137,10 @@ static const char *make_absolute(const char *path)
 
 static int take_cost(const struct line *line, uint64_t *ret_ns)
 {
-	char *end;
-	unsigned long ms;
+	uint64_t ms;
+	const char *rest = digits_number(optarg, INT_MAX, &ms);
 
-	errno = 0;
-	ms = strtoul(optarg, &end, 10);
-	/* the first character is checked, because strtoul() also accepts signs and blanks */
-	if (optarg[0] < '0' || optarg[0] > '9' || *end != '\0' || errno != 0 || ms > INT_MAX) {
+	if (rest == NULL || *rest != '\0') {
 		return say_bad(line, "milliseconds, such as 100");
 	}
 	*ret_ns = ms * UINT64_C(1000000);

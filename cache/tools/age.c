@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cache/tools/age.h"
 
+#include "cache/digits.h"
+
 #include <stddef.h>
 
 #define SECOND_NS INT64_C(1000000000)
@@ -24,31 +26,16 @@ static int64_t unit_ns(char letter)
 	}
 }
 
-/* Reads a decimal number at *text and moves *text past it. Returns false if there are no digits, or too many. */
-static bool read_digits(const char **text, int64_t *ret_number)
-{
-	const char *first = *text;
-	int64_t number = 0;
-
-	for (; **text >= '0' && **text <= '9'; (*text)++) {
-		if (number > INT64_MAX / 10 - 1) {
-			return false;
-		}
-		number = number * 10 + (**text - '0');
-	}
-	*ret_number = number;
-	return *text != first;
-}
-
 /* Does not use strtod(), which accepts signs, exponents, "nan" and the locale's decimal comma. */
 bool age_parse(const char *text, int64_t *ret_ns)
 {
 	double fraction = 0;
 	double place = 1;
-	int64_t number;
+	uint64_t number;
 	int64_t unit;
 
-	if (!read_digits(&text, &number)) {
+	text = digits_number(text, INT64_MAX, &number);
+	if (text == NULL) {
 		return false;
 	}
 	if (*text == '.') {
@@ -63,9 +50,9 @@ bool age_parse(const char *text, int64_t *ret_ns)
 		}
 	}
 	unit = unit_ns(*text);
-	if (unit == 0 || text[1] != '\0' || number >= INT64_MAX / unit) {
+	if (unit == 0 || text[1] != '\0' || number >= (uint64_t)(INT64_MAX / unit)) {
 		return false;
 	}
-	*ret_ns = number * unit + (int64_t)(fraction * (double)unit);
+	*ret_ns = (int64_t)number * unit + (int64_t)(fraction * (double)unit);
 	return true;
 }
