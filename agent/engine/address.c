@@ -5,7 +5,7 @@
  */
 #include "agent/engine/address.h"
 
-#include "agent/engine/kind.h"
+#include "cache/digits.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -25,13 +25,10 @@ static const struct scheme {
 	bool tls;
 	unsigned port;
 } schemes[] = {
-    {"redis+unix://", ADDRESS_REDIS, true, false, 0},
-    {"redis://", ADDRESS_REDIS, false, false, 6379},
-    {"rediss://", ADDRESS_REDIS, false, true, 6379},
-    {"http+unix://", ADDRESS_HTTP, true, false, 0},
-    {"http://", ADDRESS_HTTP, false, false, 80},
-    {"https://", ADDRESS_HTTP, false, true, 443},
-    {"s3://", ADDRESS_S3, false, true, 0},
+    {"dir://", ADDRESS_DIR, false, false, 0},         {"http://", ADDRESS_HTTP, false, false, 80},
+    {"https://", ADDRESS_HTTP, false, true, 443},     {"http+unix://", ADDRESS_HTTP, true, false, 0},
+    {"redis://", ADDRESS_REDIS, false, false, 6379},  {"rediss://", ADDRESS_REDIS, false, true, 6379},
+    {"redis+unix://", ADDRESS_REDIS, true, false, 0}, {"s3://", ADDRESS_S3, false, true, 0},
 };
 
 /* No scheme is a prefix of another, because each ends with "://". */
@@ -45,31 +42,10 @@ static const struct scheme *scheme_of(const char *text)
 	return NULL;
 }
 
-/* The text does not contain the address, because that may contain a password by mistake. */
-static int tell_wrong(struct engine_error *error, const char *words)
+static int tell_wrong(const char **ret_words, const char *words)
 {
-	engine_tell(error, "the engine's address: %s", words);
+	*ret_words = words;
 	return -EINVAL;
-}
-
-/* Parses at least one digit and moves *at to the end. strtoul() would also accept blanks and signs. */
-static bool take_decimal(const char **at, unsigned max, unsigned *ret_number)
-{
-	unsigned number = 0;
-	const char *digit = *at;
-
-	for (; *digit >= '0' && *digit <= '9'; digit++) {
-		number = number * 10 + (unsigned)(*digit - '0');
-		if (number > max) {
-			return false;
-		}
-	}
-	if (digit == *at) {
-		return false;
-	}
-	*at = digit;
-	*ret_number = number;
-	return true;
 }
 
 /* Copies the first `length` bytes of the text if they fit into `size` bytes with a NUL. */
@@ -99,7 +75,7 @@ static bool parts_are_plain(const char *path)
 }
 
 /* Accepts only characters that need no escaping, so that the path is the same in a URL, a signature and a log. */
-static int take_path(const char *text, struct engine_address *address, struct engine_error *error)
+static int take_path(const char *text, struct engine_address *address, const char **ret_words)
 {
 	size_t length = strlen(text);
 
@@ -107,32 +83,35 @@ static int take_path(const char *text, struct engine_address *address, struct en
 		length--;
 	}
 	if (!copy_text(address->path, sizeof(address->path), text, length)) {
-		return tell_wrong(error, "the path is longer than 255 characters");
+		return tell_wrong(ret_words, "the path is longer than 255 characters");
 	}
 	if (strspn(address->path, UNRESERVED "/") != length || !parts_are_plain(address->path)) {
-		return tell_wrong(error, "the path may contain only letters, digits, '-', '.', '_', '~' and single "
-		                         "slashes; no query, no \"..\"");
+		return tell_wrong(ret_words, "the path may contain only letters, digits, '-', '.', '_', '~' and single "
+		                             "slashes; no query, no \"..\"");
 	}
 	return 0;
 }
 
 /* Parses "?db=N" or an empty text. */
-static int take_database(const char *text, struct engine_address *address, struct engine_error *error)
+static int take_database(const char *text, struct engine_address *address, const char **ret_words)
 {
+	uint64_t number;
+
 	if (*text == '\0') {
 		return 0;
 	}
 	if (strncmp(text, "?db=", 4) == 0) {
-		text += 4;
-		if (take_decimal(&text, DATABASE_MAX, &address->database) && *text == '\0') {
+		text = digits_number(text + 4, DATABASE_MAX, &number);
+		if (text != NULL && *text == '\0') {
+			address->database = (unsigned)number;
 			return 0;
 		}
 	}
-	return tell_wrong(error, "the database must be ?db=NUMBER, after host and port or after the socket");
+	return tell_wrong(ret_words, "the database must be ?db=NUMBER, after host and port or after the socket");
 }
 
 /* In http+unix addresses, ":/" ends the path of the socket, as in the configuration of nginx. */
-static int take_socket(const char *text, struct engine_address *address, struct engine_error *error)
+static int take_socket(const char *text, struct engine_address *address, const char **ret_words)
 {
 	const char *end = text + strlen(text);
 	const char *rest = end;
@@ -145,17 +124,17 @@ static int take_socket(const char *text, struct engine_address *address, struct 
 	}
 	if (text[0] != '/' || rest == text + 1) {
 		return tell_wrong(
-		    error,
+		    ret_words,
 		    "the scheme must be followed by the absolute path of a socket (redis+unix:///run/redis.sock, "
 		    "http+unix:///run/http.sock:/path)");
 	}
 	if (!copy_text(address->socket, sizeof(address->socket), text, (size_t)(rest - text))) {
-		return tell_wrong(error, "the path of a socket has at most 107 characters");
+		return tell_wrong(ret_words, "the path of a socket has at most 107 characters");
 	}
 	if (address->kind == ADDRESS_REDIS) {
-		return take_database(rest, address, error);
+		return take_database(rest, address, ret_words);
 	}
-	return *rest == ':' ? take_path(rest + 1, address, error) : 0;
+	return *rest == ':' ? take_path(rest + 1, address, ret_words) : 0;
 }
 
 /* Returns the end of a host name, an IPv4 address, or an IPv6 address in brackets; NULL if there is none. */
@@ -171,61 +150,76 @@ static const char *end_of_host(const char *text)
 	return length > 0 && text[0] != '-' && text[0] != '.' ? text + length : NULL;
 }
 
-/* An '@' after the host means that the parsed text was a user name and not a host. */
-static int take_host(const char *text, struct engine_address *address, struct engine_error *error)
+static int take_host(const char *text, struct engine_address *address, const char **ret_words)
 {
 	const char *rest = end_of_host(text);
+	uint64_t port;
 
 	if (rest == NULL || !copy_text(address->host, sizeof(address->host), text, (size_t)(rest - text))) {
-		return tell_wrong(error, "the scheme must be followed by a host name or address");
+		return tell_wrong(ret_words, "the scheme must be followed by a host name or address");
 	}
 	if (*rest == ':') {
-		rest++;
-		if (!take_decimal(&rest, PORT_MAX, &address->port) || address->port == 0) {
-			return tell_wrong(error, "the port must be a number from 1 to 65535");
+		rest = digits_number(rest + 1, PORT_MAX, &port);
+		if (rest == NULL || port == 0) {
+			return tell_wrong(ret_words, "the port must be a number from 1 to 65535");
 		}
+		address->port = (unsigned)port;
 	}
-	if (*rest == '@') {
-		return tell_wrong(error, "it must not contain a user or password: use --user and --password-file");
-	}
-	return address->kind == ADDRESS_REDIS ? take_database(rest, address, error) : take_path(rest, address, error);
+	return address->kind == ADDRESS_REDIS ? take_database(rest, address, ret_words)
+	                                      : take_path(rest, address, ret_words);
 }
 
 /* Checks the bucket's name, because it becomes part of a host name. */
-static int take_bucket(const char *text, struct engine_address *address, struct engine_error *error)
+static int take_bucket(const char *text, struct engine_address *address, const char **ret_words)
 {
 	size_t length = strspn(text, LETTERS DIGITS "-._");
 
 	if (length < 3 || length > 63 || text[0] == '.' || (text[length] != '\0' && text[length] != '/')) {
-		return tell_wrong(error,
+		return tell_wrong(ret_words,
 		                  "s3:// must be followed by a bucket name of 3 to 63 letters, digits, '-' and '.'");
 	}
 	(void)copy_text(address->host, sizeof(address->host), text, length);
-	return take_path(text + length, address, error);
+	return take_path(text + length, address, ret_words);
+}
+
+static int judge_directory(const char *path, const char **ret_words)
+{
+	return path[0] == '/' ? 0 : tell_wrong(ret_words, "dir:// must be followed by an absolute path: dir:///path");
+}
+
+/* Passwords in addresses are rejected: any user could read them in the process list. */
+static bool holds_secret(const char *after_scheme)
+{
+	return memchr(after_scheme, '@', strcspn(after_scheme, "/?")) != NULL;
 }
 
 /* libcurl's parser is not used, because it also accepts users, queries and escapes. */
-int engine_address_parse(const char *text, struct engine_address *ret_address, struct engine_error *ret_error)
+int engine_address_parse(const char *text, struct engine_address *ret_address, const char **ret_words)
 {
 	const struct scheme *scheme = scheme_of(text);
 	struct engine_address address = {.kind = ADDRESS_REDIS};
 	int error;
 
 	if (scheme == NULL) {
-		return tell_wrong(ret_error,
-		                  "unknown scheme, not one of redis://,  rediss://, redis+unix://, http://, https://, "
-		                  "http+unix://, s3://");
+		return tell_wrong(ret_words,
+		                  "unknown scheme, not one of dir://, http://, https://, http+unix://, redis://, "
+		                  "rediss://, redis+unix://, s3://");
 	}
 	text += strlen(scheme->text);
+	if (holds_secret(text)) {
+		return tell_wrong(ret_words, "it must not contain a user or password: use --user and --password-file");
+	}
 	address.kind = scheme->kind;
 	address.tls = scheme->tls;
 	address.port = scheme->port;
 	if (scheme->socket) {
-		error = take_socket(text, &address, ret_error);
+		error = take_socket(text, &address, ret_words);
 	} else if (scheme->kind == ADDRESS_S3) {
-		error = take_bucket(text, &address, ret_error);
+		error = take_bucket(text, &address, ret_words);
+	} else if (scheme->kind == ADDRESS_DIR) {
+		error = judge_directory(text, ret_words);
 	} else {
-		error = take_host(text, &address, ret_error);
+		error = take_host(text, &address, ret_words);
 	}
 	if (error == 0) {
 		*ret_address = address;
@@ -246,7 +240,7 @@ void engine_address_place(const struct engine_address *address, char *ret_text, 
 }
 
 /* Colons are allowed for Redis, where they separate the parts of names. For the others a prefix is one directory. */
-int engine_address_prefix(const struct engine_address *address, const char *prefix, struct engine_error *ret_error)
+int engine_address_prefix(const struct engine_address *address, const char *prefix, const char **ret_words)
 {
 	bool colons = address->kind == ADDRESS_REDIS;
 	size_t length = strlen(prefix);
@@ -255,8 +249,8 @@ int engine_address_prefix(const struct engine_address *address, const char *pref
 	    strspn(prefix, colons ? UNRESERVED ":" : UNRESERVED) == length) {
 		return 0;
 	}
-	engine_tell(ret_error,
-	            "--prefix: it takes 1 to %d letters, digits, '-', '_', '~'%s and '.', and must not begin with '.'",
-	            ADDRESS_PREFIX_MAX, colons ? ", ':'" : "");
-	return -EINVAL;
+	return tell_wrong(
+	    ret_words,
+	    colons ? "it takes 1 to 128 letters, digits, '-', '_', '~', ':' and '.', and must not begin with '.'"
+	           : "it takes 1 to 128 letters, digits, '-', '_', '~' and '.', and must not begin with '.'");
 }

@@ -5,18 +5,18 @@
  *     redis+unix:///socket[?db=N]  redis://host[:port][?db=N]  rediss://host[:port][?db=N]
  *     http+unix:///socket[:/path]  http://host[:port][/path]   https://host[:port][/path]
  *     s3://bucket[/path]
+ *     dir:///path
  *
  * Nothing is unescaped, resolved or opened. Ambiguous parts are rejected: users and passwords (which are read from
- * files), queries of HTTP, fragments, "." and ".." as components of a path.
- * Errors: -EINVAL with a text, which never repeats the address, because a password in it would appear in a log.
+ * files), queries of HTTP, fragments, "." and ".." as components of a path. The path of a directory may be any.
+ * Errors: -EINVAL with a constant text for people, so that a password in the address does not appear in a log.
  * Threads: no state. Ownership: the struct contains everything.
  */
 #ifndef AGENT_ENGINE_ADDRESS_H
 #define AGENT_ENGINE_ADDRESS_H
 
-#include "agent/engine/engine.h"
-
 #include <stdbool.h>
+#include <stddef.h>
 
 #define ADDRESS_SOCKET_MAX 107 /* sun_path has 108 bytes, with the NUL */
 #define ADDRESS_HOST_MAX   255
@@ -27,6 +27,7 @@ enum address_kind {
 	ADDRESS_REDIS,
 	ADDRESS_HTTP,
 	ADDRESS_S3,
+	ADDRESS_DIR, /* no other member is set */
 };
 
 struct engine_address {
@@ -39,12 +40,12 @@ struct engine_address {
 	unsigned database;                   /* Redis only */
 };
 
-int engine_address_parse(const char *text, struct engine_address *ret_address, struct engine_error *ret_error);
+int engine_address_parse(const char *text, struct engine_address *ret_address, const char **ret_words);
 
 /* Writes "unix:/socket" or "host:port" for messages; for S3, the bucket. */
 void engine_address_place(const struct engine_address *address, char *ret_text, size_t size);
 
-/* Checks whether names of this kind of engine can have the prefix. Returns 0, or -EINVAL with a text. */
-int engine_address_prefix(const struct engine_address *address, const char *prefix, struct engine_error *ret_error);
+/* Checks whether names of this kind of engine can have the prefix. */
+int engine_address_prefix(const struct engine_address *address, const char *prefix, const char **ret_words);
 
 #endif

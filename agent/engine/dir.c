@@ -25,83 +25,51 @@
 
 struct engine_dir {
 	struct engine engine;
-	char *root;
-	const char *prefix; /* points into the memory of `root` */
+	const char *root;
 };
 
 /* The directory is not opened here, because each request opens it; the share need not be mounted yet. */
-static int dir_open(const struct engine_options *options, struct engine **ret_engine, struct engine_error *ret_error)
+static int dir_open(struct engine *engine, const struct engine_address *address, struct engine_error *ret_error)
 {
-	const char *path = options->address + strlen("dir://");
-	const char *prefix = engine_prefix(options);
-	struct engine_dir *dir;
+	struct engine_dir *dir = (struct engine_dir *)engine;
+	const char *prefix = engine->prefix;
 
-	if (path[0] != '/') {
-		engine_tell(ret_error,
-		            "the engine's address: dir:// must be followed by an absolute path: dir:///path");
-		return -EINVAL;
-	}
+	(void)address;
 	if (prefix[0] == '\0' || prefix[0] == '.' || strchr(prefix, '/') != NULL || strlen(prefix) > NAME_MAX) {
-		engine_tell(ret_error, "--prefix: with dir:// it must not contain '/' or begin with '.'");
-		return -EINVAL;
+		return engine_refuse(ret_error, "--prefix: with dir:// it must not contain '/' or begin with '.'");
 	}
-	dir = (struct engine_dir *)engine_new(&engine_kind_dir, sizeof(*dir));
-	if (dir == NULL) {
-		return -ENOMEM;
-	}
-	dir->root = malloc(strlen(path) + strlen(prefix) + 2);
-	if (dir->root == NULL) {
-		free(dir);
-		return -ENOMEM;
-	}
-	dir->prefix = strcpy(stpcpy(dir->root, path) + 1, prefix);
-	engine_say(&dir->engine, "directory %s, prefix %s", dir->root, dir->prefix);
-	*ret_engine = &dir->engine;
+	dir->root = engine->options->address + strlen("dir://");
+	engine_say(engine, "directory %s, prefix %s", dir->root, prefix);
 	return 0;
 }
 
 static void dir_close(struct engine *engine)
 {
-	free(((struct engine_dir *)engine)->root);
+	(void)engine;
 }
 
-/* Maps errno values to answers. For the breaker a full disk is an answer, but a stale handle is a failure. */
+/* For the breaker a full disk is an answer, but a stale handle is a failure. */
+static const struct {
+	int error;
+	enum engine_answer answer;
+} answers[] = {
+    {EACCES, ENGINE_REFUSED},        {EPERM, ENGINE_REFUSED},        {EROFS, ENGINE_REFUSED},
+    {ENOSPC, ENGINE_FULL},           {EDQUOT, ENGINE_FULL},          {EFBIG, ENGINE_TOO_LARGE},
+    {ENOTDIR, ENGINE_UNSUITED},      {EISDIR, ENGINE_UNSUITED},      {ELOOP, ENGINE_UNSUITED},
+    {ENAMETOOLONG, ENGINE_UNSUITED}, {ETIMEDOUT, ENGINE_SLOW},       {ESTALE, ENGINE_UNREACHABLE},
+    {EHOSTDOWN, ENGINE_UNREACHABLE}, {ENOTCONN, ENGINE_UNREACHABLE},
+};
+
+/* Returns the answer for an errno value, and writes its text unless the value is absent. */
 static enum engine_answer tell_errno(const struct engine_dir *dir, int error, struct engine_error *ret_error)
 {
-	enum engine_answer answer;
+	enum engine_answer answer = ENGINE_BROKEN;
 
-	switch (error) {
-	case ENOENT:
+	if (error == ENOENT) {
 		return ENGINE_ABSENT;
-	case EACCES:
-	case EPERM:
-	case EROFS:
-		answer = ENGINE_REFUSED;
-		break;
-	case ENOSPC:
-	case EDQUOT:
-		answer = ENGINE_FULL;
-		break;
-	case EFBIG:
-		answer = ENGINE_TOO_LARGE;
-		break;
-	case ENOTDIR:
-	case EISDIR:
-	case ELOOP:
-	case ENAMETOOLONG:
-		answer = ENGINE_UNSUITED;
-		break;
-	case ETIMEDOUT:
-		answer = ENGINE_SLOW;
-		break;
-	case ESTALE:
-	case EHOSTDOWN:
-	case ENOTCONN:
-		answer = ENGINE_UNREACHABLE;
-		break;
-	default:
-		answer = ENGINE_BROKEN;
-		break;
+	}
+	for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
+		answer = answers[i].error == error ? answers[i].answer : answer;
 	}
 	engine_tell(ret_error, "%s: %s", dir->root, strerror(error));
 	return answer;
@@ -121,16 +89,6 @@ static enum engine_answer open_root(const struct engine_dir *dir, int *ret_root,
 		return ENGINE_UNREACHABLE;
 	}
 	return tell_errno(dir, errno, ret_error);
-}
-
-/* O_NONBLOCK: a FIFO must not block the agent. O_NOCTTY: a terminal must not become its controlling terminal. */
-static int open_value(int root, const struct engine_dir *dir, const struct engine_name *name, int *ret_file)
-{
-	char path[ENGINE_NAME_MAX];
-
-	engine_name_path(dir->prefix, name, path);
-	*ret_file = openat(root, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
-	return *ret_file < 0 ? errno : 0;
 }
 
 /* Reads a value. Type and size are checked before the allocation, because a FIFO or a directory is not a value. */
@@ -163,19 +121,24 @@ static enum engine_answer take_value(const struct engine_dir *dir, int file, voi
 	return ENGINE_DONE;
 }
 
-static enum engine_answer open_named(const struct engine_dir *dir, const struct engine_name *name, int *ret_file,
+/* O_NONBLOCK: a FIFO must not block the agent. O_NOCTTY: a terminal must not become its controlling terminal. */
+static enum engine_answer open_value(const struct engine_dir *dir, const struct engine_name *name, int *ret_file,
                                      struct engine_error *ret_error)
 {
+	char path[ENGINE_NAME_MAX];
 	int root;
-	int error;
 	enum engine_answer answer = open_root(dir, &root, ret_error);
 
 	if (answer != ENGINE_DONE) {
 		return answer;
 	}
-	error = open_value(root, dir, name, ret_file);
+	engine_name_path(dir->engine.prefix, name, path);
+	*ret_file = openat(root, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	if (*ret_file < 0) {
+		answer = tell_errno(dir, errno, ret_error);
+	}
 	close(root);
-	return error == 0 ? ENGINE_DONE : tell_errno(dir, error, ret_error);
+	return answer;
 }
 
 /* The time limit is not enforced here, because a read from a hung share does not return. */
@@ -184,7 +147,7 @@ static enum engine_answer dir_get(struct engine *engine, const struct engine_nam
 {
 	const struct engine_dir *dir = (const struct engine_dir *)engine;
 	int file;
-	enum engine_answer answer = open_named(dir, name, &file, ret_error);
+	enum engine_answer answer = open_value(dir, name, &file, ret_error);
 
 	(void)limit_ms;
 	if (answer == ENGINE_DONE) {
@@ -198,7 +161,7 @@ static enum engine_answer dir_has(struct engine *engine, const struct engine_nam
                                   struct engine_error *ret_error)
 {
 	int file;
-	enum engine_answer answer = open_named((const struct engine_dir *)engine, name, &file, ret_error);
+	enum engine_answer answer = open_value((const struct engine_dir *)engine, name, &file, ret_error);
 
 	(void)limit_ms;
 	if (answer == ENGINE_DONE) {
@@ -207,23 +170,21 @@ static enum engine_answer dir_has(struct engine *engine, const struct engine_nam
 	return answer;
 }
 
-/* Creates the directories below the root and opens the last one. The operator has to create the root. */
-static int make_place(int root, char *place, int *ret_place)
+/*
+ * Creates the directories of a value below the root, and opens the last one. The path ends there afterwards, and the
+ * file's name is behind the NUL. The operator has to create the root.
+ */
+static int make_place(int root, char *path, int *ret_place)
 {
-	for (char *slash = strchr(place, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
-		bool made;
-
+	for (char *slash = strchr(path, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
-		made = mkdirat(root, place, 0777) == 0 || errno == EEXIST;
-		*slash = '/';
-		if (!made) {
+		if (mkdirat(root, path, 0777) != 0 && errno != EEXIST) {
 			return errno;
 		}
+		*slash = '/';
 	}
-	if (mkdirat(root, place, 0777) != 0 && errno != EEXIST) {
-		return errno;
-	}
-	*ret_place = openat(root, place, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	*strrchr(path, '/') = '\0';
+	*ret_place = openat(root, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	return *ret_place < 0 ? errno : 0;
 }
 
@@ -263,7 +224,6 @@ static enum engine_answer dir_put(struct engine *engine, const struct engine_nam
 {
 	const struct engine_dir *dir = (const struct engine_dir *)engine;
 	char path[ENGINE_NAME_MAX];
-	char *file;
 	enum engine_answer answer;
 	int place = -1;
 	int root;
@@ -274,13 +234,11 @@ static enum engine_answer dir_put(struct engine *engine, const struct engine_nam
 	if (answer != ENGINE_DONE) {
 		return answer;
 	}
-	engine_name_path(dir->prefix, name, path);
-	file = strrchr(path, '/');
-	*file++ = '\0';
+	engine_name_path(engine->prefix, name, path);
 	error = make_place(root, path, &place);
 	close(root);
 	if (error == 0) {
-		error = put_value(place, file, value, size);
+		error = put_value(place, path + strlen(path) + 1, value, size);
 		close(place);
 	}
 	if (error == ENOENT) { /* another process removed a directory meanwhile; ABSENT is not an answer to a put */
@@ -307,10 +265,8 @@ static enum engine_answer dir_probe(struct engine *engine, unsigned limit_ms, st
 	return answer;
 }
 
-static const char *const schemes[] = {"dir://", NULL};
-
 const struct engine_kind engine_kind_dir = {
-    .schemes = schemes,
+    .size = sizeof(struct engine_dir),
     .open = dir_open,
     .close = dir_close,
     .get = dir_get,

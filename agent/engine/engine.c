@@ -12,76 +12,45 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const struct engine_kind *const kinds[] = {
-    &engine_kind_dir,
-    &engine_kind_http,
-    &engine_kind_redis,
-    &engine_kind_s3,
+    [ADDRESS_DIR] = &engine_kind_dir,
+    [ADDRESS_HTTP] = &engine_kind_http,
+    [ADDRESS_REDIS] = &engine_kind_redis,
+    [ADDRESS_S3] = &engine_kind_s3,
 };
-#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
-/* Returns the kind with the scheme of the address; NULL if there is none. */
-static const struct engine_kind *kind_of(const char *address)
-{
-	for (size_t i = 0; i < KINDS; i++) {
-		for (const char *const *scheme = kinds[i]->schemes; *scheme != NULL; scheme++) {
-			if (strncmp(address, *scheme, strlen(*scheme)) == 0) {
-				return kinds[i];
-			}
-		}
-	}
-	return NULL;
-}
-
-/* Writes the list of schemes, "dir://, redis://, ...". */
-static void schemes_text(char *ret_text, size_t size)
-{
-	size_t at = 0;
-
-	ret_text[0] = '\0';
-	for (size_t i = 0; i < KINDS; i++) {
-		for (const char *const *scheme = kinds[i]->schemes; *scheme != NULL && at < size; scheme++) {
-			int wrote = snprintf(ret_text + at, size - at, "%s%s", at != 0 ? ", " : "", *scheme);
-
-			at += wrote > 0 ? (size_t)wrote : 0;
-		}
-	}
-}
-
-/* Passwords in addresses are rejected: any user could read them in the process list. */
-static bool holds_secret(const char *address)
-{
-	const char *host = strstr(address, "://");
-	const char *at = host != NULL ? memchr(host + 3, '@', strcspn(host + 3, "/?")) : NULL;
-
-	return at != NULL;
-}
-
-/* The address is checked for a password here, for all kinds. */
+/* engine_close() also frees what a kind has allocated before it failed. */
 int engine_open(const struct engine_options *options, struct engine **ret_engine, struct engine_error *ret_error)
 {
-	const struct engine_kind *kind = options->address != NULL ? kind_of(options->address) : NULL;
+	struct engine_address address;
+	struct engine *engine;
+	const char *words;
+	int error;
 
 	ret_error->text[0] = '\0';
-	if (kind == NULL) {
-		char schemes[ENGINE_TEXT_MAX / 2];
-
-		schemes_text(schemes, sizeof(schemes));
-		engine_tell(ret_error, "the engine's address: unknown scheme, not one of %s", schemes);
-		return -EINVAL;
+	error = engine_address_parse(options->address != NULL ? options->address : "", &address, &words);
+	if (error != 0) {
+		engine_tell(ret_error, "the engine's address: %s", words);
+		return error;
 	}
-	if (holds_secret(options->address)) {
-		engine_tell(
-		    ret_error,
-		    "the engine's address: it must not contain a user or password: use --user and --password-file");
-		return -EINVAL;
+	engine = calloc(1, kinds[address.kind]->size);
+	if (engine == NULL) {
+		return -ENOMEM;
 	}
-	return kind->open(options, ret_engine, ret_error);
+	engine->kind = kinds[address.kind];
+	engine->options = options;
+	engine->prefix = options->prefix != NULL ? options->prefix : "nvrtccache";
+	error = engine->kind->open(engine, &address, ret_error);
+	if (error != 0) {
+		engine_close(engine);
+		return error;
+	}
+	*ret_engine = engine;
+	return 0;
 }
 
 /* Accepts NULL, which simplifies the clean-up after a failure. */
@@ -132,17 +101,6 @@ enum engine_answer engine_probe(struct engine *engine, unsigned limit_ms, struct
 
 /* ---- functions for all kinds (kind.h) */
 
-/* The memory is zeroed, so that the kind's close() can be called on a partly initialized engine. */
-struct engine *engine_new(const struct engine_kind *kind, size_t size)
-{
-	struct engine *engine = calloc(1, size);
-
-	if (engine != NULL) {
-		engine->kind = kind;
-	}
-	return engine;
-}
-
 /* Control characters are replaced, because texts are printed on terminals and may contain bytes from a server. */
 static void write_text(char *ret_text, size_t size, const char *format, va_list arguments)
 {
@@ -172,9 +130,10 @@ void engine_tell(struct engine_error *error, const char *format, ...)
 	va_end(arguments);
 }
 
-const char *engine_prefix(const struct engine_options *options)
+int engine_refuse(struct engine_error *error, const char *words)
 {
-	return options->prefix != NULL ? options->prefix : "nvrtccache";
+	engine_tell(error, "%s", words);
+	return -EINVAL;
 }
 
 /* All steps of a call share one deadline, because separate limits for each step would add up. */
@@ -232,19 +191,13 @@ void engine_name_path(const char *prefix, const struct engine_name *name, char r
 }
 
 /* The digest is that of the Redis name, which contains version, format and prefix. */
-void engine_name_digest(const char *prefix, const struct engine_name *name, uint8_t ret_digest[ENGINE_NAME_DIGEST])
+void engine_name_bazel(const char *prefix, const struct engine_name *name, char ret_name[ENGINE_NAME_MAX])
 {
 	char text[ENGINE_NAME_MAX];
 	size_t size = engine_name_redis(prefix, name, text);
+	uint8_t digest[32];
+	char digits[DIGITS_BYTES(sizeof(digest))];
 
-	(void)blake2b(ret_digest, text, NULL, ENGINE_NAME_DIGEST, size, 0);
-}
-
-void engine_name_bazel(const char *prefix, const struct engine_name *name, char ret_name[ENGINE_NAME_MAX])
-{
-	uint8_t digest[ENGINE_NAME_DIGEST];
-	char digits[DIGITS_BYTES(sizeof(name->key))];
-
-	engine_name_digest(prefix, name, digest);
+	(void)blake2b(digest, text, NULL, sizeof(digest), size, 0);
 	(void)snprintf(ret_name, ENGINE_NAME_MAX, "ac/%s", digits_spell(digest, sizeof(digest), digits));
 }

@@ -13,7 +13,7 @@
  * user and password. Every call ends within its limit, which includes connecting. The exception is a directory, where a
  * system call may block until the share answers.
  * Threads: an engine belongs to one thread. Signals: the program must ignore SIGPIPE. Fork: not supported. Ownership:
- * the caller frees returned values with free().
+ * the options and their texts must outlive the engine; the caller frees returned values with free().
  */
 #ifndef AGENT_ENGINE_ENGINE_H
 #define AGENT_ENGINE_ENGINE_H

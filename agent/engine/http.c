@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Each engine has one libcurl handle, so that connections are reused. The body of a response is a value only with
- * status 200. Of another body only a few kilobytes are stored, which contain the error code.
+ * status 200. Another body is read only up to a limit; it may contain an error code.
  */
 #include "agent/engine/http.h"
 
@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WORDS_MAX   4096  /* bytes stored of a response that is not a value */
 #define HEAD_MAX    65536 /* bytes of the headers and trailers of a response */
 #define PAGE_MAX    65536 /* bytes read of a response that is not a value */
 #define CONTINUE_MS 100L  /* how long the client waits for "100 Continue" before it sends a large value */
@@ -21,10 +20,9 @@ struct body {
 	char *bytes;
 	size_t size, room;
 	size_t head;
+	long status;
 	bool head_too_large;
-	size_t page;
-	bool has_enough; /* PAGE_MAX was exceeded, so the transfer was ended: the status is sufficient */
-	bool too_large;
+	bool is_cut; /* the body is too large, so the transfer was ended; except for a value, the status is sufficient */
 	bool no_memory;
 };
 
@@ -35,22 +33,14 @@ struct request {
 	unsigned limit_ms;
 };
 
-/*
- * Makes room for `more` bytes. Room for the whole Content-Length is allocated at once, which avoids copies of the
- * buffer, unless the announced size is larger than ENGINE_VALUE_MAX.
- */
+/* Makes room for `more` bytes, and one more, so that an empty body has a buffer too. */
 static bool make_room(struct body *body, size_t more)
 {
-	curl_off_t announced = -1;
 	size_t room = body->room * 2;
 	char *bytes;
 
 	if (body->size + more < body->room) {
 		return true;
-	}
-	(void)curl_easy_getinfo(body->handle, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &announced);
-	if (announced > 0 && announced <= ENGINE_VALUE_MAX && room < (size_t)announced + 1) {
-		room = (size_t)announced + 1;
 	}
 	if (room < body->size + more + 1) {
 		room = body->size + more + 1;
@@ -84,27 +74,14 @@ static size_t take_body(char *bytes, size_t one, size_t count, void *context)
 {
 	struct body *body = context;
 	size_t size = one * count;
-	long status = 0;
+	size_t most;
 	curl_off_t announced = -1;
 
-	(void)curl_easy_getinfo(body->handle, CURLINFO_RESPONSE_CODE, &status);
+	(void)curl_easy_getinfo(body->handle, CURLINFO_RESPONSE_CODE, &body->status);
 	(void)curl_easy_getinfo(body->handle, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &announced);
-	if (status != 200) {
-		size_t wanted = size < WORDS_MAX - body->size ? size : WORDS_MAX - body->size;
-
-		if (wanted > 0 && make_room(body, wanted)) {
-			memcpy(body->bytes + body->size, bytes, wanted);
-			body->size += wanted;
-		}
-		body->page += size;
-		body->has_enough = body->page > PAGE_MAX;
-		return body->has_enough ? 0 : size;
-	}
-	if (announced > ENGINE_VALUE_MAX || size > ENGINE_VALUE_MAX - body->size) {
-		body->too_large = true;
-		return 0;
-	}
-	if (!make_room(body, size)) {
+	most = body->status == 200 ? ENGINE_VALUE_MAX : PAGE_MAX;
+	body->is_cut = size > most - body->size || (body->status == 200 && announced > ENGINE_VALUE_MAX);
+	if (body->is_cut || !make_room(body, size)) {
 		return 0;
 	}
 	memcpy(body->bytes + body->size, bytes, size);
@@ -116,17 +93,18 @@ static size_t take_body(char *bytes, size_t one, size_t count, void *context)
 static void prove_who_we_are(const struct engine_http *http)
 {
 	const struct transport *transport = &http->transport;
+	const char *user = transport->options->user;
 
 	if (transport->token != NULL) {
 		curl_easy_setopt(http->handle, CURLOPT_HTTPAUTH, (long)CURLAUTH_BEARER);
 		curl_easy_setopt(http->handle, CURLOPT_XOAUTH2_BEARER, transport->token);
 	} else if (transport->password != NULL) {
-		curl_easy_setopt(http->handle, CURLOPT_USERNAME, transport->user != NULL ? transport->user : "");
+		curl_easy_setopt(http->handle, CURLOPT_USERNAME, user != NULL ? user : "");
 		curl_easy_setopt(http->handle, CURLOPT_PASSWORD, transport->password);
 		curl_easy_setopt(http->handle, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
 	}
 #if LIBCURL_VERSION_NUM >= 0x074b00
-	if (http->signature != NULL) {
+	if (http->dialect == HTTP_S3) {
 		curl_easy_setopt(http->handle, CURLOPT_AWS_SIGV4, http->signature);
 	}
 #endif
@@ -166,12 +144,6 @@ static void prepare_handle(struct engine_http *http, const struct request *reque
 	}
 }
 
-/* The dialect depends on the options, because servers do not identify themselves reliably. */
-static enum http_dialect dialect_of(const struct engine_http *http)
-{
-	return http->signature != NULL ? HTTP_S3 : http->bazel ? HTTP_BAZEL : HTTP_PLAIN;
-}
-
 /* The error page is not part of the message, because it is HTML or repeats the request. */
 static enum engine_answer tell_status(const struct engine_http *http, const struct request *request,
                                       const struct body *body, struct engine_error *error)
@@ -183,11 +155,11 @@ static enum engine_answer tell_status(const struct engine_http *http, const stru
 	enum engine_answer answer;
 
 	(void)curl_easy_getinfo(http->handle, CURLINFO_RESPONSE_CODE, &status);
-	answer = http_status_answer(status, request->method, dialect_of(http), &words);
+	answer = http_status_answer(status, request->method, http->dialect, &words);
 	if (answer == ENGINE_DONE || answer == ENGINE_ABSENT) {
 		return answer;
 	}
-	if (http->signature != NULL) {
+	if (http->dialect == HTTP_S3) {
 		http_status_code_of_s3(body->bytes, body->size, code);
 	}
 	transport_words(&http->transport, error, "%ld to %s%s%s%s%s%s", status, methods[request->method],
@@ -203,7 +175,7 @@ static enum engine_answer tell_status(const struct engine_http *http, const stru
 static enum engine_answer judge_status(const struct engine_http *http, const struct request *request,
                                        const struct body *body, CURLcode code, struct engine_error *error)
 {
-	if (body->too_large) {
+	if (body->is_cut && body->status == 200) {
 		transport_words(&http->transport, error, "the value has more than %u bytes", ENGINE_VALUE_MAX);
 		return ENGINE_TOO_LARGE;
 	}
@@ -215,45 +187,34 @@ static enum engine_answer judge_status(const struct engine_http *http, const str
 		transport_words(&http->transport, error, "out of memory");
 		return ENGINE_BROKEN;
 	}
-	if (code != CURLE_OK && !body->has_enough) {
+	if (code != CURLE_OK && !body->is_cut) {
 		return transport_tell(&http->transport, http->handle, code, error);
 	}
 	return tell_status(http, request, body, error);
 }
 
-/* Names need no escaping, because they contain only unreserved characters of URLs. */
-static char *url_of(const struct engine_http *http, const struct engine_name *name)
-{
-	char place[ENGINE_NAME_MAX];
-	char *url;
-
-	if (http->bazel) {
-		engine_name_bazel(http->prefix, name, place);
-	} else {
-		engine_name_path(http->prefix, name, place);
-	}
-	return asprintf(&url, "%s/%s", http->base, place) < 0 ? NULL : url;
-}
-
-/* Sends a request. The caller frees the received body after every answer. */
+/*
+ * Sends a request. Names need no escaping, because they contain only unreserved characters of URLs. The caller frees
+ * the received body after every answer.
+ */
 static enum engine_answer send_request(struct engine_http *http, const struct engine_name *name,
                                        const struct request *request, struct body *ret_body, struct engine_error *error)
 {
 	struct timespec deadline = engine_deadline(request->limit_ms);
-	char *url = url_of(http, name);
-	enum engine_answer answer = ENGINE_BROKEN;
-	CURLcode code;
+	char place[ENGINE_NAME_MAX];
+	char url[HTTP_BASE_MAX + ENGINE_NAME_MAX];
 
-	*ret_body = (struct body){.handle = http->handle};
-	if (url != NULL) {
-		prepare_handle(http, request, ret_body);
-		curl_easy_setopt(http->handle, CURLOPT_URL, url);
-		transport_limit(http->handle, &deadline);
-		code = curl_easy_perform(http->handle);
-		answer = judge_status(http, request, ret_body, code, error);
-		free(url);
+	if (http->dialect == HTTP_BAZEL) {
+		engine_name_bazel(http->engine.prefix, name, place);
+	} else {
+		engine_name_path(http->engine.prefix, name, place);
 	}
-	return answer;
+	(void)snprintf(url, sizeof(url), "%s/%s", http->base, place);
+	*ret_body = (struct body){.handle = http->handle};
+	prepare_handle(http, request, ret_body);
+	curl_easy_setopt(http->handle, CURLOPT_URL, url);
+	transport_limit(http->handle, &deadline);
+	return judge_status(http, request, ret_body, curl_easy_perform(http->handle), error);
 }
 
 /* An empty body is a valid value, so that `ret_value` is never NULL on success. */
@@ -316,24 +277,16 @@ void http_close(struct engine *engine)
 	curl_slist_free_all(http->headers);
 	curl_slist_free_all(http->put_headers);
 	transport_close(&http->transport);
-	free(http->prefix);
-	free(http->base);
-	free(http->signature);
 }
 
 /* The port is always written, so that each address has a single form. */
-int http_base(const struct engine_address *address, const char *bucket, char **ret_base)
+size_t http_base(const struct engine_address *address, char ret_base[HTTP_BASE_MAX])
 {
-	const char *slash = bucket != NULL ? "/" : "";
-
-	bucket = bucket != NULL ? bucket : "";
 	if (address->socket[0] != '\0') {
-		return asprintf(ret_base, "http://localhost%s%s%s", address->path, slash, bucket) < 0 ? -1 : 0;
+		return (size_t)snprintf(ret_base, HTTP_BASE_MAX, "http://localhost%s", address->path);
 	}
-	return asprintf(ret_base, "%s://%s:%u%s%s%s", address->tls ? "https" : "http", address->host, address->port,
-	                address->path, slash, bucket) < 0
-	           ? -1
-	           : 0;
+	return (size_t)snprintf(ret_base, HTTP_BASE_MAX, "%s://%s:%u%s", address->tls ? "https" : "http", address->host,
+	                        address->port, address->path);
 }
 
 static bool add_header(struct curl_slist **headers, const char *header)
@@ -354,78 +307,49 @@ static bool make_headers(struct engine_http *http, const char *header)
 	       add_header(&http->put_headers, "Content-Type: application/octet-stream");
 }
 
-int http_new(const struct engine_kind *kind, const struct engine_options *options, const char *header,
-             struct engine_http **ret_http, struct engine_error *ret_error)
+int http_begin(struct engine_http *http, const struct engine_address *address, const char *header,
+               struct engine_error *ret_error)
 {
-	struct engine_http *http = (struct engine_http *)engine_new(kind, sizeof(*http));
-	int error = http != NULL ? transport_open(options, &http->transport, ret_error) : -ENOMEM;
+	int error = transport_open(&http->engine, address, &http->transport, ret_error);
 
-	if (error != 0) {
-		free(http);
-		return error;
-	}
 	http->handle = curl_easy_init();
-	http->prefix = strdup(engine_prefix(options));
-	if (http->handle == NULL || http->prefix == NULL || !make_headers(http, header)) {
-		http_close(&http->engine);
-		free(http);
-		return -ENOMEM;
-	}
-	*ret_http = http;
-	return 0;
+	return error != 0 ? error : http->handle != NULL && make_headers(http, header) ? 0 : -ENOMEM;
 }
 
 /* Returns -EINVAL with a text if an option is wrong or two options conflict. */
 static int judge_options(const struct engine_options *options, struct engine_error *error)
 {
 	if (options->layout != NULL && strcmp(options->layout, "plain") != 0 && strcmp(options->layout, "bazel") != 0) {
-		engine_tell(error, "--layout: it takes plain or bazel");
-		return -EINVAL;
+		return engine_refuse(error, "--layout: it takes plain or bazel");
 	}
 	if (options->token_file != NULL && options->password_file != NULL) {
-		engine_tell(error, "--password-file and --token-file exclude each other");
-		return -EINVAL;
-	}
-	if (options->user != NULL && options->password_file == NULL) {
-		engine_tell(error, "--user: requires --password-file");
-		return -EINVAL;
+		return engine_refuse(error, "--password-file and --token-file exclude each other");
 	}
 	return 0;
 }
 
-static int http_open(const struct engine_options *options, struct engine **ret_engine, struct engine_error *ret_error)
+static int http_open(struct engine *engine, const struct engine_address *address, struct engine_error *ret_error)
 {
-	struct engine_http *http = NULL;
-	int error = judge_options(options, ret_error);
+	struct engine_http *http = (struct engine_http *)engine;
+	const char *layout = engine->options->layout != NULL ? engine->options->layout : "plain";
+	int error = judge_options(engine->options, ret_error);
 
 	if (error == 0) {
-		error = http_new(&engine_kind_http, options, NULL, &http, ret_error);
+		error = http_begin(http, address, NULL, ret_error);
 	}
-	if (error != 0) {
-		return error;
-	}
-	if (http_base(&http->transport.address, NULL, &http->base) != 0) {
-		http->base = NULL;
-		http_close(&http->engine);
-		free(http);
-		return -ENOMEM;
-	}
-	http->bazel = options->layout != NULL && strcmp(options->layout, "bazel") == 0;
-	if (http->transport.address.socket[0] != '\0') {
-		engine_say(&http->engine, "HTTP at unix:%s, %s/, %s layout, prefix %s", http->transport.address.socket,
-		           http->transport.address.path, http->bazel ? "bazel" : "plain", http->prefix);
+	http->dialect = strcmp(layout, "bazel") == 0 ? HTTP_BAZEL : HTTP_PLAIN;
+	(void)http_base(address, http->base);
+	if (address->socket[0] != '\0') {
+		engine_say(engine, "HTTP at unix:%s, %s/, %s layout, prefix %s", address->socket, address->path, layout,
+		           engine->prefix);
 	} else {
-		engine_say(&http->engine, "HTTP at %s/, %s layout, prefix %s", http->base,
-		           http->bazel ? "bazel" : "plain", http->prefix);
+		engine_say(engine, "HTTP at %s/, %s layout, prefix %s", http->base, layout, engine->prefix);
 	}
-	*ret_engine = &http->engine;
-	return 0;
+	return error;
 }
 
-static const char *const schemes[] = {"http://", "https://", "http+unix://", NULL};
-
 const struct engine_kind engine_kind_http = {
-    .schemes = schemes,
+    .size = sizeof(struct engine_http),
     .open = http_open,
     .close = http_close,
     .get = http_get,

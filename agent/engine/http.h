@@ -6,7 +6,7 @@
  * twice as long and could lead to any host; the error text says so. libcurl sends a request again if the server has
  * closed an idle connection.
  *
- * Calling sequence: http_new(), then set the fields that depend on the kind, then the functions of an engine_kind.
+ * Calling sequence: http_begin(), then set the fields that depend on the kind, then the functions of an engine_kind.
  * Errors, threads, ownership: as in kind.h.
  */
 #ifndef AGENT_ENGINE_HTTP_H
@@ -18,29 +18,31 @@
 
 #include <stdbool.h>
 
+/* The kind of server, on which the meaning of some status codes depends. */
+enum http_dialect {
+	HTTP_PLAIN,
+	HTTP_BAZEL, /* names have the form of Bazel's ac/ */
+	HTTP_S3,    /* requests are signed */
+};
+
+#define HTTP_BASE_MAX 1024 /* a host, the path of an endpoint, a bucket and a path */
+
 struct engine_http {
 	struct engine engine;
 	struct transport transport;
 	CURL *handle;
 	struct curl_slist *headers;     /* of GET and HEAD */
 	struct curl_slist *put_headers; /* of PUT: the same headers and more */
-	char *prefix;
-	char *base;      /* "https://host:port/path", without '/' at the end */
-	bool bazel;      /* names have the form of Bazel's ac/ */
-	char *signature; /* value of CURLOPT_AWS_SIGV4; NULL: Basic, Bearer or no authentication */
+	enum http_dialect dialect;
+	char base[HTTP_BASE_MAX]; /* "https://host:port/path", without '/' at the end */
+	char signature[96];       /* HTTP_S3: value of CURLOPT_AWS_SIGV4 */
 };
 
-/*
- * Allocates an engine. `header` is added to every request; NULL: none. Returns a negative errno value on failure, with
- * a text in `ret_error` unless memory ran out; everything is freed then.
- */
-int http_new(const struct engine_kind *kind, const struct engine_options *options, const char *header,
-             struct engine_http **ret_http, struct engine_error *ret_error);
-/*
- * Writes "https://host:port/path" for an HTTP address, followed by the bucket if that is not NULL. For a Unix socket
- * the host is "localhost". The caller frees the text. Returns -1 if memory runs out.
- */
-int http_base(const struct engine_address *address, const char *bucket, char **ret_base);
+/* Opens the transport and the handle. `header` is added to every request; NULL: none. Errors: as engine_open(). */
+int http_begin(struct engine_http *http, const struct engine_address *address, const char *header,
+               struct engine_error *ret_error);
+/* Writes "https://host:port/path" for an HTTP address, and returns its length. The host of a socket is "localhost". */
+size_t http_base(const struct engine_address *address, char ret_base[HTTP_BASE_MAX]);
 
 void http_close(struct engine *engine);
 enum engine_answer http_get(struct engine *engine, const struct engine_name *name, unsigned limit_ms, void **ret_value,
@@ -61,13 +63,6 @@ enum http_method {
 	HTTP_GET,
 	HTTP_HEAD,
 	HTTP_PUT,
-};
-
-/* The kind of server, on which the meaning of some status codes depends. */
-enum http_dialect {
-	HTTP_PLAIN,
-	HTTP_BAZEL,
-	HTTP_S3,
 };
 
 /* Returns the answer for a status. *ret_words is constant advice for the operator, or NULL if there is none. */

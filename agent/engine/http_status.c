@@ -4,74 +4,54 @@
 
 #include <string.h>
 
+enum { ANY = ~0, GET = 1 << HTTP_GET, PUT = 1 << HTTP_PUT, READS = ~PUT };
+enum { PLAIN = 1 << HTTP_PLAIN, BAZEL = 1 << HTTP_BAZEL, S3 = 1 << HTTP_S3 };
+
+/* The first row that fits counts. "Absent" after a PUT means that the server does not have that path. */
 static const struct status {
 	long first;
 	long last;
+	int methods;
+	int dialects;
 	enum engine_answer answer;
 	const char *words;
 } statuses[] = {
-    {404, 404, ENGINE_ABSENT, NULL},
-    {410, 410, ENGINE_ABSENT, NULL},
-    {401, 401, ENGINE_REFUSED, "authentication required: --user with --password-file, or --token-file"},
-    {403, 403, ENGINE_REFUSED, "permission denied"},
-    {407, 407, ENGINE_REFUSED, "a proxy requires authentication"},
-    {413, 413, ENGINE_TOO_LARGE, "the value is larger than the server accepts (nginx: client_max_body_size)"},
-    {507, 507, ENGINE_FULL, "no space left"},
-    {408, 408, ENGINE_BROKEN, NULL},
-    {429, 429, ENGINE_BROKEN, "too many requests"},
-    {500, 599, ENGINE_BROKEN, NULL},
-    {300, 399, ENGINE_UNSUITED, "redirects are not followed: use the address that the server redirects to"},
+    {200, 200, ANY, ANY, ENGINE_DONE, NULL},
+    {200, 299, ~GET, ANY, ENGINE_DONE, NULL},
+    {404, 404, PUT, S3, ENGINE_UNSUITED, "no such bucket"},
+    {404, 404, READS, ANY, ENGINE_ABSENT, NULL},
+    {410, 410, READS, ANY, ENGINE_ABSENT, NULL},
+    {401, 401, ANY, ANY, ENGINE_REFUSED, "authentication required: --user with --password-file, or --token-file"},
+    {403, 403, ANY, S3, ENGINE_REFUSED, "S3 also answers this for absent objects, unless s3:ListBucket is allowed"},
+    {403, 403, ANY, ANY, ENGINE_REFUSED, "permission denied"},
+    {407, 407, ANY, ANY, ENGINE_REFUSED, "a proxy requires authentication"},
+    {413, 413, ANY, ANY, ENGINE_TOO_LARGE, "the value is larger than the server accepts (nginx: client_max_body_size)"},
+    {507, 507, ANY, ANY, ENGINE_FULL, "no space left"},
+    {408, 408, ANY, ANY, ENGINE_BROKEN, NULL},
+    {429, 429, ANY, ANY, ENGINE_BROKEN, "too many requests"},
+    {500, 500, PUT, PLAIN | BAZEL, ENGINE_BROKEN, "nginx needs create_full_put_path on, and permission to write"},
+    {501, 501, PUT, ANY, ENGINE_BROKEN, "the server does not accept PUT: nginx needs dav_methods PUT"},
+    {500, 599, ANY, ANY, ENGINE_BROKEN, NULL},
+    {300, 399, ANY, ANY, ENGINE_UNSUITED, "redirects are not followed: use the address that the server redirects to"},
+    {400, 400, ANY, BAZEL, ENGINE_UNSUITED, "bazel-remote needs --disable_http_ac_validation"},
+    {405, 405, PUT, ANY, ENGINE_UNSUITED, "the server does not accept PUT: nginx needs dav_methods PUT"},
+    {409, 409, PUT, ANY, ENGINE_UNSUITED, "the server does not create directories"},
 };
 
-/* Returns advice for a status whose meaning depends on the server and the method; NULL: none. */
-static const char *advice_for(long status, enum http_method method, enum http_dialect dialect)
-{
-	if (status == 400 && dialect == HTTP_BAZEL) {
-		return "bazel-remote needs --disable_http_ac_validation";
-	}
-	if (status == 403 && dialect == HTTP_S3) {
-		return "S3 also answers this for absent objects, unless s3:ListBucket is allowed";
-	}
-	if (status == 409 && method == HTTP_PUT) {
-		return "the server does not create directories";
-	}
-	if (status == 500 && method == HTTP_PUT && dialect != HTTP_S3) {
-		return "nginx needs create_full_put_path on, and permission to write";
-	}
-	if ((status == 405 || status == 501) && method == HTTP_PUT) {
-		return "the server does not accept PUT: nginx needs dav_methods PUT";
-	}
-	return NULL;
-}
-
 /* For GET only 200 is a success, because the body of a 203 or 206 may differ from the stored value. */
-static bool is_success(long status, enum http_method method)
-{
-	return method == HTTP_GET ? status == 200 : status >= 200 && status < 300;
-}
-
-/* A few cases of S3 and bazel-remote differ from the table and are checked first. */
 enum engine_answer http_status_answer(long status, enum http_method method, enum http_dialect dialect,
                                       const char **ret_words)
 {
-	*ret_words = advice_for(status, method, dialect);
-	if (is_success(status, method)) {
-		return ENGINE_DONE;
-	}
-	if (status == 404 && dialect == HTTP_S3 && method == HTTP_PUT) {
-		*ret_words = "no such bucket";
-		return ENGINE_UNSUITED;
-	}
 	for (size_t i = 0; i < sizeof(statuses) / sizeof(statuses[0]); i++) {
-		if (status >= statuses[i].first && status <= statuses[i].last) {
-			if (*ret_words == NULL) {
-				*ret_words = statuses[i].words;
-			}
-			/* after a PUT, "absent" means that the server does not have that path */
-			return statuses[i].answer == ENGINE_ABSENT && method == HTTP_PUT ? ENGINE_UNSUITED
-			                                                                 : statuses[i].answer;
+		const struct status *row = &statuses[i];
+
+		if (status >= row->first && status <= row->last && (row->methods & 1 << method) &&
+		    (row->dialects & 1 << dialect)) {
+			*ret_words = row->words;
+			return row->answer;
 		}
 	}
+	*ret_words = NULL;
 	return ENGINE_UNSUITED;
 }
 

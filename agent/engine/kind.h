@@ -3,22 +3,24 @@
  * kind: the functions of one kind of engine
  *
  * Purpose: engine.c chooses the kind by the address's scheme and forwards every call to it. A kind keeps its state in a
- * struct that begins with a struct engine. To add a kind, add a file <kind>.c, a line below, and a line in engine.c.
+ * struct that begins with a struct engine. To add a kind, add a file <kind>.c, a line below, a line in engine.c, and
+ * its schemes in address.c.
  *
- * The functions are those of engine.h. open() allocates with engine_new(), which sets `kind`; close() frees what the
- * kind allocated, but not the struct itself. An error's text is empty at first, and `ret_error` is never NULL. put()
- * never gets a value that is larger than ENGINE_VALUE_MAX.
+ * The functions are those of engine.h. open() gets a zeroed struct with the members of struct engine set. close() frees
+ * what the kind allocated, but not the struct itself; it is also called after open() has failed. An error's text is
+ * empty at first, and `ret_error` is never NULL. put() never gets a value that is larger than ENGINE_VALUE_MAX.
  */
 #ifndef AGENT_ENGINE_KIND_H
 #define AGENT_ENGINE_KIND_H
 
+#include "agent/engine/address.h"
 #include "agent/engine/engine.h"
 
 #include <time.h>
 
 struct engine_kind {
-	const char *const *schemes; /* beginnings of addresses ("redis://"), NULL at the end */
-	int (*open)(const struct engine_options *options, struct engine **ret_engine, struct engine_error *ret_error);
+	size_t size; /* of the kind's struct */
+	int (*open)(struct engine *engine, const struct engine_address *address, struct engine_error *ret_error);
 	void (*close)(struct engine *engine);
 	enum engine_answer (*get)(struct engine *engine, const struct engine_name *name, unsigned limit_ms,
 	                          void **ret_value, size_t *ret_size, struct engine_error *ret_error);
@@ -31,6 +33,8 @@ struct engine_kind {
 
 struct engine {
 	const struct engine_kind *kind;
+	const struct engine_options *options;
+	const char *prefix; /* that of the options, or "nvrtccache" */
 	char says[ENGINE_TEXT_MAX + ENGINE_NAME_MAX];
 };
 
@@ -39,14 +43,13 @@ extern const struct engine_kind engine_kind_redis;
 extern const struct engine_kind engine_kind_http;
 extern const struct engine_kind engine_kind_s3;
 
-/* Allocates `size` zeroed bytes, which begin with a struct engine. Returns NULL if memory runs out. */
-struct engine *engine_new(const struct engine_kind *kind, size_t size);
 /* Sets the description that engine_says() returns. */
 __attribute__((format(printf, 2, 3))) void engine_say(struct engine *engine, const char *format, ...);
 /* Writes the text of an error. It is truncated if it is too long, and control characters become '?'. */
 __attribute__((format(printf, 2, 3))) void engine_tell(struct engine_error *error, const char *format, ...);
-/* Returns the prefix of the options, or "nvrtccache". */
-const char *engine_prefix(const struct engine_options *options);
+
+/* Writes the text of an error in the options. Returns -EINVAL. */
+int engine_refuse(struct engine_error *error, const char *words);
 
 /* Returns the time of CLOCK_MONOTONIC that is `limit_ms` milliseconds from now. */
 struct timespec engine_deadline(unsigned limit_ms);
@@ -63,12 +66,10 @@ unsigned engine_left_ms(const struct timespec *deadline);
  *     digests   BLAKE2b-256 of the Redis name, for engines whose names are digests (bazel's ac/)
  * Errors: none: engine_address_prefix() allows only prefixes that fit.
  */
-#define ENGINE_NAME_DIGEST 32
 
 /* Returns the length of the name. */
 size_t engine_name_redis(const char *prefix, const struct engine_name *name, char ret_name[ENGINE_NAME_MAX]);
 void engine_name_path(const char *prefix, const struct engine_name *name, char ret_name[ENGINE_NAME_MAX]);
-void engine_name_digest(const char *prefix, const struct engine_name *name, uint8_t ret_digest[ENGINE_NAME_DIGEST]);
 /* Writes ac/<64 hex of the digest>. */
 void engine_name_bazel(const char *prefix, const struct engine_name *name, char ret_name[ENGINE_NAME_MAX]);
 

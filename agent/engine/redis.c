@@ -8,7 +8,6 @@
 #include "agent/engine/kind.h"
 #include "agent/engine/redis_session.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +15,6 @@
 struct engine_redis {
 	struct engine engine;
 	struct redis_session session;
-	char *prefix;
-	unsigned expire_s;
 };
 
 /* Reports an unexpected reply. The connection stays open, because the reply was valid in the protocol. */
@@ -39,9 +36,9 @@ static enum engine_answer ask_value(struct engine_redis *redis, const struct eng
 	char seconds[16];
 
 	redis_add(&command, renewal == RENEW ? "GETEX" : "GET");
-	redis_add_bytes(&command, key, engine_name_redis(redis->prefix, name, key));
+	redis_add_bytes(&command, key, engine_name_redis(redis->engine.prefix, name, key));
 	if (renewal == RENEW) {
-		(void)snprintf(seconds, sizeof(seconds), "%u", redis->expire_s);
+		(void)snprintf(seconds, sizeof(seconds), "%u", redis->engine.options->expire_s);
 		redis_add(&command, "EX");
 		redis_add(&command, seconds);
 	}
@@ -54,7 +51,7 @@ static enum engine_answer redis_get(struct engine *engine, const struct engine_n
 {
 	struct engine_redis *redis = (struct engine_redis *)engine;
 	const struct timespec deadline = engine_deadline(limit_ms);
-	enum renewal renewal = redis->expire_s != 0 && !redis->session.only_read ? RENEW : LEAVE;
+	enum renewal renewal = redis->engine.options->expire_s != 0 && !redis->session.only_read ? RENEW : LEAVE;
 	redisReply *reply = NULL;
 	enum engine_answer answer = ask_value(redis, name, renewal, &deadline, &reply, ret_error);
 	void *value;
@@ -98,7 +95,7 @@ static enum engine_answer redis_has(struct engine *engine, const struct engine_n
 	enum engine_answer answer;
 
 	redis_add(&command, "EXISTS");
-	redis_add_bytes(&command, key, engine_name_redis(redis->prefix, name, key));
+	redis_add_bytes(&command, key, engine_name_redis(redis->engine.prefix, name, key));
 	answer = redis_ask(&redis->session, &command, &deadline, &reply, ret_error);
 	if (answer != ENGINE_DONE) {
 		return answer;
@@ -139,10 +136,10 @@ static enum engine_answer redis_put(struct engine *engine, const struct engine_n
 	char seconds[16];
 
 	redis_add(&command, "SET");
-	redis_add_bytes(&command, key, engine_name_redis(redis->prefix, name, key));
+	redis_add_bytes(&command, key, engine_name_redis(redis->engine.prefix, name, key));
 	redis_add_bytes(&command, value, size);
-	if (redis->expire_s != 0) {
-		(void)snprintf(seconds, sizeof(seconds), "%u", redis->expire_s);
+	if (redis->engine.options->expire_s != 0) {
+		(void)snprintf(seconds, sizeof(seconds), "%u", redis->engine.options->expire_s);
 		redis_add(&command, "EX");
 		redis_add(&command, seconds);
 	}
@@ -164,48 +161,21 @@ static void redis_close(struct engine *engine)
 
 	redis_drop(&redis->session);
 	transport_close(&redis->session.transport);
-	free(redis->prefix);
 }
 
 /* Does not connect, because the agent has to start even if the engine is down. */
-static int redis_open(const struct engine_options *options, struct engine **ret_engine, struct engine_error *ret_error)
+static int redis_open(struct engine *engine, const struct engine_address *address, struct engine_error *ret_error)
 {
-	struct engine_redis *redis;
 	char place[ADDRESS_HOST_MAX + 16];
-	int error;
 
-	if (options->user != NULL && options->password_file == NULL) {
-		engine_tell(ret_error, "--user: requires --password-file");
-		return -EINVAL;
-	}
-	redis = (struct engine_redis *)engine_new(&engine_kind_redis, sizeof(*redis));
-	if (redis == NULL) {
-		return -ENOMEM;
-	}
-	error = transport_open(options, &redis->session.transport, ret_error);
-	if (error != 0) {
-		free(redis);
-		return error;
-	}
-	redis->prefix = strdup(engine_prefix(options));
-	redis->expire_s = options->expire_s;
-	if (redis->prefix == NULL) {
-		redis_close(&redis->engine);
-		free(redis);
-		return -ENOMEM;
-	}
-	engine_address_place(&redis->session.transport.address, place, sizeof(place));
-	engine_say(&redis->engine, "Redis at %s%s, database %u, prefix %s", place,
-	           redis->session.transport.address.tls ? " (TLS)" : "", redis->session.transport.address.database,
-	           redis->prefix);
-	*ret_engine = &redis->engine;
-	return 0;
+	engine_address_place(address, place, sizeof(place));
+	engine_say(engine, "Redis at %s%s, database %u, prefix %s", place, address->tls ? " (TLS)" : "",
+	           address->database, engine->prefix);
+	return transport_open(engine, address, &((struct engine_redis *)engine)->session.transport, ret_error);
 }
 
-static const char *const schemes[] = {"redis://", "rediss://", "redis+unix://", NULL};
-
 const struct engine_kind engine_kind_redis = {
-    .schemes = schemes,
+    .size = sizeof(struct engine_redis),
     .open = redis_open,
     .close = redis_close,
     .get = redis_get,

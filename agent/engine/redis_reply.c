@@ -2,9 +2,11 @@
 /* The first word of a Redis error identifies it. The table maps the word to an answer and to advice. */
 #include "agent/engine/redis_session.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-#define DIGITS_MAX 8 /* ENGINE_VALUE_MAX has so many decimal digits */
+#define LENGTH_MAX 32    /* bytes of the line with the length of a value */
+#define WORDS_MAX  65536 /* bytes of a reply that is not a value */
 
 static const struct reply {
 	const char *begins;
@@ -56,54 +58,17 @@ enum engine_answer redis_reply_error(const char *text, enum redis_step step, con
 }
 
 /*
- * Checks "$<length>\r\n", where a length of -1 means that the value is absent. The number of digits is limited, because
- * reading would not end if a server never ends the line.
+ * hiredis checks the form of a reply, but would buffer one of any length, and would search a line without an end again
+ * and again. The announced length decides as soon as it is there. Arrays and the types of RESP3 are rejected, because
+ * our commands do not get them, and hiredis allocates memory for the announced number of elements.
  */
-static enum redis_start start_of_value(const char *bytes, size_t size)
-{
-	static const char none[] = "$-1\r\n";
-	static const char end[] = "\r\n";
-	size_t length = 0;
-	size_t at = 1;
-
-	if (size > 1 && bytes[1] == '-') {
-		size = size < sizeof(none) - 1 ? size : sizeof(none) - 1;
-		return memcmp(bytes, none, size) != 0 ? REDIS_START_FOREIGN
-		       : size < sizeof(none) - 1      ? REDIS_START_UNFINISHED
-		                                      : REDIS_START_FINE;
-	}
-	for (; at < size && bytes[at] >= '0' && bytes[at] <= '9'; at++) {
-		length = length * 10 + (size_t)(bytes[at] - '0');
-		if (length > ENGINE_VALUE_MAX) {
-			return REDIS_START_TOO_LARGE;
-		}
-	}
-	if (at - 1 > DIGITS_MAX) {
-		return REDIS_START_FOREIGN;
-	}
-	if (at == size) {
-		return REDIS_START_UNFINISHED;
-	}
-	size = size - at < sizeof(end) - 1 ? size - at : sizeof(end) - 1;
-	return at == 1 || memcmp(bytes + at, end, size) != 0 ? REDIS_START_FOREIGN
-	       : size < sizeof(end) - 1                      ? REDIS_START_UNFINISHED
-	                                                     : REDIS_START_FINE;
-}
-
-/* Arrays and the types of RESP3 are rejected, because our commands do not get them. */
 enum redis_start redis_reply_start(const char *bytes, size_t size)
 {
-	if (size == 0) {
-		return REDIS_START_UNFINISHED;
+	if (bytes[0] != '$') {
+		return size > WORDS_MAX || strchr("+-:", bytes[0]) == NULL ? REDIS_START_FOREIGN : REDIS_START_FINE;
 	}
-	switch (bytes[0]) {
-	case '$':
-		return start_of_value(bytes, size);
-	case '+':
-	case '-':
-	case ':':
-		return REDIS_START_FINE;
-	default:
+	if (size >= LENGTH_MAX && memmem(bytes, LENGTH_MAX, "\r\n", 2) == NULL) {
 		return REDIS_START_FOREIGN;
 	}
+	return strtoll(bytes + 1, NULL, 10) > ENGINE_VALUE_MAX ? REDIS_START_TOO_LARGE : REDIS_START_FINE;
 }

@@ -10,170 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * connection: a byte stream to an engine that does not use HTTP, over a Unix socket, TCP or TLS
- *
- * libcurl connects (CURLOPT_CONNECT_ONLY) and then sends and receives bytes unchanged. It is used because it resolves
- * names and checks certificates within a time limit. The program must ignore SIGPIPE.
- *
- * Calling sequence: connection_open(), connection_send() and connection_receive() in any order, connection_close().
- * After any answer other than ENGINE_DONE the connection must be closed, because a late reply would be taken for the
- * reply to the next command.
- * Errors: SLOW, UNREACHABLE, REFUSED, BROKEN, with a text. Threads: one. Ownership: the transport must outlive it.
- */
-
-struct connection {
-	struct transport *transport;
-	CURL *handle;
-	int socket;
-};
-
-/* Connects with an HTTP URL, which libcurl does not send in this mode. For a Unix socket its host is not used. */
-static CURLcode connect_only(struct connection *connection, const struct timespec *deadline)
-{
-	const struct engine_address *address = &connection->transport->address;
-	char url[ADDRESS_HOST_MAX + 32];
-	curl_socket_t socket;
-	CURLcode code;
-
-	if (address->socket[0] != '\0') {
-		(void)snprintf(url, sizeof(url), "http://localhost");
-	} else {
-		(void)snprintf(url, sizeof(url), "%s://%s:%u", address->tls ? "https" : "http", address->host,
-		               address->port);
-	}
-	transport_handle(connection->transport, connection->handle);
-	transport_limit(connection->handle, deadline);
-	curl_easy_setopt(connection->handle, CURLOPT_URL, url);
-	curl_easy_setopt(connection->handle, CURLOPT_CONNECT_ONLY, 1L);
-	curl_easy_setopt(connection->handle, CURLOPT_SSL_ENABLE_ALPN, 0L);
-	code = curl_easy_perform(connection->handle);
-	if (code == CURLE_OK) {
-		code = curl_easy_getinfo(connection->handle, CURLINFO_ACTIVESOCKET, &socket);
-	}
-	if (code == CURLE_OK) {
-		connection->socket = socket;
-	}
-	return code;
-}
-
-static void connection_close(struct connection *connection)
-{
-	if (connection != NULL) {
-		curl_easy_cleanup(connection->handle);
-		free(connection);
-	}
-}
-
-/* Connecting includes the check of certificates and host names, within the same deadline. */
-static enum engine_answer connection_open(struct transport *transport, const struct timespec *deadline,
-                                          struct connection **ret_connection, struct engine_error *ret_error)
-{
-	struct connection *connection = calloc(1, sizeof(*connection));
-	enum engine_answer answer;
-	CURLcode code;
-
-	if (connection == NULL) {
-		return ENGINE_BROKEN;
-	}
-	connection->transport = transport;
-	connection->handle = curl_easy_init();
-	code = connection->handle != NULL ? connect_only(connection, deadline) : CURLE_OUT_OF_MEMORY;
-	if (code == CURLE_OK) {
-		*ret_connection = connection;
-		return ENGINE_DONE;
-	}
-	answer = transport_tell(transport, connection->handle, code, ret_error);
-	connection_close(connection);
-	return answer;
-}
-
-/*
- * Returns whether the server has closed the connection or sent unexpected bytes. Between two commands nothing should be
- * readable.
- */
-static bool connection_is_stale(const struct connection *connection)
-{
-	struct pollfd at = {.fd = connection->socket, .events = POLLIN};
-
-	return poll(&at, 1, 0) != 0;
-}
-
-static enum engine_answer too_late(const struct connection *connection, struct engine_error *error)
-{
-	transport_words(connection->transport, error, "no answer in time");
-	return ENGINE_SLOW;
-}
-
-/* Waits until the socket is ready or the deadline has passed. */
-static enum engine_answer wait_for(const struct connection *connection, short events, const struct timespec *deadline,
-                                   struct engine_error *error)
-{
-	struct pollfd at = {.fd = connection->socket, .events = events};
-	unsigned left = engine_left_ms(deadline);
-	int ready = left > 0 ? poll(&at, 1, (int)left) : 0;
-
-	if (ready > 0 || (ready < 0 && errno == EINTR)) {
-		return ENGINE_DONE;
-	}
-	return too_late(connection, error);
-}
-
-/* Sends all bytes, in several steps because a large value may fill the socket's buffer. */
-static enum engine_answer connection_send(struct connection *connection, const void *bytes, size_t size,
-                                          const struct timespec *deadline, struct engine_error *ret_error)
-{
-	for (size_t done = 0; done < size;) {
-		size_t sent = 0;
-		CURLcode code = curl_easy_send(connection->handle, (const char *)bytes + done, size - done, &sent);
-
-		if (code == CURLE_AGAIN) {
-			enum engine_answer answer = wait_for(connection, POLLOUT, deadline, ret_error);
-
-			if (answer != ENGINE_DONE) {
-				return answer;
-			}
-		} else if (code != CURLE_OK) {
-			return transport_tell(connection->transport, connection->handle, code, ret_error);
-		}
-		done += sent;
-	}
-	return ENGINE_DONE;
-}
-
-/* Receives at least one byte and at most `size` bytes. */
-static enum engine_answer connection_receive(struct connection *connection, void *bytes, size_t size,
-                                             const struct timespec *deadline, size_t *ret_got,
-                                             struct engine_error *ret_error)
-{
-	/* the deadline is checked in each call, because a server may send bytes without end */
-	while (engine_left_ms(deadline) > 0) {
-		size_t got = 0;
-		CURLcode code = curl_easy_recv(connection->handle, bytes, size, &got);
-		enum engine_answer answer;
-
-		if (code == CURLE_OK && got > 0) {
-			*ret_got = got;
-			return ENGINE_DONE;
-		}
-		if (code == CURLE_OK) {
-			transport_words(connection->transport, ret_error,
-			                "the connection was closed before the end of the answer");
-			return ENGINE_BROKEN;
-		}
-		if (code != CURLE_AGAIN) {
-			return transport_tell(connection->transport, connection->handle, code, ret_error);
-		}
-		answer = wait_for(connection, POLLIN, deadline, ret_error);
-		if (answer != ENGINE_DONE) {
-			return answer;
-		}
-	}
-	return too_late(connection, ret_error);
-}
-
-#define WORDS_MAX 65536 /* bytes of a reply that is not a value */
-
 /* A command that has been sent and its reply. */
 struct exchange {
 	const struct timespec *deadline;
@@ -181,6 +17,113 @@ struct exchange {
 	enum redis_step step;
 	bool heard; /* a byte of the reply was received */
 };
+
+/* Writes the error text for a code of libcurl. */
+static enum engine_answer tell_code(const struct redis_session *session, const struct exchange *exchange, CURLcode code)
+{
+	return transport_tell(&session->transport, session->handle, code, exchange->error);
+}
+
+/*
+ * Connects with an HTTP URL, which libcurl does not send in this mode. For a Unix socket its host is not used.
+ * Connecting includes the check of certificates and host names, within the same deadline.
+ */
+static enum engine_answer open_connection(struct redis_session *session, const struct exchange *exchange)
+{
+	const struct engine_address *address = &session->transport.address;
+	char url[ADDRESS_HOST_MAX + 32];
+	CURLcode code;
+
+	session->handle = curl_easy_init();
+	if (session->handle == NULL) {
+		return tell_code(session, exchange, CURLE_OUT_OF_MEMORY);
+	}
+	(void)snprintf(url, sizeof(url), "%s://%s:%u", address->tls ? "https" : "http",
+	               address->socket[0] != '\0' ? "localhost" : address->host,
+	               address->socket[0] != '\0' ? 80 : address->port);
+	transport_handle(&session->transport, session->handle);
+	transport_limit(session->handle, exchange->deadline);
+	curl_easy_setopt(session->handle, CURLOPT_URL, url);
+	curl_easy_setopt(session->handle, CURLOPT_CONNECT_ONLY, 1L);
+	curl_easy_setopt(session->handle, CURLOPT_SSL_ENABLE_ALPN, 0L);
+	code = curl_easy_perform(session->handle);
+	if (code == CURLE_OK) {
+		code = curl_easy_getinfo(session->handle, CURLINFO_ACTIVESOCKET, &session->socket);
+	}
+	return code == CURLE_OK ? ENGINE_DONE : tell_code(session, exchange, code);
+}
+
+/*
+ * Returns whether the server has closed the connection or sent unexpected bytes. Between two commands nothing should be
+ * readable.
+ */
+static bool is_stale(const struct redis_session *session)
+{
+	struct pollfd at = {.fd = session->socket, .events = POLLIN};
+
+	return poll(&at, 1, 0) != 0;
+}
+
+/* Waits until the socket is ready or the deadline has passed. */
+static enum engine_answer wait_for(const struct redis_session *session, short events, const struct exchange *exchange)
+{
+	struct pollfd at = {.fd = session->socket, .events = events};
+	unsigned left = engine_left_ms(exchange->deadline);
+	int ready = left > 0 ? poll(&at, 1, (int)left) : 0;
+
+	if (ready > 0 || (ready < 0 && errno == EINTR)) {
+		return ENGINE_DONE;
+	}
+	transport_words(&session->transport, exchange->error, "no answer in time");
+	return ENGINE_SLOW;
+}
+
+/* Sends all bytes, in several steps because a large value may fill the socket's buffer. */
+static enum engine_answer send_bytes(struct redis_session *session, const char *bytes, size_t size,
+                                     const struct exchange *exchange)
+{
+	enum engine_answer answer = ENGINE_DONE;
+
+	for (size_t done = 0; done < size && answer == ENGINE_DONE;) {
+		size_t sent = 0;
+		CURLcode code = curl_easy_send(session->handle, bytes + done, size - done, &sent);
+
+		if (code == CURLE_AGAIN) {
+			answer = wait_for(session, POLLOUT, exchange);
+		} else if (code != CURLE_OK) {
+			answer = tell_code(session, exchange, code);
+		}
+		done += sent;
+	}
+	return answer;
+}
+
+/* Receives at least one byte. The deadline is checked in each call, because a server may send bytes without end. */
+static enum engine_answer receive_bytes(struct redis_session *session, const struct exchange *exchange, size_t *ret_got)
+{
+	for (;;) {
+		CURLcode code = CURLE_AGAIN;
+
+		if (engine_left_ms(exchange->deadline) > 0) {
+			code = curl_easy_recv(session->handle, session->chunk, REDIS_CHUNK, ret_got);
+		}
+		if (code == CURLE_AGAIN) {
+			enum engine_answer answer = wait_for(session, POLLIN, exchange);
+
+			if (answer != ENGINE_DONE) {
+				return answer;
+			}
+		} else if (code != CURLE_OK) {
+			return tell_code(session, exchange, code);
+		} else if (*ret_got > 0) {
+			return ENGINE_DONE;
+		} else {
+			transport_words(&session->transport, exchange->error,
+			                "the connection was closed before the end of the answer");
+			return ENGINE_BROKEN;
+		}
+	}
+}
 
 void redis_add_bytes(struct redis_command *command, const void *bytes, size_t size)
 {
@@ -209,7 +152,7 @@ static enum engine_answer send_command(struct redis_session *session, const stru
 		transport_words(&session->transport, exchange->error, "out of memory");
 		return ENGINE_BROKEN;
 	}
-	answer = connection_send(session->connection, text, (size_t)size, exchange->deadline, exchange->error);
+	answer = send_bytes(session, text, (size_t)size, exchange);
 	if (exchange->step == REDIS_STEP_LOGIN) {
 		explicit_bzero(text, (size_t)size);
 	}
@@ -217,58 +160,40 @@ static enum engine_answer send_command(struct redis_session *session, const stru
 	return answer;
 }
 
-/*
- * Checks the received part of a reply. `head` has its first bytes, and `come` is the size so far. The check precedes
- * the parser, so that memory of the announced size is allocated only for valid replies.
- */
-static enum engine_answer judge_start(const struct redis_session *session, const char *head, size_t size, size_t come,
+/* Checks the received part of a reply before hiredis parses it. */
+static enum engine_answer judge_start(const struct redis_session *session, const redisReader *reader,
                                       struct engine_error *error)
 {
-	switch (redis_reply_start(head, size)) {
+	switch (redis_reply_start(reader->buf, reader->len)) {
+	case REDIS_START_FINE:
+		return ENGINE_DONE;
 	case REDIS_START_TOO_LARGE:
 		transport_words(&session->transport, error, "the value has more than %u bytes", ENGINE_VALUE_MAX);
 		return ENGINE_TOO_LARGE;
-	case REDIS_START_FOREIGN:
-		break;
 	default:
-		if (head[0] == '$' || come <= WORDS_MAX) {
-			return ENGINE_DONE;
-		}
-		break;
+		transport_words(&session->transport, error, "the server does not speak the protocol of Redis");
+		return ENGINE_BROKEN;
 	}
-	transport_words(&session->transport, error, "the server does not speak the protocol of Redis");
-	return ENGINE_BROKEN;
 }
 
-/* judge_start() limits the size of the reply, because the buffer of hiredis grows without a limit. */
 static enum engine_answer receive_reply(struct redis_session *session, struct exchange *exchange, redisReader *reader,
                                         redisReply **ret_reply)
 {
-	char head[16];
-	size_t head_size = 0;
-	size_t come = 0;
 	void *reply = NULL;
 
 	while (reply == NULL) {
 		size_t got = 0;
-		size_t wanted;
-		enum engine_answer answer = connection_receive(session->connection, session->chunk, REDIS_CHUNK,
-		                                               exchange->deadline, &got, exchange->error);
+		enum engine_answer answer = receive_bytes(session, exchange, &got);
+		bool fed = answer == ENGINE_DONE && redisReaderFeed(reader, session->chunk, got) == REDIS_OK;
 
+		exchange->heard |= answer == ENGINE_DONE;
+		if (fed) {
+			answer = judge_start(session, reader, exchange->error);
+		}
 		if (answer != ENGINE_DONE) {
 			return answer;
 		}
-		exchange->heard = true;
-		come += got;
-		wanted = got < sizeof(head) - head_size ? got : sizeof(head) - head_size;
-		memcpy(head + head_size, session->chunk, wanted);
-		head_size += wanted;
-		answer = judge_start(session, head, head_size, come, exchange->error);
-		if (answer != ENGINE_DONE) {
-			return answer;
-		}
-		if (redisReaderFeed(reader, session->chunk, got) != REDIS_OK ||
-		    redisReaderGetReply(reader, &reply) != REDIS_OK) {
+		if (!fed || redisReaderGetReply(reader, &reply) != REDIS_OK) {
 			transport_words(&session->transport, exchange->error,
 			                "the server does not speak the protocol of Redis (%s)", reader->errstr);
 			return ENGINE_BROKEN;
@@ -324,8 +249,8 @@ static enum engine_answer ask_once(struct redis_session *session, const struct r
 /* Closes the connection and resets `only_read`, because the next connection may have the permission. */
 void redis_drop(struct redis_session *session)
 {
-	connection_close(session->connection);
-	session->connection = NULL;
+	curl_easy_cleanup(session->handle);
+	session->handle = NULL;
 	session->only_read = false;
 }
 
@@ -349,13 +274,12 @@ static enum engine_answer connect_to(struct redis_session *session, const struct
 	struct redis_command login = {.count = 0};
 	struct redis_command select = {.count = 0};
 	char number[16];
-	enum engine_answer answer =
-	    connection_open(&session->transport, exchange->deadline, &session->connection, exchange->error);
+	enum engine_answer answer = open_connection(session, exchange);
 
 	if (answer == ENGINE_DONE && session->transport.password != NULL) {
 		redis_add(&login, "AUTH");
-		if (session->transport.user != NULL) {
-			redis_add(&login, session->transport.user);
+		if (session->transport.options->user != NULL) {
+			redis_add(&login, session->transport.options->user);
 		}
 		redis_add(&login, session->transport.password);
 		answer = send_introduction(session, &login, REDIS_STEP_LOGIN, exchange);
@@ -383,7 +307,7 @@ static bool has_ended(enum engine_answer answer)
 enum engine_answer redis_ask(struct redis_session *session, const struct redis_command *command,
                              const struct timespec *deadline, redisReply **ret_reply, struct engine_error *error)
 {
-	bool stood = session->connection != NULL && !connection_is_stale(session->connection);
+	bool stood = session->handle != NULL && !is_stale(session);
 
 	if (!stood) {
 		redis_drop(session);
@@ -392,7 +316,7 @@ enum engine_answer redis_ask(struct redis_session *session, const struct redis_c
 		struct exchange exchange = {.deadline = deadline, .error = error, .step = REDIS_STEP_COMMAND};
 		enum engine_answer answer = ENGINE_DONE;
 
-		if (session->connection == NULL) {
+		if (session->handle == NULL) {
 			answer = connect_to(session, &exchange);
 			if (answer != ENGINE_DONE) { /* without AUTH and SELECT the connection cannot be used */
 				redis_drop(session);

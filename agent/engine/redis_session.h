@@ -12,6 +12,9 @@
  * If a reused connection breaks before the first byte of a reply, the command is sent again on a new connection,
  * because servers close idle connections.
  *
+ * libcurl connects (CURLOPT_CONNECT_ONLY) and then sends and receives bytes unchanged. It resolves names and checks
+ * certificates within a time limit.
+ *
  * Calling sequence: zero the struct, transport_open() for its transport; redis_add() for each word, redis_ask(),
  * freeReplyObject(); redis_drop() and transport_close(). Errors: those of engines, with a text. Threads: one.
  * Ownership: the words of a command belong to the caller, and so does a reply.
@@ -30,8 +33,9 @@
 
 struct redis_session {
 	struct transport transport;
-	struct connection *connection; /* NULL: none */
-	bool only_read;                /* the server refused GETEX on it: a replica, or a user without permission */
+	CURL *handle; /* NULL: no connection */
+	curl_socket_t socket;
+	bool only_read; /* the server refused GETEX on it: a replica, or a user without permission */
 	char chunk[REDIS_CHUNK];
 };
 
@@ -73,13 +77,12 @@ enum redis_step {
 enum engine_answer redis_reply_error(const char *text, enum redis_step step, const char **ret_words);
 
 enum redis_start {
-	REDIS_START_UNFINISHED, /* more bytes are needed to decide */
 	REDIS_START_FINE,
 	REDIS_START_TOO_LARGE, /* a value longer than ENGINE_VALUE_MAX */
-	REDIS_START_FOREIGN,   /* a type of reply that our commands never get */
+	REDIS_START_FOREIGN,   /* a type of reply that our commands never get, or a longer one than they get */
 };
 
-/* Checks the first bytes of a reply before the rest is read: its type and its length. */
+/* Checks the part of a reply that was received: its type, its length and its size. A NUL follows the bytes. */
 enum redis_start redis_reply_start(const char *bytes, size_t size);
 
 #endif

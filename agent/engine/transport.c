@@ -5,7 +5,6 @@
  */
 #include "agent/engine/transport.h"
 
-#include "agent/engine/kind.h"
 #include "agent/engine/secret_file.h"
 
 #include <errno.h>
@@ -22,18 +21,6 @@ static void start_curl(void)
 	(void)curl_global_init(CURL_GLOBAL_DEFAULT);
 }
 
-/* Copies a text; NULL is not copied. */
-static int copy_text(const char *text, char **ret_copy)
-{
-	if (text != NULL) {
-		*ret_copy = strdup(text);
-		if (*ret_copy == NULL) {
-			return -ENOMEM;
-		}
-	}
-	return 0;
-}
-
 /* The error text names the file and never contains anything of its content. */
 static int read_secret(const char *what, const char *path, char **ret_secret, struct engine_error *error)
 {
@@ -45,43 +32,30 @@ static int read_secret(const char *what, const char *path, char **ret_secret, st
 	return failure == 0 || failure == -EACCES || failure == -ENOMEM ? failure : -EINVAL;
 }
 
-static int fill_in(const struct engine_options *options, struct transport *transport, struct engine_error *error)
-{
-	int failure = engine_address_parse(options->address, &transport->address, error);
-
-	if (failure == 0) {
-		failure = engine_address_prefix(&transport->address, engine_prefix(options), error);
-	}
-	if (failure == 0) {
-		failure = read_secret("password", options->password_file, &transport->password, error);
-	}
-	if (failure == 0) {
-		failure = read_secret("token", options->token_file, &transport->token, error);
-	}
-	if (failure == 0 &&
-	    (copy_text(options->user, &transport->user) != 0 || copy_text(options->ca_file, &transport->ca_file) != 0 ||
-	     copy_text(options->certificate, &transport->certificate) != 0 ||
-	     copy_text(options->certificate_key, &transport->certificate_key) != 0)) {
-		failure = -ENOMEM;
-	}
-	return failure;
-}
-
 /* curl_global_init() is not thread-safe in old versions, so pthread_once() calls it. */
-int transport_open(const struct engine_options *options, struct transport *ret_transport,
+int transport_open(const struct engine *engine, const struct engine_address *address, struct transport *transport,
                    struct engine_error *ret_error)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	struct transport transport = {.user = NULL};
-	int failure = fill_in(options, &transport, ret_error);
+	const struct engine_options *options = engine->options;
+	const char *words;
+	int failure = engine_address_prefix(address, engine->prefix, &words);
 
 	if (failure != 0) {
-		transport_close(&transport);
-		return failure;
+		engine_tell(ret_error, "--prefix: %s", words);
+	} else if (options->user != NULL && options->password_file == NULL) {
+		failure = engine_refuse(ret_error, "--user: requires --password-file");
 	}
 	(void)pthread_once(&once, start_curl);
-	*ret_transport = transport;
-	return 0;
+	transport->options = options;
+	transport->address = *address;
+	if (failure == 0) {
+		failure = read_secret("password", options->password_file, &transport->password, ret_error);
+	}
+	if (failure == 0) {
+		failure = read_secret("token", options->token_file, &transport->token, ret_error);
+	}
+	return failure;
 }
 
 /* Zeroes the secrets before they are freed. */
@@ -89,15 +63,12 @@ void transport_close(struct transport *transport)
 {
 	secret_file_wipe(transport->password);
 	secret_file_wipe(transport->token);
-	free(transport->user);
-	free(transport->ca_file);
-	free(transport->certificate);
-	free(transport->certificate_key);
 }
 
 /* For Unix sockets and Redis, proxies of the environment are disabled, because they cannot forward these. */
 void transport_handle(struct transport *transport, CURL *handle)
 {
+	const struct engine_options *options = transport->options;
 	const struct engine_address *address = &transport->address;
 
 	transport->words[0] = '\0';
@@ -121,15 +92,14 @@ void transport_handle(struct transport *transport, CURL *handle)
 	if (address->socket[0] != '\0' || address->kind == ADDRESS_REDIS) {
 		curl_easy_setopt(handle, CURLOPT_PROXY, "");
 	}
-	if (transport->ca_file != NULL) {
-		curl_easy_setopt(handle, CURLOPT_CAINFO, transport->ca_file);
+	if (options->ca_file != NULL) {
+		curl_easy_setopt(handle, CURLOPT_CAINFO, options->ca_file);
 		curl_easy_setopt(handle, CURLOPT_CAPATH, NULL);
 	}
-	if (transport->certificate != NULL) {
-		curl_easy_setopt(handle, CURLOPT_SSLCERT, transport->certificate);
+	if (options->certificate != NULL) {
+		curl_easy_setopt(handle, CURLOPT_SSLCERT, options->certificate);
 		curl_easy_setopt(handle, CURLOPT_SSLKEY,
-		                 transport->certificate_key != NULL ? transport->certificate_key
-		                                                    : transport->certificate);
+		                 options->certificate_key != NULL ? options->certificate_key : options->certificate);
 	}
 }
 
@@ -176,7 +146,7 @@ static enum engine_answer answer_of(const struct transport *transport, CURLcode 
  */
 static const char *guess_cause(const struct transport *transport, enum engine_answer answer)
 {
-	return answer == ENGINE_BROKEN && transport->address.tls && transport->certificate == NULL
+	return answer == ENGINE_BROKEN && transport->address.tls && transport->options->certificate == NULL
 	           ? " (if the server requires a client certificate: --certificate)"
 	           : "";
 }

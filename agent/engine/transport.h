@@ -7,30 +7,27 @@
  * Calling sequence: transport_open() reads the secrets; transport_handle() for each libcurl handle and after
  * curl_easy_reset(); transport_tell() for an error of libcurl; transport_close(). Certificates are always checked.
  * Proxies from the environment (http_proxy) are used only for HTTP over a network.
- * Errors: transport_open(): as engine_open(). Threads: a transport belongs to one thread. Ownership: a transport has
- * its own copies of the options.
+ * Errors: transport_open(): as engine_open(). Threads: a transport belongs to one thread. Ownership: the options must
+ * outlive the transport.
  */
 #ifndef AGENT_ENGINE_TRANSPORT_H
 #define AGENT_ENGINE_TRANSPORT_H
 
-#include "agent/engine/address.h"
+#include "agent/engine/kind.h"
 
 #include <curl/curl.h>
 #include <time.h>
 
 struct transport {
+	const struct engine_options *options;
 	struct engine_address address;
-	char *user;
 	char *password; /* NULL: none */
 	char *token;
-	char *ca_file;
-	char *certificate;
-	char *certificate_key;
 	char words[CURL_ERROR_SIZE]; /* error text of libcurl for the last call */
 };
 
-/* Reads the secrets, parses the address and checks the prefix. After a failure there is nothing to close. */
-int transport_open(const struct engine_options *options, struct transport *ret_transport,
+/* Reads the secrets and checks the prefix of an engine. The transport, zeroed before, is closed also after a failure. */
+int transport_open(const struct engine *engine, const struct engine_address *address, struct transport *transport,
                    struct engine_error *ret_error);
 void transport_close(struct transport *transport);
 

@@ -25,10 +25,10 @@ static void read_address(struct input *input)
 {
 	char *text = text_of(input->at, input->left);
 	struct engine_address address;
-	struct engine_error error = {""};
+	const char *words = NULL;
 	char told[ADDRESS_HOST_MAX + 16];
 
-	if (engine_address_parse(text, &address, &error) == 0) {
+	if (engine_address_parse(text, &address, &words) == 0 && address.kind != ADDRESS_DIR) {
 		require(address.socket[0] == '/' || (address.socket[0] == '\0' && address.host[0] != '\0'));
 		require(strpbrk(address.host, "@/?# \r\n") == NULL && strpbrk(address.path, "@?# %\r\n") == NULL);
 		require(strstr(address.path, "/../") == NULL && address.port <= 65535);
@@ -36,7 +36,7 @@ static void read_address(struct input *input)
 		engine_address_place(&address, told, sizeof(told));
 		require(told[0] != '\0');
 	} else {
-		require(error.text[0] != '\0');
+		require(words != NULL || strncmp(text, "dir:///", 7) == 0);
 	}
 	free(text);
 }
@@ -98,7 +98,7 @@ static void read_words(struct input *input)
 
 	require(redis_reply_error(text, REDIS_STEP_COMMAND, &words) != ENGINE_DONE);
 	require(redis_reply_error(text, REDIS_STEP_LOGIN, &words) != ENGINE_DONE);
-	(void)redis_reply_start((const char *)copy, input->left);
+	(void)redis_reply_start(text, input->left);
 	http_status_code_of_s3((const char *)copy, input->left, code);
 	require(strlen(code) < sizeof(code));
 	free(copy);

@@ -33,15 +33,15 @@ Test(engine_name, a_digest_depends_on_prefix_format_and_key)
 	const struct engine_name one = name_of(1, 1);
 	const struct engine_name other_key = name_of(2, 1);
 	const struct engine_name other_format = name_of(1, 2);
-	uint8_t digests[4][ENGINE_NAME_DIGEST];
+	char names[4][ENGINE_NAME_MAX];
 
-	engine_name_digest("p", &one, digests[0]);
-	engine_name_digest("q", &one, digests[1]);
-	engine_name_digest("p", &other_key, digests[2]);
-	engine_name_digest("p", &other_format, digests[3]);
+	engine_name_bazel("p", &one, names[0]);
+	engine_name_bazel("q", &one, names[1]);
+	engine_name_bazel("p", &other_key, names[2]);
+	engine_name_bazel("p", &other_format, names[3]);
 	for (size_t i = 0; i < 4; i++) {
 		for (size_t j = 0; j < i; j++) {
-			cr_expect_neq(memcmp(digests[i], digests[j], ENGINE_NAME_DIGEST), 0);
+			cr_expect_str_neq(names[i], names[j]);
 		}
 	}
 }
@@ -83,16 +83,34 @@ Test(engine_redis_reply, login_errors_do_not_repeat_the_servers_text)
 
 Test(engine_redis_reply, each_first_line_of_a_reply_is_classified)
 {
-	EXPECT_STARTS(REDIS_START_UNFINISHED, "", "$", "$67108864", "$67108864\r", "$-", "$-1\r");
-	EXPECT_STARTS(REDIS_START_FINE, "$67108864\r\n", "$-1\r\n", "+OK", ":1");
+	EXPECT_STARTS(REDIS_START_FINE, "", "$", "$67108864", "$67108864\r", "$-", "$-1\r");
+	EXPECT_STARTS(REDIS_START_FINE, "$67108864\r\n", "$-1\r\n", "+OK", ":1", "-ERR");
 	EXPECT_STARTS(REDIS_START_TOO_LARGE, "$67108865", "$99999999999999999999999");
-	EXPECT_STARTS(REDIS_START_FOREIGN, "$\r\n", "$1a\r\n", "*1\r\n", "HTTP/1.1");
+	EXPECT_STARTS(REDIS_START_FOREIGN, "*1\r\n", "HTTP/1.1");
 }
 
 /* A length without an end would be buffered until memory is exhausted. */
+Test(engine_redis_reply, lines_without_an_end_are_rejected)
+{
+	EXPECT_STARTS(REDIS_START_FOREIGN, "$00000000000000000000000000000000", "$-11111111111111111111111111111111",
+	              "$1\raaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "$-1\raaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+	              "$1\naaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa");
+	cr_expect_eq(redis_reply_start("+OK", (1u << 16) + 1), REDIS_START_FOREIGN);
+}
+
+/* hiredis checks the rest of the form. */
 Test(engine_redis_reply, malformed_lengths_are_rejected)
 {
-	EXPECT_STARTS(REDIS_START_FOREIGN, "$-11", "$-1\ra", "$1\ra", "$000000001");
+	static const char *const texts[] = {"$\r\n", "$1a\r\n", "$-11\r\n", "$000000001\r\n"};
+
+	for (size_t i = 0; i < COUNT(texts); i++) {
+		redisReader *reader = redisReaderCreate();
+		void *reply = NULL;
+
+		cr_expect_eq(redisReaderFeed(reader, texts[i], strlen(texts[i])), REDIS_OK);
+		cr_expect_eq(redisReaderGetReply(reader, &reply), REDIS_ERR, "%s", texts[i]);
+		redisReaderFree(reader);
+	}
 }
 
 static enum engine_answer status(long number, enum http_method method, enum http_dialect dialect)
