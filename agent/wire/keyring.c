@@ -8,7 +8,6 @@
 #include "agent/engine/secret_file.h"
 #include "cache/digits.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -17,40 +16,25 @@
 
 #define BLANKS " \t\r"
 
-/* Ids may contain only letters, digits and three other characters, because --status and error texts print them. */
-static bool take_id(const char *text, size_t size, struct keyring_key *key)
+/*
+ * Parses "id hex", with blanks around and between. A third word is an error, because it is probably a mistake. Ids may
+ * contain only some characters, because --status and error texts print them. A key has at least 32 bytes, because a
+ * short one could be guessed, and at most the 64 bytes that BLAKE2b takes.
+ */
+static bool parse_line(const char *line, struct keyring_key *key)
 {
-	if (size == 0 || size >= sizeof(key->id)) {
-		return false;
-	}
-	for (size_t i = 0; i < size; i++) {
-		if (!isalnum((unsigned char)text[i]) && strchr("._-", text[i]) == NULL) {
-			return false;
-		}
-	}
-	memcpy(key->id, text, size);
-	return true;
-}
+	char hex[2 * KEYRING_KEY_BYTES + 1] = "";
+	int end = 0;
+	bool fine;
 
-/* A key has at least 32 bytes, because a short one could be guessed, and at most the 64 bytes that BLAKE2b takes. */
-static bool take_bytes(const char *text, size_t size, struct keyring_key *key)
-{
-	key->size = size / 2;
-	return size % 2 == 0 && key->size >= KEYRING_KEY_LEAST && key->size <= KEYRING_KEY_BYTES &&
-	       digits_parse(text, key->size, key->bytes);
-}
-
-/* Parses "id hex", with blanks around and between. A third word is an error, because it is probably a mistake. */
-static bool take_line(const char *line, size_t size, struct keyring_key *key)
-{
-	const char *end = line + size;
-	const char *id = line + strspn(line, BLANKS);
-	size_t id_size = strcspn(id, BLANKS "\n");
-	const char *hex = id + id_size + strspn(id + id_size, BLANKS);
-	size_t hex_size = strcspn(hex, BLANKS "\n");
-	const char *rest = hex + hex_size;
-
-	return rest + strspn(rest, BLANKS) == end && take_id(id, id_size, key) && take_bytes(hex, hex_size, key);
+	line += strspn(line, BLANKS);
+	fine = sscanf(line, "%15[A-Za-z0-9._-]%*[ \t\r]%128[0-9a-f]%n", key->id, hex, &end) == 2 &&
+	       strchr("\n", line[end + (int)strspn(line + end, BLANKS)]) != NULL;
+	key->size = strlen(hex) / 2;
+	fine =
+	    fine && strlen(hex) % 2 == 0 && key->size >= KEYRING_KEY_LEAST && digits_parse(hex, key->size, key->bytes);
+	explicit_bzero(hex, sizeof(hex));
+	return fine;
 }
 
 /* Returns whether the line is empty or a comment. */
@@ -73,20 +57,16 @@ int keyring_parse(const char *text, struct keyring **ret_keyring, unsigned *ret_
 	}
 	for (const char *line = text; *line != '\0' && error == 0; number++) {
 		size_t size = strcspn(line, "\n");
-		struct keyring_key *key = &keyring->keys[keyring->count % KEYRING_KEYS_MAX];
 
 		if (!is_empty(line)) {
-			struct keyring_key taken = {.size = 0};
+			struct keyring_key *key = keyring->keys + keyring->count;
 
-			if (keyring->count == KEYRING_KEYS_MAX || !take_line(line, size, &taken) ||
-			    keyring_find(keyring, taken.id) != NULL) {
+			if (keyring->count == KEYRING_KEYS_MAX || !parse_line(line, key) ||
+			    keyring_find(keyring, key->id) != NULL) {
 				error = -EINVAL;
 				*ret_line = number;
-			} else {
-				*key = taken;
-				keyring->count++;
 			}
-			explicit_bzero(&taken, sizeof(taken));
+			keyring->count += error == 0;
 		}
 		line += size + (line[size] == '\n');
 	}
