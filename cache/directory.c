@@ -368,46 +368,47 @@ bool directory_is_temporary(const char *name)
 	       random[1 + strspn(random + 1, "0123456789abcdef")] == '\0';
 }
 
-/* Files with other names are not ours and are not visited. */
-static int walk_shard(int shard, directory_visit *visit, void *context)
+static int visit_name(const char *name, unsigned shard, int place, directory_visit *visit, void *context)
 {
-	struct dirent *found;
-	DIR *names = fdopendir(shard);
-	int rc = 0;
+	struct directory_file file = {.shard = place, .name = name, .kind = DIRECTORY_FOREIGN};
 
-	if (!names) {
-		rc = -errno;
-		call_close(shard);
-		return rc;
+	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
+		return 0;
 	}
-	for (errno = 0; (found = readdir(names)) != NULL; errno = 0) {
-		bool temporary = directory_is_temporary(found->d_name);
-		bool entry = strlen(found->d_name) == DIRECTORY_NAME_BYTES - 1 &&
-		             strspn(found->d_name, "0123456789abcdef") == strlen(found->d_name);
-
-		if (temporary || entry) {
-			int visited = visit(context, dirfd(names), found->d_name,
-			                    temporary ? DIRECTORY_TEMPORARY : DIRECTORY_ENTRY);
-
-			rc = rc < 0 ? rc : visited;
-		}
+	if (directory_is_temporary(name)) {
+		file.kind = DIRECTORY_TEMPORARY;
+	} else if (directory_entry_key(shard, name, file.key)) {
+		file.kind = DIRECTORY_ENTRY;
 	}
-	if (errno != 0 && rc == 0) {
-		rc = -errno;
-	}
-	closedir(names);
-	return rc;
+	return visit(context, &file);
 }
 
+/* readdir() sets errno on failure only, so it is reset before each call. */
 int directory_walk_shard(const struct directory *directory, int home, unsigned shard, directory_visit *visit,
                          void *context)
 {
+	struct dirent *found;
+	DIR *names;
 	int place = -1;
 	int rc = directory_open_shard(directory, home, shard, DIRECTORY_LIST, &place);
 
 	if (rc < 0) {
 		return rc == -ENOENT ? 0 : rc;
 	}
-	rc = walk_shard(place, visit, context);
+	names = fdopendir(place);
+	if (!names) {
+		rc = -errno;
+		call_close(place);
+		return rc;
+	}
+	for (errno = 0; (found = readdir(names)) != NULL; errno = 0) {
+		int visited = visit_name(found->d_name, shard, place, visit, context);
+
+		rc = rc < 0 ? rc : visited;
+	}
+	if (errno != 0 && rc == 0) {
+		rc = -errno;
+	}
+	closedir(names);
 	return rc == -ENOENT ? 0 : rc;
 }

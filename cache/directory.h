@@ -83,9 +83,16 @@ bool directory_entry_key(unsigned shard, const char *name, uint8_t ret_key[ENTRY
 /* Returns whether the name is that of a temporary file of ours: "tmp.<pid>.<random>" (cache/temporary.c). */
 bool directory_is_temporary(const char *name);
 
-enum directory_kind { DIRECTORY_ENTRY, DIRECTORY_TEMPORARY };
-/* Called for every entry and temporary file. After a negative return value the walk continues. */
-typedef int directory_visit(void *context, int shard, const char *name, enum directory_kind kind);
+/* FOREIGN: the name is not one of ours. */
+enum directory_kind { DIRECTORY_ENTRY, DIRECTORY_TEMPORARY, DIRECTORY_FOREIGN };
+struct directory_file {
+	int shard; /* descriptor */
+	const char *name;
+	enum directory_kind kind;
+	uint8_t key[ENTRY_KEY_BYTES]; /* of an entry */
+};
+/* Called for every file. After a negative return value the walk continues. */
+typedef int directory_visit(void *context, const struct directory_file *file);
 
 /* Visits the files of a shard. Returns the first error, of the shard or of a visit. A missing shard has no files. */
 int directory_walk_shard(const struct directory *directory, int home, unsigned shard, directory_visit *visit,

@@ -98,6 +98,14 @@ static enum lock_result take_byte(int lock, uint64_t byte, unsigned wait_us)
 	return result;
 }
 
+int lock_begin(const struct directory *directory, int home)
+{
+	int lock = -1;
+
+	(void)directory_open_file(directory, home, LOCK_NAME, O_RDWR | O_CREAT, &lock);
+	return lock;
+}
+
 /*
  * A lock file that cannot be opened is treated like a file system without locks, because storing without a lock is
  * better than not storing.
@@ -105,9 +113,9 @@ static enum lock_result take_byte(int lock, uint64_t byte, unsigned wait_us)
 int lock_take(const struct directory *directory, int home, uint64_t byte, unsigned wait_us, int *ret_lock)
 {
 	enum lock_result result;
-	int lock = -1;
+	int lock = lock_begin(directory, home);
 
-	if (directory_open_file(directory, home, LOCK_NAME, O_RDWR | O_CREAT, &lock) < 0) {
+	if (lock < 0) {
 		*ret_lock = -1;
 		return 0;
 	}
@@ -127,13 +135,6 @@ int lock_take_key(const struct directory *directory, int home, const uint8_t key
                   int *ret_lock)
 {
 	return lock_take(directory, home, byte_of(key), wait_us, ret_lock);
-}
-
-void lock_begin(const struct directory *directory, int home, int *ret_lock)
-{
-	if (directory_open_file(directory, home, LOCK_NAME, O_RDWR | O_CREAT, ret_lock) < 0) {
-		*ret_lock = -1;
-	}
 }
 
 /*

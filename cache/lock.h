@@ -55,8 +55,8 @@ int lock_take(const struct directory *directory, int home, uint64_t byte, unsign
 /* Locks the byte of `key`. A process holds this lock while it changes or removes the file of the key. */
 int lock_take_key(const struct directory *directory, int home, const uint8_t key[ENTRY_KEY_BYTES], unsigned wait_us,
                   int *ret_lock);
-/* Opens the lock file for lock_add_key(); nothing is locked yet. */
-void lock_begin(const struct directory *directory, int home, int *ret_lock);
+/* Opens the lock file for lock_add_key(); nothing is locked yet. -1: it cannot be opened. */
+int lock_begin(const struct directory *directory, int home);
 /* Releases all bytes and closes the file; -1 is accepted. */
 void lock_release(int lock);
 

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -67,17 +68,7 @@ int64_t queue_due_ns(const struct queue *queue)
 	return queue->count == 0 ? INT64_MAX : queue->items[first_due(queue)].due_ns;
 }
 
-/* Called when the agent ends, because the delays are only for nodes that start together. */
-void queue_hurry(struct queue *queue)
-{
-	for (size_t i = 0; i < queue->count; i++) {
-		queue->items[i].due_ns = INT64_MIN;
-	}
-}
-
 /* ---- the thread */
-
-enum upload_phase { UPLOAD_RUNNING, UPLOAD_DRAINING };
 
 struct upload {
 	struct service *service;
@@ -87,11 +78,10 @@ struct upload {
 	pthread_mutex_t lock;
 	pthread_cond_t change;
 	struct queue queue;
-	enum upload_phase phase;
-	bool working;        /* the thread is uploading a key that is no longer in the queue */
-	int64_t deadline_ns; /* end of draining */
-	int64_t sweep_ns;    /* when the next sweep is due */
-	int64_t swept_ns;    /* CLOCK_REALTIME; files that changed before this time were swept */
+	bool working;                /* the thread is uploading a key that is no longer in the queue */
+	_Atomic int64_t deadline_ns; /* end of draining; INT64_MAX: running. Changed under the lock */
+	int64_t sweep_ns;            /* when the next sweep is due */
+	int64_t swept_ns;            /* CLOCK_REALTIME; files that changed before this time were swept */
 };
 
 /* Returns the time of CLOCK_REALTIME, because it is compared with the times of files. */
@@ -103,46 +93,35 @@ static int64_t files_now_ns(void)
 	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
-/* Returns the time limit of an upload. While draining, it is at most the time that is left. */
-static unsigned limit_ms(struct upload *upload)
+static bool is_draining(const struct upload *upload)
 {
-	int64_t left = UPLOAD_ONE_LIMIT_MS;
+	return atomic_load(&upload->deadline_ns) != INT64_MAX;
+}
 
-	pthread_mutex_lock(&upload->lock);
-	if (upload->phase == UPLOAD_DRAINING) {
-		left = (upload->deadline_ns - service_now_ns()) / 1000000;
-	}
-	pthread_mutex_unlock(&upload->lock);
+/* Returns the time limit of an upload. While draining, it is at most the time that is left. */
+static unsigned limit_ms(const struct upload *upload)
+{
+	int64_t left = (atomic_load(&upload->deadline_ns) - service_now_ns()) / 1000000;
+
 	return left < 1 ? 1 : left < UPLOAD_ONE_LIMIT_MS ? (unsigned)left : UPLOAD_ONE_LIMIT_MS;
 }
 
 /* Returns whether the time for draining is over. A running agent has no such limit. */
-static bool out_of_time(struct upload *upload)
+static bool out_of_time(const struct upload *upload)
 {
-	bool out;
-
-	pthread_mutex_lock(&upload->lock);
-	out = upload->phase == UPLOAD_DRAINING && service_now_ns() >= upload->deadline_ns;
-	pthread_mutex_unlock(&upload->lock);
-	return out;
+	return service_now_ns() >= atomic_load(&upload->deadline_ns);
 }
 
 /* While draining, each upload is tried once even if the breaker of uploads is open. */
 static bool may_put(struct upload *upload)
 {
-	bool draining;
-
-	pthread_mutex_lock(&upload->lock);
-	draining = upload->phase == UPLOAD_DRAINING;
-	pthread_mutex_unlock(&upload->lock);
-	return service_may_ask(upload->service) && (service_may_put(&upload->puts) || draining);
+	return service_may_ask(upload->service) && (service_may_put(&upload->puts) || is_draining(upload));
 }
 
 /* ---- sweeps */
 
 struct looking {
 	struct upload *upload;
-	unsigned shard;
 	uint8_t (*keys)[ENTRY_KEY_BYTES];
 	size_t count, room;
 };
@@ -154,20 +133,18 @@ static int64_t changed_ns(const struct stat *file)
 }
 
 /* Collects the key of a file, unless it is a temporary file, was swept before, or is known to be in the engine. */
-static int note_file(void *context, int shard, const char *name, enum directory_kind kind)
+static int note_file(void *context, const struct directory_file *file)
 {
 	struct looking *looking = context;
-	uint8_t key[ENTRY_KEY_BYTES];
-	struct stat file;
+	struct stat found;
 
-	if (kind != DIRECTORY_ENTRY || !directory_entry_key(looking->shard, name, key) ||
-	    fstatat(shard, name, &file, AT_SYMLINK_NOFOLLOW) != 0 || changed_ns(&file) < looking->upload->swept_ns ||
-	    service_is_settled(looking->upload->service, key)) {
+	if (file->kind != DIRECTORY_ENTRY || fstatat(file->shard, file->name, &found, AT_SYMLINK_NOFOLLOW) != 0 ||
+	    changed_ns(&found) < looking->upload->swept_ns || service_is_settled(looking->upload->service, file->key)) {
 		return 0;
 	}
 	if (looking->count == looking->room) {
 		size_t room = looking->room != 0 ? 2 * looking->room : 64;
-		void *grown = reallocarray(looking->keys, room, sizeof(key));
+		void *grown = reallocarray(looking->keys, room, sizeof(file->key));
 
 		if (grown == NULL) {
 			return -ENOMEM;
@@ -175,7 +152,7 @@ static int note_file(void *context, int shard, const char *name, enum directory_
 		looking->keys = grown;
 		looking->room = room;
 	}
-	memcpy(looking->keys[looking->count++], key, sizeof(key));
+	memcpy(looking->keys[looking->count++], file->key, sizeof(file->key));
 	return 0;
 }
 
@@ -188,7 +165,7 @@ static bool work_off(struct upload *upload);
  */
 static bool sweep_shard(struct upload *upload, int home, unsigned shard)
 {
-	struct looking looking = {.upload = upload, .shard = shard};
+	struct looking looking = {.upload = upload};
 	bool going = true;
 
 	(void)directory_walk_shard(&upload->service->directory, home, shard, note_file, &looking);
@@ -229,19 +206,27 @@ static bool take_due(struct upload *upload, uint8_t ret_key[ENTRY_KEY_BYTES])
 	bool taken;
 
 	pthread_mutex_lock(&upload->lock);
-	taken = queue_take(&upload->queue, service_now_ns(), ret_key);
+	/* when the agent ends, all are due, because the delays are only for nodes that start together */
+	taken = queue_take(&upload->queue, is_draining(upload) ? INT64_MAX : service_now_ns(), ret_key);
 	upload->working = taken;
 	pthread_mutex_unlock(&upload->lock);
 	return taken;
+}
+
+/* Queues a key, with the lock held. */
+static void enqueue_key(struct upload *upload, const uint8_t *key, int64_t delay_ns)
+{
+	if (queue_put(&upload->queue, key, service_now_ns() + delay_ns) == QUEUE_FULL) {
+		tally_add(&upload->service->tally, TALLY_dropped, 1);
+	}
 }
 
 /* Queues a key again. While draining it is not, because the last sweep finds it if there is time. */
 static void try_again(struct upload *upload, const uint8_t *key)
 {
 	pthread_mutex_lock(&upload->lock);
-	if (upload->phase == UPLOAD_RUNNING &&
-	    queue_put(&upload->queue, key, service_now_ns() + TRY_AGAIN_NS) == QUEUE_FULL) {
-		tally_add(&upload->service->tally, TALLY_dropped, 1);
+	if (!is_draining(upload)) {
+		enqueue_key(upload, key, TRY_AGAIN_NS);
 	}
 	upload->working = false;
 	pthread_mutex_unlock(&upload->lock);
@@ -287,23 +272,21 @@ static void wait_for_work(struct upload *upload)
 	pthread_cond_timedwait(&upload->change, &upload->lock, &until);
 }
 
-/* The phase is read before work_off(), so that results queued before upload_end() are still uploaded. */
+/* The state is read before work_off(), so that results queued before upload_end() are still uploaded. */
 static void *run_thread(void *context)
 {
 	struct upload *upload = context;
-	enum upload_phase phase = UPLOAD_RUNNING;
+	bool is_last = false;
 
-	while (phase == UPLOAD_RUNNING) {
-		pthread_mutex_lock(&upload->lock);
-		phase = upload->phase; /* DRAINING: this is the last pass */
-		pthread_mutex_unlock(&upload->lock);
+	while (!is_last) {
+		is_last = is_draining(upload);
 		(void)work_off(upload);
-		if (phase == UPLOAD_DRAINING || service_now_ns() >= upload->sweep_ns) {
+		if (is_last || service_now_ns() >= upload->sweep_ns) {
 			upload->sweep_ns = service_now_ns() + UPLOAD_SWEEP_NS;
 			sweep_directory(upload);
 		}
 		pthread_mutex_lock(&upload->lock);
-		if (upload->phase == UPLOAD_RUNNING) {
+		if (!is_draining(upload)) {
 			wait_for_work(upload);
 		}
 		pthread_mutex_unlock(&upload->lock);
@@ -328,6 +311,7 @@ bool upload_begin(struct service *service, struct upload **ret_upload)
 		return false;
 	}
 	upload->service = service;
+	atomic_init(&upload->deadline_ns, INT64_MAX);
 	if (!service_open_engine(service, &upload->engine)) {
 		free(upload);
 		return false;
@@ -356,10 +340,7 @@ void upload_stored(struct upload *upload, const uint8_t key[ENTRY_KEY_BYTES])
 		return;
 	}
 	pthread_mutex_lock(&upload->lock);
-	if (queue_put(&upload->queue, key, service_now_ns() + (int64_t)(service_random() % UPLOAD_DELAY_NS)) ==
-	    QUEUE_FULL) {
-		tally_add(&upload->service->tally, TALLY_dropped, 1);
-	}
+	enqueue_key(upload, key, (int64_t)(service_random() % UPLOAD_DELAY_NS));
 	pthread_cond_signal(&upload->change);
 	pthread_mutex_unlock(&upload->lock);
 }
@@ -383,9 +364,7 @@ enum service_thread upload_end(struct upload *upload, int64_t until_ns)
 		return SERVICE_JOINED;
 	}
 	pthread_mutex_lock(&upload->lock);
-	upload->phase = UPLOAD_DRAINING;
-	upload->deadline_ns = until_ns;
-	queue_hurry(&upload->queue);
+	atomic_store(&upload->deadline_ns, until_ns);
 	pthread_cond_signal(&upload->change);
 	pthread_mutex_unlock(&upload->lock);
 	if (service_join(upload->thread, until_ns + JOIN_NS) != SERVICE_JOINED) {

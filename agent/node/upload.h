@@ -66,11 +66,9 @@ struct queue {
 
 enum queue_put { QUEUE_PUT, QUEUE_THERE, QUEUE_FULL };
 enum queue_put queue_put(struct queue *queue, const uint8_t key[ENTRY_KEY_BYTES], int64_t due_ns);
-/* Takes the item that was due first. Returns false if none is due. */
+/* Takes the item that was due first. Returns false if none is due; with INT64_MAX, all are. */
 bool queue_take(struct queue *queue, int64_t now_ns, uint8_t ret_key[ENTRY_KEY_BYTES]);
 /* Returns when the next item is due; INT64_MAX: the queue is empty. */
 int64_t queue_due_ns(const struct queue *queue);
-/* Makes all keys due at once. */
-void queue_hurry(struct queue *queue);
 
 #endif

@@ -18,13 +18,11 @@
 enum chore_phase { CHORE_LOOKING, CHORE_WORKING };
 enum chore_sum { CHORE_KNOWN, CHORE_GUESSED };
 
-typedef void chore_work(void *context, unsigned number);
-
 struct chore {
 	enum chore_phase phase;
 	uint64_t done;      /* number of files processed */
 	uint64_t whole;     /* number of all files; 0: not known */
-	uint64_t guess;     /* an estimate of `whole`, from the part of chore_each() that is done */
+	uint64_t guess;     /* an estimate of `whole`, from the part that is done */
 	enum chore_sum sum; /* whether `whole` is exact */
 	void (*tell)(struct chore *chore);
 	bool (*stopped)(void); /* true: the work should end */
@@ -59,16 +57,13 @@ static inline bool chore_stopped(const struct chore *chore)
 	return chore && chore->stopped && chore->stopped();
 }
 
-/* Calls work(context, i) for each i below `count`, in order and in this thread. */
-static inline void chore_each(struct chore *chore, unsigned count, chore_work *work, void *context)
+/* Tells the progress after `part` of `parts` equal parts. */
+static inline void chore_advance(struct chore *chore, size_t part, size_t parts)
 {
-	for (unsigned i = 0; i < count; i++) {
-		work(context, i);
-		if (chore) {
-			chore->guess = chore->done * count / (i + 1);
-		}
-		chore_tell(chore);
+	if (chore) {
+		chore->guess = chore->done * parts / part;
 	}
+	chore_tell(chore);
 }
 
 #endif

@@ -9,7 +9,6 @@
 #include "cache/source.h"
 #include "cache/store.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -22,7 +21,7 @@ struct look {
 	void *context;
 	struct inspected file;
 	char text[ERROR_TEXT_BYTES];
-	uint8_t key[ENTRY_KEY_BYTES];
+	int rc; /* of the last visit */
 };
 
 static void note_verdict(struct look *look, enum inspect_verdict verdict, const char *reason)
@@ -121,7 +120,7 @@ static void read_results(struct look *look, struct source *source)
 	int rc = source_load(source);
 
 	if (rc == 0) {
-		rc = source_list(source, look->key, STORE_RESULTS_MAX, results, &count, &end);
+		rc = source_list(source, look->file.key, STORE_RESULTS_MAX, results, &count, &end);
 	}
 	if (rc == -EBADMSG) {
 		judge_header(look, source, end);
@@ -157,59 +156,43 @@ static void read_file(struct look *look)
 }
 
 /* Temporary files are reported but not checked, because another process may still be writing them. */
-static int inspect_file(struct look *look, const char *name)
+static int inspect_file(void *context, const struct directory_file *file)
 {
-	look->file.name = name;
-	look->file.key = NULL;
+	struct look *look = context;
+
+	if (look->rc != 0) {
+		return 0;
+	}
+	look->file.shard = file->shard;
+	look->file.name = file->name;
+	look->file.key = file->kind == DIRECTORY_ENTRY ? file->key : NULL;
 	look->file.results = 0;
 	look->file.found = (struct stat){0};
 	note_verdict(look, INSPECT_SOUND, NULL);
-	if (directory_is_temporary(name)) {
+	if (file->kind == DIRECTORY_TEMPORARY) {
 		note_verdict(look, INSPECT_TEMPORARY, "being written, or left by an interrupted program");
-	} else if (!directory_entry_key(look->file.number, name, look->key)) {
+	} else if (file->kind == DIRECTORY_FOREIGN) {
 		note_verdict(look, INSPECT_FOREIGN, "not the name of an entry");
 	} else {
-		look->file.key = look->key;
 		read_file(look);
 		/* not reported if another process has removed it meanwhile, as eviction may at any time */
 		if (look->file.verdict == INSPECT_UNREADABLE &&
-		    faccessat(look->file.shard, name, F_OK, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT) {
+		    faccessat(file->shard, file->name, F_OK, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT) {
 			return 0;
 		}
 	}
-	return look->visit(look->context, &look->file);
+	look->rc = look->visit(look->context, &look->file);
+	return 0;
 }
 
-/* readdir() sets errno on failure only, so it is reset before each call. */
 int inspect_shard(const struct directory *directory, int home, unsigned number, inspect_judge *judge_entry,
                   inspect_visit *visit, void *context)
 {
 	struct look look = {.directory = directory, .judge = judge_entry, .visit = visit, .context = context};
-	struct dirent *found;
-	int shard = -1;
-	int rc = directory_open_shard(directory, home, number, DIRECTORY_LIST, &shard);
-	DIR *names;
+	int rc;
 
-	if (rc < 0) {
-		return rc == -ENOENT ? 0 : rc;
-	}
-	names = fdopendir(shard);
-	if (!names) {
-		rc = -errno;
-		close(shard);
-		return rc;
-	}
 	look.file.home = home;
-	look.file.shard = shard;
 	look.file.number = number;
-	for (errno = 0; rc == 0 && (found = readdir(names)) != NULL; errno = 0) {
-		if (strcmp(found->d_name, ".") != 0 && strcmp(found->d_name, "..") != 0) {
-			rc = inspect_file(&look, found->d_name);
-		}
-	}
-	if (rc == 0 && errno != 0) {
-		rc = -errno;
-	}
-	closedir(names);
-	return rc;
+	rc = directory_walk_shard(directory, home, number, inspect_file, &look);
+	return look.rc != 0 ? look.rc : rc;
 }

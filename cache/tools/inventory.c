@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Listing reads names, times and sizes and opens no entry. Each shard is listed separately, then the lists are joined
- * and sorted.
+ * Listing reads names, times and sizes and opens no entry. The list is sorted when all shards were read.
  */
 #include "cache/tools/inventory.h"
 
@@ -18,21 +17,11 @@
 
 #define FIRST_ROOM 256
 
-/* The records of one shard. */
-struct taking {
-	const struct listing *listing;
-	struct inventory inventory;
-	size_t room;
-	unsigned shard;
-	int error;
-};
-
 struct listing {
-	const struct directory *directory;
 	const struct inventory_beginning *beginning; /* no digits: all keys */
 	struct chore *chore;
-	int home;
-	struct taking shards[DIRECTORY_SHARDS];
+	struct inventory inventory;
+	size_t room;
 };
 
 /* If the number of digits is odd, the last one is compared with the high half of a byte. */
@@ -45,35 +34,35 @@ static bool key_begins(const uint8_t *key, const struct inventory_beginning *beg
 }
 
 /* Skips a file that was removed meanwhile, because other processes evict while this one lists. */
-static int take_file(void *context, int shard, const char *name, enum directory_kind kind)
+static int take_file(void *context, const struct directory_file *file)
 {
-	struct taking *taking = context;
-	struct inventory *inventory = &taking->inventory;
-	struct inventory_record record;
+	struct listing *listing = context;
+	struct inventory *inventory = &listing->inventory;
+	struct inventory_record *record;
 	struct stat found;
 
-	if (chore_stopped(taking->listing->chore)) {
+	if (chore_stopped(listing->chore)) {
 		return -EINTR;
 	}
-	if (kind == DIRECTORY_TEMPORARY || !directory_entry_key(taking->shard, name, record.key) ||
-	    !key_begins(record.key, taking->listing->beginning) ||
-	    fstatat(shard, name, &found, AT_SYMLINK_NOFOLLOW) < 0) {
+	if (file->kind != DIRECTORY_ENTRY || !key_begins(file->key, listing->beginning) ||
+	    fstatat(file->shard, file->name, &found, AT_SYMLINK_NOFOLLOW) < 0) {
 		return 0;
 	}
-	chore_add(taking->listing->chore, 1);
-	record.used = recency_of(&found);
-	record.size = (uint64_t)found.st_size;
-	if (inventory->count == taking->room) {
-		size_t room = taking->room ? taking->room * 2 : FIRST_ROOM;
-		void *grown = realloc(inventory->records, room * sizeof(record));
+	chore_add(listing->chore, 1);
+	if (inventory->count == listing->room) {
+		size_t room = listing->room ? listing->room * 2 : FIRST_ROOM;
+		void *grown = realloc(inventory->records, room * sizeof(*record));
 
 		if (!grown) {
 			return -ENOMEM;
 		}
 		inventory->records = grown;
-		taking->room = room;
+		listing->room = room;
 	}
-	inventory->records[inventory->count++] = record;
+	record = &inventory->records[inventory->count++];
+	memcpy(record->key, file->key, sizeof(record->key));
+	record->used = recency_of(&found);
+	record->size = (uint64_t)found.st_size;
 	return 0;
 }
 
@@ -98,77 +87,46 @@ static bool shard_begins(unsigned shard, const struct inventory_beginning *begin
 	return key_begins(key, &first);
 }
 
-static void take_shard(void *context, unsigned shard)
+/* A shard that cannot be read is counted, unless the listing was stopped or has no memory. */
+static int list_shards(const struct directory *directory, int home, struct listing *listing)
 {
-	struct listing *listing = context;
-	struct taking *taking = &listing->shards[shard];
+	for (unsigned shard = 0; shard < DIRECTORY_SHARDS; shard++) {
+		int rc = 0;
 
-	taking->listing = listing;
-	taking->shard = shard;
-	if (shard_begins(shard, listing->beginning)) {
-		taking->error = directory_walk_shard(listing->directory, listing->home, shard, take_file, taking);
-	}
-}
-
-/* Moves the records of all shards to one inventory, and frees those of the shards. */
-static int join_shards(struct listing *listing, struct inventory *ret_inventory)
-{
-	struct inventory all = {.records = NULL};
-	size_t count = 0;
-	int rc = 0;
-
-	for (size_t i = 0; i < DIRECTORY_SHARDS; i++) {
-		const struct taking *taking = &listing->shards[i];
-
-		count += taking->inventory.count;
-		all.failures += taking->error < 0;
-		rc = taking->error == -ENOMEM || taking->error == -EINTR ? taking->error : rc;
-	}
-	if (rc == 0 && count > 0) {
-		all.records = calloc(count, sizeof(*all.records));
-		rc = all.records ? 0 : -ENOMEM;
-	}
-	for (size_t i = 0; i < DIRECTORY_SHARDS; i++) {
-		struct inventory *part = &listing->shards[i].inventory;
-
-		if (rc == 0 && part->count > 0) {
-			memcpy(all.records + all.count, part->records, part->count * sizeof(*part->records));
-			all.count += part->count;
+		if (shard_begins(shard, listing->beginning)) {
+			rc = directory_walk_shard(directory, home, shard, take_file, listing);
 		}
-		inventory_free(part);
+		if (rc == -ENOMEM || rc == -EINTR) {
+			return rc;
+		}
+		listing->inventory.failures += rc < 0;
+		chore_advance(listing->chore, shard + 1, DIRECTORY_SHARDS);
 	}
-	if (rc == 0) {
-		*ret_inventory = all;
-	}
-	return rc;
+	return 0;
 }
 
-/* A missing home is no error: join_shards() then gives an empty inventory. */
+/* A missing home is no error: the inventory is then empty. */
 static int list_records(const struct directory *directory, const struct inventory_beginning *beginning,
                         struct chore *chore, struct inventory *ret_inventory)
 {
-	struct listing *listing = calloc(1, sizeof(*listing));
-	int rc;
+	struct listing listing = {.beginning = beginning, .chore = chore};
+	struct inventory *inventory = &listing.inventory;
+	int home;
+	int rc = directory_open(directory, DIRECTORY_REACH, &home);
 
-	if (!listing) {
-		return -ENOMEM;
-	}
-	listing->directory = directory;
-	listing->beginning = beginning;
-	listing->chore = chore;
-	rc = directory_open(directory, DIRECTORY_REACH, &listing->home);
 	if (rc == 0) {
-		chore_each(chore, DIRECTORY_SHARDS, take_shard, listing);
-		close(listing->home);
+		rc = list_shards(directory, home, &listing);
+		close(home);
 	}
-	if (rc == 0 || rc == -ENOENT) {
-		rc = join_shards(listing, ret_inventory);
+	if (rc < 0 && rc != -ENOENT) {
+		inventory_free(inventory);
+		return rc;
 	}
-	free(listing);
-	if (rc == 0 && ret_inventory->count > 0) {
-		qsort(ret_inventory->records, ret_inventory->count, sizeof(*ret_inventory->records), compare_records);
+	if (inventory->count > 0) {
+		qsort(inventory->records, inventory->count, sizeof(*inventory->records), compare_records);
 	}
-	return rc;
+	*ret_inventory = *inventory;
+	return 0;
 }
 
 int inventory_find(const struct directory *directory, const struct inventory_beginning *beginning,

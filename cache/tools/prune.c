@@ -27,17 +27,8 @@ struct work {
 	struct evict_list list;
 	uint64_t shard_bytes[DIRECTORY_SHARDS]; /* from our own scans, so also right if no index can be written */
 	uint64_t foreign_bytes;                 /* the part of them that is not ours to remove */
-	int error;
+	uint64_t entries;
 };
-
-/* The entries of one round, sorted by shard. Those of shard i are from[i] to from[i + 1] - 1. */
-struct round {
-	struct work *work;
-	struct usage_index_record *records;
-	size_t from[DIRECTORY_SHARDS + 1];
-};
-
-enum outcome { REMOVED, GONE, KEPT, FOREIGN, FAILED };
 
 /* Waits two seconds, ten times as long as a store does: for the user of a command, waiting is better than a failure. */
 static int begin_index(const struct evict *evict, int *ret_lock, struct usage_index **ret_index)
@@ -55,11 +46,10 @@ static uint64_t count_bytes(const struct work *work)
 	return bytes > work->foreign_bytes ? bytes - work->foreign_bytes : 0;
 }
 
-static int scan_shards(struct work *work, uint64_t *ret_entries)
+static int scan_shards(struct work *work)
 {
 	const struct evict *evict = work->evict;
 	struct usage_index *index;
-	uint64_t entries = 0;
 	int lock;
 
 	for (unsigned shard = 0; shard < DIRECTORY_SHARDS; shard++) {
@@ -71,60 +61,41 @@ static int scan_shards(struct work *work, uint64_t *ret_entries)
 		}
 		evict_scan_shard(evict, index, shard, &work->report, &work->list);
 		work->shard_bytes[shard] = index->page.shards[shard].bytes;
-		entries += index->page.shards[shard].files;
+		work->entries += index->page.shards[shard].files;
 		(void)usage_index_end(lock, index);
 		chore_begin(work->chore, CHORE_LOOKING, work->list.count * DIRECTORY_SHARDS / (shard + 1),
 		            CHORE_GUESSED);
 		chore_add(work->chore, work->list.count);
 		chore_tell(work->chore);
 	}
-	*ret_entries = entries;
 	return work->list.failed ? -ENOMEM : 0;
 }
 
 /* Removes the file if its size and time of use have not changed since the scan, and its first bytes are ours. */
-static enum outcome remove_file(const struct evict *evict, int shard, const struct usage_index_record *record)
+static void remove_file(struct work *work, int shard, const struct usage_index_record *record)
 {
+	struct evict_report *report = &work->report;
 	char name[DIRECTORY_NAME_BYTES];
 	struct stat found;
 	bool ours;
 
 	directory_entry_name(record->key, name);
-	if (!source_look(evict->directory, shard, name, &found, &ours)) {
-		return errno == ENOENT ? GONE : FAILED;
+	if (!source_look(work->evict->directory, shard, name, &found, &ours)) {
+		report->failures += errno != ENOENT;
+		return;
 	}
 	if (!S_ISREG(found.st_mode) || (uint64_t)found.st_size != record->size ||
 	    recency_rank(&found) != record->used) {
-		return KEPT;
+		return;
 	}
-	if (!ours) {
-		return FOREIGN;
-	}
-	if (unlinkat(shard, name, 0) < 0) {
-		return errno == ENOENT ? GONE : FAILED;
-	}
-	return REMOVED;
-}
-
-static void note_outcome(struct work *work, const struct usage_index_record *record, enum outcome outcome)
-{
-	struct evict_report *report = &work->report;
-
-	switch (outcome) {
-	case REMOVED:
-		report->entries++;
-		report->bytes += record->size;
-		break;
-	case FOREIGN: /* its bytes no longer count, or entries would be removed in its place */
+	if (!ours) { /* its bytes no longer count, or entries would be removed in its place */
 		report->foreign++;
 		work->foreign_bytes += record->size;
-		break;
-	case FAILED:
-		report->failures++;
-		break;
-	case GONE:
-	case KEPT:
-		break;
+	} else if (unlinkat(shard, name, 0) < 0) {
+		report->failures += errno != ENOENT;
+	} else {
+		report->entries++;
+		report->bytes += record->size;
 	}
 }
 
@@ -147,80 +118,52 @@ static int begin_shard(struct work *work, unsigned shard)
 }
 
 /* Counts the shard again with a scan, because other processes may have stored in it meanwhile. */
-static void end_shard(const struct round *round, unsigned shard, const enum outcome *outcomes, size_t count)
+static int end_shard(struct work *work, unsigned shard)
 {
-	const struct usage_index_record *records = round->records + round->from[shard];
-	struct work *work = round->work;
 	struct evict_report unused = {0};
 	struct usage_index *index;
 	int lock;
-	int rc;
+	int rc = begin_index(work->evict, &lock, &index);
 
-	for (size_t i = 0; i < count; i++) {
-		note_outcome(work, &records[i], outcomes[i]);
-	}
-	rc = begin_index(work->evict, &lock, &index);
 	if (rc == 0) {
 		evict_scan_shard(work->evict, index, shard, &unused, NULL);
 		index->page.shards[shard].known = 1;
 		work->shard_bytes[shard] = index->page.shards[shard].bytes;
 		(void)usage_index_end(lock, index);
 	}
-	work->error = work->error < 0 ? work->error : rc;
+	return rc;
 }
 
-/* Returns how many records were processed: fewer than `count` if the chore was stopped. */
-static size_t remove_records(const struct round *round, int shard, int lock, const struct usage_index_record *records,
-                             size_t count, enum outcome *ret_outcomes)
+/*
+ * Removes records of one shard. If another process holds the lock of a key, the file stays, because that process is
+ * storing there. A shard that no longer exists is no error.
+ */
+static int remove_from_shard(struct work *work, const struct usage_index_record *records, size_t count)
 {
-	struct work *work = round->work;
-	size_t i = 0;
+	const struct evict *evict = work->evict;
+	unsigned shard = records[0].key[0];
+	int place = -1;
+	int lock;
+	int rc = begin_shard(work, shard);
 
-	for (; i < count && !chore_stopped(work->chore); i++) {
-		ret_outcomes[i] = KEPT; /* stays so if another process holds the lock, because that is storing there */
+	if (rc == 0) {
+		rc = directory_open_shard(evict->directory, evict->home, shard, DIRECTORY_REACH, &place);
+	}
+	if (rc < 0) {
+		return rc == -ENOENT ? 0 : rc;
+	}
+	lock = lock_begin(evict->directory, evict->home);
+	for (size_t i = 0; i < count && !chore_stopped(work->chore); i++) {
 		if (lock_add_key(lock, records[i].key)) {
-			ret_outcomes[i] = remove_file(work->evict, shard, &records[i]);
+			remove_file(work, place, &records[i]);
 			lock_release_key(lock, records[i].key);
 		}
 		chore_add(work->chore, 1);
 	}
-	return i;
-}
-
-/*
- * Removes the records of one shard. The outcomes are noted after the removals, so that the index's lock is not held
- * meanwhile. A shard that no longer exists is no error.
- */
-static void remove_from_shard(void *context, unsigned shard)
-{
-	const struct round *round = context;
-	const size_t count = round->from[shard + 1] - round->from[shard];
-	const struct evict *evict = round->work->evict;
-	enum outcome *outcomes;
-	int place = -1;
-	int lock = -1;
-	int rc;
-
-	if (count == 0 || chore_stopped(round->work->chore)) {
-		return;
-	}
-	outcomes = calloc(count, sizeof(*outcomes));
-	rc = outcomes ? begin_shard(round->work, shard) : -ENOMEM;
-	if (rc == 0) {
-		rc = directory_open_shard(evict->directory, evict->home, shard, DIRECTORY_REACH, &place);
-		lock_begin(evict->directory, evict->home, &lock);
-		if (rc == 0) {
-			end_shard(
-			    round, shard, outcomes,
-			    remove_records(round, place, lock, round->records + round->from[shard], count, outcomes));
-			close(place);
-		}
-		lock_release(lock);
-	}
-	free(outcomes);
-	if (rc < 0 && rc != -ENOENT) {
-		round->work->error = round->work->error < 0 ? round->work->error : rc;
-	}
+	rc = end_shard(work, shard);
+	close(place);
+	lock_release(lock);
+	return rc;
 }
 
 static int compare_keys(const void *a, const void *b)
@@ -231,23 +174,24 @@ static int compare_keys(const void *a, const void *b)
 	return memcmp(left->key, right->key, ENTRY_KEY_BYTES);
 }
 
-/* Sorts by key, so that the records of each shard are adjacent. */
+/* Sorts by key, so that the records of each shard are adjacent. Returns the first error. */
 static int remove_round(struct work *work, struct usage_index_record *records, size_t count)
 {
-	struct round round = {.work = work, .records = records};
-	size_t at = 0;
+	int rc = 0;
 
 	qsort(records, count, sizeof(*records), compare_keys);
-	for (unsigned shard = 0; shard < DIRECTORY_SHARDS; shard++) {
-		round.from[shard] = at;
-		while (at < count && records[at].key[0] == shard) {
-			at++;
-		}
-	}
-	round.from[DIRECTORY_SHARDS] = at;
 	chore_begin(work->chore, CHORE_WORKING, count, CHORE_KNOWN);
-	chore_each(work->chore, DIRECTORY_SHARDS, remove_from_shard, &round);
-	return work->error < 0 ? work->error : chore_stopped(work->chore) ? -EINTR : 0;
+	for (size_t at = 0, end = 0; at < count && !chore_stopped(work->chore); at = end) {
+		int removed;
+
+		while (end < count && records[end].key[0] == records[at].key[0]) {
+			end++;
+		}
+		removed = remove_from_shard(work, records + at, end - at);
+		rc = rc < 0 ? rc : removed;
+		chore_advance(work->chore, end, count);
+	}
+	return rc == 0 && chore_stopped(work->chore) ? -EINTR : rc;
 }
 
 /* Entries larger than an eighth of the cap come first, as in evict.h: they were stored before the cap was lowered. */
@@ -278,7 +222,7 @@ static size_t move_old_first(struct usage_index_record *records, size_t count, i
 }
 
 /*
- * Removes the entries last used before `used_before`, then the least recently used until the sum is below the cap.
+ * Removes the entries last used before `used_before` (INT64_MIN: none), then the least recently used until the sum is below the cap.
  * There is a further round only if files were not removed, because they had changed since the scan.
  */
 static int remove_old(struct work *work, int64_t used_before)
@@ -305,29 +249,12 @@ static int remove_old(struct work *work, int64_t used_before)
 	return rc;
 }
 
-/* If `used_before` is INT64_MIN, only the cap decides. */
-static int prune_directory(const struct evict *evict, int64_t used_before, struct chore *chore,
-                           struct evict_report *ret_report)
-{
-	struct work work = {.evict = evict, .chore = chore};
-	uint64_t entries = 0;
-	int rc = scan_shards(&work, &entries);
-
-	if (rc == 0 && work.list.count > 0) {
-		rc = remove_old(&work, used_before);
-	}
-	free(work.list.records);
-	work.report.left_entries = entries - work.report.entries;
-	work.report.left_bytes = count_bytes(&work);
-	*ret_report = work.report;
-	return rc == -ENOENT ? 0 : rc; /* -ENOENT: nothing has been stored yet */
-}
-
 /* If the directory does not exist, there is nothing to remove, and it is not created. */
 int store_prune(struct store *store, int64_t unused_ns, struct store_pruned *ret_pruned)
 {
 	struct evict evict = {.directory = &store->directory, .max_size = store->max_size, .now = store->clock()};
-	struct evict_report report = {0};
+	struct work work = {.evict = &evict, .chore = store->chore};
+	struct evict_report *report = &work.report;
 	int rc;
 
 	if (!store->directory.path) {
@@ -338,18 +265,21 @@ int store_prune(struct store *store, int64_t unused_ns, struct store_pruned *ret
 	}
 	rc = directory_open(&store->directory, DIRECTORY_REACH, &evict.home);
 	if (rc == 0) {
-		rc = prune_directory(&evict, unused_ns < evict.now ? evict.now - unused_ns : INT64_MIN, store->chore,
-		                     &report);
+		rc = scan_shards(&work);
+		if (rc == 0 && work.list.count > 0) {
+			rc = remove_old(&work, unused_ns < evict.now ? evict.now - unused_ns : INT64_MIN);
+		}
+		free(work.list.records);
 		close(evict.home);
 	}
-	if (rc < 0 && rc != -ENOENT && rc != -EINTR) {
+	if (rc < 0 && rc != -ENOENT && rc != -EINTR) { /* -ENOENT: nothing has been stored yet */
 		return rc;
 	}
 	*ret_pruned = (struct store_pruned){
-	    .removed = {.entries = report.entries, .bytes = report.bytes, .temporaries = report.temporaries},
-	    .foreign = report.foreign,
-	    .left = {.entries = report.left_entries, .bytes = report.left_bytes},
-	    .failures = report.failures,
+	    .removed = {.entries = report->entries, .bytes = report->bytes, .temporaries = report->temporaries},
+	    .foreign = report->foreign,
+	    .left = {.entries = work.entries - report->entries, .bytes = count_bytes(&work)},
+	    .failures = report->failures,
 	};
 	return rc == -EINTR ? rc : 0;
 }

@@ -14,7 +14,6 @@
 
 struct store_usage {
 	uint64_t entries; /* number of entry files */
-	uint64_t results; /* always 0 here, because no entry is opened */
 	uint64_t bytes;   /* of entries and temporary files */
 	uint64_t temporaries;
 	uint64_t foreign; /* files with a name of ours and other first bytes; counted by store_clear() only */

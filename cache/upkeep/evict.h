@@ -56,15 +56,13 @@ struct evict {
 	int64_t now;       /* recency_now() */
 };
 
-/* The files that were removed, and those that are left. */
+/* The files that were removed. */
 struct evict_report {
 	uint64_t entries;
 	uint64_t bytes; /* of entries and temporaries */
 	uint64_t temporaries;
-	uint64_t foreign;      /* files that are not ours and were not removed */
-	uint64_t left_entries; /* set only by a prune */
-	uint64_t left_bytes;   /* set only by a prune */
-	uint64_t failures;     /* files that could not be removed */
+	uint64_t foreign;  /* files that are not ours and were not removed */
+	uint64_t failures; /* files that could not be removed */
 };
 
 /* The file that a store has written. */
