@@ -140,28 +140,26 @@ static void report_failure(const char *asked, int error, bool as_json)
 /* Checks the socket as programs do, because another user could have created it. */
 int command_status(const struct settings *settings, const char *said, bool json)
 {
+	static char text[AGENT_STATUS_MAX + 1];
 	struct directory directory = {.path = settings->directory,
 	                              .shared = settings->shared && settings->directory != NULL};
-	char *text = malloc(AGENT_STATUS_MAX + 1);
+	const char *asked = said != NULL ? said : "no cache directory";
 	char path[PATH_MAX];
 	int socket = -1;
-	int error = text == NULL ? -ENOMEM : listener_path(settings->directory, said, path);
+	int error = listener_path(settings->directory, said, path);
 
-	if (error != 0) {
-		report_failure(said != NULL ? said : "no cache directory", error, json);
-		(void)fflush(stdout);
-		free(text);
-		return 1;
+	if (error == 0) {
+		asked = path;
+		error = agent_socket_connect(path, &socket);
 	}
-	error = agent_socket_connect(path, &socket);
 	if (error == 0 && !agent_socket_trusted(socket, path, &directory)) {
 		error = -EPERM;
 	}
 	if (error == 0) {
-		error = ask_status(socket, text, AGENT_STATUS_MAX + 1);
+		error = ask_status(socket, text, sizeof(text));
 	}
 	if (error != 0) {
-		report_failure(path, error, json);
+		report_failure(asked, error, json);
 	} else if (json) {
 		fputs(text, stdout);
 	} else {
@@ -170,15 +168,13 @@ int command_status(const struct settings *settings, const char *said, bool json)
 	if (socket >= 0) {
 		close(socket);
 	}
-	free(text);
 	return fflush(stdout) == 0 && error == 0 ? 0 : 1;
 }
 
 /* ---- bundles */
 
 struct once {
-	struct service service; /* only its options are used */
-	struct keyring *keyring;
+	struct service service; /* only its options and keys are used */
 	struct engine *engine;
 	struct engine_name name;
 };
@@ -186,22 +182,16 @@ struct once {
 /* Needs neither a directory nor settings, because a job that puts a bundle may run on a machine without a cache. */
 static bool begin_once(struct once *once, const struct service_options *options, const char *name)
 {
-	char text[KEYRING_TEXT_MAX];
-
 	*once = (struct once){.service.options = *options, .name.format = ENTRY_FORMAT};
 	value_name_key(name, once->name.key);
 	launch_ignore_writes(); /* the reader of our output, or the engine, may close the connection */
-	if (options->key_file != NULL && keyring_read(options->key_file, &once->keyring, text) != 0) {
-		service_say("%s", text);
-		return false;
-	}
-	return service_open_engine(&once->service, &once->engine);
+	return service_read_keys(&once->service) && service_open_engine(&once->service, &once->engine);
 }
 
 static int end_once(struct once *once, int status)
 {
 	engine_close(once->engine);
-	keyring_free(once->keyring);
+	keyring_free(once->service.keyring);
 	return status;
 }
 
@@ -224,17 +214,10 @@ static const char *explain_bundle_error(int error)
 
 static ssize_t read_and_pack(void *context, void *bytes, size_t size)
 {
-	ssize_t got;
-	int error;
+	size_t got = fread(bytes, 1, size, stdin);
+	int error = ferror(stdin) ? -errno : value_write(context, bytes, got);
 
-	do {
-		got = read(STDIN_FILENO, bytes, size);
-	} while (got < 0 && errno == EINTR);
-	if (got < 0) {
-		return -errno;
-	}
-	error = value_write(context, bytes, (size_t)got);
-	return error != 0 ? error : got;
+	return error != 0 ? error : (ssize_t)got;
 }
 
 /*
@@ -282,7 +265,7 @@ static int make_value(const struct once *once, struct made *ret_made)
 		return error;
 	}
 	ret_made->raw_size = writer.raw_size;
-	return value_end(&writer, once->name.key, once->keyring, &ret_made->value, &ret_made->size);
+	return value_end(&writer, once->name.key, once->service.keyring, &ret_made->value, &ret_made->size);
 }
 
 /* Prints the number of entries and bytes on success, so that users can see whether it was the right bundle. */
@@ -329,21 +312,6 @@ int command_put_bundle(const struct service_options *options, const char *name)
 
 /* ---- get */
 
-static int write_all(const void *bytes, size_t size)
-{
-	size_t done = 0;
-
-	while (done < size) {
-		ssize_t wrote = write(STDOUT_FILENO, (const char *)bytes + done, size - done);
-
-		if (wrote < 0 && errno != EINTR) {
-			return -errno;
-		}
-		done += wrote > 0 ? (size_t)wrote : 0;
-	}
-	return 0;
-}
-
 /* Decompresses piece by piece, because a bundle may be much larger than its value. */
 static bool write_bundle(struct value_reader *bundle, const char *name)
 {
@@ -351,10 +319,8 @@ static bool write_bundle(struct value_reader *bundle, const char *name)
 	ssize_t got;
 
 	while ((got = value_read(bundle, piece, sizeof(piece))) > 0) {
-		int error = write_all(piece, (size_t)got);
-
-		if (error != 0) {
-			service_say("standard output: %s", strerror(-error));
+		if (fwrite(piece, 1, (size_t)got, stdout) != (size_t)got || fflush(stdout) != 0) {
+			service_say("standard output: %s", strerror(errno));
 			return false;
 		}
 	}
@@ -380,8 +346,8 @@ static bool get_value(struct once *once, const char *name)
 		service_say("bundle %s: %s", name, answer == ENGINE_ABSENT ? "not found in the engine" : error.text);
 		return false;
 	}
-	found = value_open(value, size, once->name.key, once->keyring, once->service.options.trust, VALUE_BUNDLE_MAX,
-	                   &bundle);
+	found = value_open(value, size, once->name.key, once->service.keyring, once->service.options.trust,
+	                   VALUE_BUNDLE_MAX, &bundle);
 	if (found != VALUE_SOUND) {
 		service_say("bundle %s: %s", name, value_words(found));
 	}

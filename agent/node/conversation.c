@@ -265,7 +265,7 @@ static bool hear_signals(const struct conversation *with)
 	struct signalfd_siginfo signal;
 
 	while (read(with->signals, &signal, sizeof(signal)) == (ssize_t)sizeof(signal)) {
-		if (with->signalled(with->context, &signal)) {
+		if (launch_signal(with->launch, &signal)) {
 			return true;
 		}
 	}

@@ -13,12 +13,12 @@
 #define AGENT_NODE_CONVERSATION_H
 
 #include "agent/node/fetch.h"
+#include "agent/node/launch.h"
 #include "agent/node/listener.h"
 #include "agent/node/service.h"
 #include "agent/node/upload.h"
 
 #include <stddef.h>
-#include <sys/signalfd.h>
 
 #define CONVERSATION_PATIENCE_MS 5000
 
@@ -28,9 +28,7 @@ struct conversation {
 	struct fetch *fetch;
 	struct upload *upload; /* NULL: the agent only reads */
 	int signals;           /* signalfd */
-	/* Called for each signal. Returns true if the agent has to end. */
-	bool (*signalled)(void *context, const struct signalfd_siginfo *signal);
-	void *context;
+	struct launch *launch; /* handles the signals */
 };
 
 int conversation_run(const struct conversation *conversation);

@@ -41,8 +41,11 @@ struct absent {
 
 struct fetch {
 	struct service *service;
-	pthread_t workers[WORKERS];
-	struct engine *engines[WORKERS];
+	struct worker {
+		struct fetch *fetch;
+		struct engine *engine;
+		pthread_t thread;
+	} workers[WORKERS];
 	int started;
 	int done_fd;
 	pthread_mutex_t lock;
@@ -199,11 +202,6 @@ static void finish_job(struct fetch *fetch, struct job *job, enum agent_kind ans
 	(void)!write(fetch->done_fd, &one, sizeof(one));
 }
 
-struct worker {
-	struct fetch *fetch;
-	int number;
-};
-
 static void run_probe(struct fetch *fetch, struct engine *engine)
 {
 	int64_t seen = fetch->probe;
@@ -259,9 +257,8 @@ static void *run_worker(void *context)
 {
 	struct worker *worker = context;
 	struct fetch *fetch = worker->fetch;
-	struct engine *engine = fetch->engines[worker->number];
+	struct engine *engine = worker->engine;
 
-	free(worker);
 	pthread_mutex_lock(&fetch->lock);
 	while (!fetch->ending) {
 		struct job *job = next_job(fetch, JOB_QUEUED);
@@ -280,20 +277,17 @@ static void *run_worker(void *context)
 	return NULL;
 }
 
-/* The argument is allocated on the heap, because this function may return before the thread reads it. */
-static bool start_worker(struct fetch *fetch, int number)
+static bool start_worker(struct fetch *fetch, struct worker *worker)
 {
-	struct worker *worker = malloc(sizeof(*worker));
 	int error;
 
-	if (worker == NULL) {
+	worker->fetch = fetch;
+	if (!service_open_engine(fetch->service, &worker->engine)) {
 		return false;
 	}
-	*worker = (struct worker){.fetch = fetch, .number = number};
-	error = pthread_create(&fetch->workers[number], NULL, run_worker, worker);
+	error = pthread_create(&worker->thread, NULL, run_worker, worker);
 	if (error != 0) {
 		service_say("no thread: %s", strerror(error));
-		free(worker);
 	}
 	return error == 0;
 }
@@ -319,7 +313,7 @@ bool fetch_begin(struct service *service, void (*first)(void *context), void *co
 	fetch->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	fine = fetch->done_fd >= 0;
 	for (int i = 0; i < WORKERS && fine; i++) {
-		fine = service_open_engine(service, &fetch->engines[i]) && start_worker(fetch, i);
+		fine = start_worker(fetch, &fetch->workers[i]);
 		fetch->started += fine;
 	}
 	if (!fine) {
@@ -344,12 +338,12 @@ enum service_thread fetch_end(struct fetch *fetch, int64_t until_ns)
 	pthread_cond_broadcast(&fetch->work);
 	pthread_mutex_unlock(&fetch->lock);
 	for (int i = 0; i < fetch->started; i++) {
-		if (service_join(fetch->workers[i], until_ns) != SERVICE_JOINED) {
+		if (service_join(fetch->workers[i].thread, until_ns) != SERVICE_JOINED) {
 			return SERVICE_LEFT;
 		}
 	}
 	for (int i = 0; i < WORKERS; i++) {
-		engine_close(fetch->engines[i]);
+		engine_close(fetch->workers[i].engine);
 	}
 	if (fetch->done_fd >= 0) {
 		close(fetch->done_fd);

@@ -93,31 +93,25 @@ static void leave_files_to_program(void)
 }
 
 /* Forks before there are threads: a child of a process with threads may call only async-signal-safe functions. */
-int launch_start(struct launch *launch, char **program, enum launch_when when)
+int launch_start(struct launch *launch, char **program)
 {
-	int hold[2] = {-1, -1};
-	pid_t child;
+	int hold[2];
+	int error;
 
-	if (when == LAUNCH_HELD && pipe2(hold, O_CLOEXEC) != 0) {
+	if (pipe2(hold, O_CLOEXEC) != 0) {
 		return -errno;
 	}
-	child = fork();
-	if (child == 0) {
-		if (when == LAUNCH_HELD) {
-			wait_for_release(hold);
-		}
+	launch->child = fork();
+	if (launch->child == 0) {
+		wait_for_release(hold);
 		_exit(launch_become(launch, program));
 	}
-	if (hold[0] >= 0) {
-		close(hold[0]);
-	}
-	if (child < 0) {
-		int error = errno;
-
-		if (hold[1] >= 0) {
-			close(hold[1]);
-		}
-		return -error;
+	error = -errno;
+	close(hold[0]);
+	if (launch->child < 0) {
+		launch->child = 0;
+		close(hold[1]);
+		return error;
 	}
 	if (launch->here >= 0) { /* closed, because it would prevent unmounting that file system */
 		close(launch->here);
@@ -125,7 +119,6 @@ int launch_start(struct launch *launch, char **program, enum launch_when when)
 	}
 	leave_files_to_program();
 	atomic_store(&launch->hold, hold[1]);
-	launch->child = child;
 	return 0;
 }
 
@@ -187,8 +180,8 @@ static void hand_on(const struct launch *launch, const struct signalfd_siginfo *
 /* A held program is released by a signal. It gets the signal first, which may end it before it starts. */
 bool launch_signal(struct launch *launch, const struct signalfd_siginfo *signal)
 {
-	if (signal->ssi_signo == SIGCHLD) {
-		return has_ended(launch);
+	if (launch->child == 0 || signal->ssi_signo == SIGCHLD) {
+		return launch->child == 0 || has_ended(launch);
 	}
 	if (is_for_program(signal)) { /* before launch_release(), so that it is pending at exec() */
 		hand_on(launch, signal);

@@ -35,7 +35,6 @@ struct launch {
 };
 
 #define LAUNCH_HELD_MS 10000
-enum launch_when { LAUNCH_AT_ONCE, LAUNCH_HELD };
 
 /* Exit statuses with the values of env(1) and timeout(1). */
 enum { LAUNCH_NOT_STARTED = 125, LAUNCH_NOT_RUNNABLE = 126, LAUNCH_NOT_FOUND = 127 };
@@ -46,15 +45,12 @@ void launch_remember(struct launch *ret_launch);
  * an errno value, which is reported.
  */
 void launch_ignore_writes(void);
-/*
- * Forks the program. LAUNCH_HELD: the child waits for launch_release(), but at most LAUNCH_HELD_MS, and not if the
- * agent exits.
- */
-int launch_start(struct launch *launch, char **program, enum launch_when when);
+/* Forks the program, which waits for launch_release(), but at most LAUNCH_HELD_MS, and not if the agent exits. */
+int launch_start(struct launch *launch, char **program);
 void launch_release(struct launch *launch); /* may be called by any thread, any number of times */
 /* Executes the program in this process. Returns the exit status if that fails, and does not return otherwise. */
 int launch_become(const struct launch *launch, char **program);
-/* Handles a signal of the agent. Returns true if the program has ended. */
+/* Handles a signal of the agent. Returns true if the agent has to end: there is no program, or it has ended. */
 bool launch_signal(struct launch *launch, const struct signalfd_siginfo *signal);
 /* Ends the agent as the program ended. `leave` is exit(), or _exit() if threads are still running. */
 _Noreturn void launch_finish(const struct launch *launch, void (*leave)(int status));

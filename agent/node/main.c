@@ -151,13 +151,6 @@ static int watch_signals(bool has_program)
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-static bool take_signal(void *context, const struct signalfd_siginfo *signal)
-{
-	struct launch *launch = context;
-
-	return launch->child == 0 || launch_signal(launch, signal);
-}
-
 /* Sets the variables for the program. Paths are absolute, because the program may change its directory. */
 static bool tell_program(const char *socket, const char *directory)
 {
@@ -241,8 +234,7 @@ static int without_agent(const struct launch *launch, char **program)
 /* The program is forked before any thread is created, and the agent changes its directory only after that. */
 static int serve_node(struct service *service, struct listener *listener, struct launch *launch, char **program)
 {
-	struct conversation conversation = {
-	    .service = service, .listener = listener, .signalled = take_signal, .context = launch};
+	struct conversation conversation = {.service = service, .listener = listener, .launch = launch};
 	void (*leave)(int) = exit;
 	int error = 0;
 
@@ -252,15 +244,16 @@ static int serve_node(struct service *service, struct listener *listener, struct
 	}
 	if (error == 0 && program != NULL) {
 		error =
-		    tell_program(listener->path, service->settings.directory)
-		        ? launch_start(launch, program, service->options.bundle != NULL ? LAUNCH_HELD : LAUNCH_AT_ONCE)
-		        : -ENOMEM;
+		    tell_program(listener->path, service->settings.directory) ? launch_start(launch, program) : -ENOMEM;
 	}
 	if (error != 0) {
 		service_say("%s", strerror(-error));
 		listener_close(listener);
 		service_end(service);
 		return without_agent(launch, program);
+	}
+	if (service->options.bundle == NULL) {
+		launch_release(launch);
 	}
 	set_limits();
 	(void)!chdir("/");
@@ -281,7 +274,7 @@ static int serve_node(struct service *service, struct listener *listener, struct
 		struct pollfd waiting = {.fd = conversation.signals, .events = POLLIN};
 
 		if (poll(&waiting, 1, -1) > 0 && read(conversation.signals, &signal, sizeof(signal)) > 0) {
-			(void)take_signal(launch, &signal);
+			(void)launch_signal(launch, &signal);
 		}
 	}
 	heed_signals();

@@ -59,7 +59,7 @@ uint64_t service_random(void)
 }
 
 /* Reads the key file. Without one, values are not signed and signatures are not checked (--trust-engine). */
-static bool read_keys(struct service *service)
+bool service_read_keys(struct service *service)
 {
 	char text[KEYRING_TEXT_MAX];
 
@@ -117,7 +117,7 @@ bool service_begin(struct service *service, const struct service_options *option
 	                       : service->settings.max_size / 8;
 	tally_begin(&service->tally);
 	directory_settle(service->settings.directory, service->settings.home_length);
-	if (!read_keys(service) || !open_store(service) || !service_open_engine(service, &engine)) {
+	if (!service_read_keys(service) || !open_store(service) || !service_open_engine(service, &engine)) {
 		service_end(service);
 		return false;
 	}
@@ -164,27 +164,30 @@ bool service_may_ask(struct service *service)
 }
 
 /*
- * Returns true if the breaker opened or closed. Only missing answers are failures, because a server that refuses is up
- * and answers the next request without delay.
+ * Notes an answer, and prints a message when the breaker opens or closes. Only missing answers are failures, because a
+ * server that refuses is up and answers the next request without delay.
  */
-static bool note_answer(struct breaker *breaker, int64_t seen, enum engine_answer answer)
+static void note_answer(struct service *service, struct breaker *breaker, int64_t seen, const char *doing,
+                        enum engine_answer answer, const struct engine_error *error)
 {
 	bool was_closed = breaker_wait_ns(breaker, service_now_ns()) < 0;
 
+	tally_answer(&service->tally, answer, error->text);
 	if (answer == ENGINE_UNREACHABLE || answer == ENGINE_SLOW || answer == ENGINE_BROKEN) {
-		return breaker_failed(breaker, &rule, seen, service_now_ns()) && was_closed;
+		if (breaker_failed(breaker, &rule, seen, service_now_ns()) && was_closed) {
+			service_say("stopped %s: %s", doing, error->text);
+		}
+		return;
 	}
 	breaker_answered(breaker, seen);
-	return !was_closed && breaker_wait_ns(breaker, service_now_ns()) < 0;
+	if (!was_closed && breaker_wait_ns(breaker, service_now_ns()) < 0) {
+		service_say("%s again", doing);
+	}
 }
 
-/* Prints a message only when the breaker opens, not for each failed request. */
 void service_answered(struct service *service, enum engine_answer answer, const struct engine_error *error)
 {
-	tally_answer(&service->tally, answer, error->text);
-	if (note_answer(&service->breaker, 0, answer)) {
-		service_say("stopped asking the engine: %s", error->text);
-	}
+	service_probed(service, 0, answer, error);
 }
 
 bool service_may_put(struct service_puts *puts)
@@ -198,15 +201,7 @@ bool service_may_put(struct service_puts *puts)
 void service_put(struct service *service, struct service_puts *puts, enum engine_answer answer,
                  const struct engine_error *error)
 {
-	tally_answer(&service->tally, answer, error->text);
-	if (!note_answer(&puts->breaker, puts->seen, answer)) {
-		return;
-	}
-	if (puts->seen != 0) {
-		service_say("uploading again");
-	} else {
-		service_say("stopped uploading: %s", error->text);
-	}
+	note_answer(service, &puts->breaker, puts->seen, "uploading", answer, error);
 }
 
 /* When the breaker is half-open, breaker_ask() gives the probe to one thread. */
@@ -218,10 +213,7 @@ bool service_probe(struct service *service, int64_t *ret_seen)
 
 void service_probed(struct service *service, int64_t seen, enum engine_answer answer, const struct engine_error *error)
 {
-	tally_answer(&service->tally, answer, error->text);
-	if (note_answer(&service->breaker, seen, answer)) {
-		service_say("asking the engine again");
-	}
+	note_answer(service, &service->breaker, seen, "asking the engine", answer, error);
 }
 
 int64_t service_probe_wait_ns(const struct service *service)
@@ -253,7 +245,7 @@ void tally_begin(struct tally *tally)
 void tally_add(struct tally *tally, enum tally_count what, uint64_t how_many)
 {
 	pthread_mutex_lock(&tally->lock);
-	tally->counts[what] += how_many;
+	tally->now.counts[what] += how_many;
 	pthread_mutex_unlock(&tally->lock);
 }
 
@@ -261,10 +253,10 @@ void tally_add(struct tally *tally, enum tally_count what, uint64_t how_many)
 void tally_answer(struct tally *tally, enum engine_answer answer, const char *text)
 {
 	pthread_mutex_lock(&tally->lock);
-	tally->answers[answer]++;
+	tally->now.answers[answer]++;
 	if (text[0] != '\0' && answer != ENGINE_DONE && answer != ENGINE_ABSENT) {
-		snprintf(tally->last_error, sizeof(tally->last_error), "%s", text);
-		tally->last_error_s = time(NULL);
+		snprintf(tally->now.last_error, sizeof(tally->now.last_error), "%s", text);
+		tally->now.last_error_s = time(NULL);
 	}
 	pthread_mutex_unlock(&tally->lock);
 }
@@ -273,7 +265,7 @@ void tally_answer(struct tally *tally, enum engine_answer answer, const char *te
 void tally_time(struct tally *tally, int64_t ns)
 {
 	pthread_mutex_lock(&tally->lock);
-	tally->times_us[tally->timed++ % TALLY_TIMES] = (uint64_t)ns / 1000;
+	tally->now.times_us[tally->now.timed++ % TALLY_TIMES] = (uint64_t)ns / 1000;
 	pthread_mutex_unlock(&tally->lock);
 }
 
@@ -304,24 +296,18 @@ static int compare_times(const void *left, const void *right)
 }
 
 /* Sorts a copy of the times, so that the lock is held only for the copying. */
-void tally_show(struct tally *tally, struct tally_shown *ret_shown)
+void tally_show(struct tally *tally, struct tally_numbers *ret_numbers)
 {
-	uint64_t times[TALLY_TIMES];
 	size_t count;
 
-	*ret_shown = (struct tally_shown){.p50_us = 0};
 	pthread_mutex_lock(&tally->lock);
-	memcpy(ret_shown->counts, tally->counts, sizeof(tally->counts));
-	memcpy(ret_shown->answers, tally->answers, sizeof(tally->answers));
-	memcpy(ret_shown->last_error, tally->last_error, sizeof(tally->last_error));
-	ret_shown->last_error_s = tally->last_error_s;
-	count = tally->timed < TALLY_TIMES ? (size_t)tally->timed : TALLY_TIMES;
-	memcpy(times, tally->times_us, count * sizeof(times[0]));
+	*ret_numbers = tally->now;
 	pthread_mutex_unlock(&tally->lock);
+	count = ret_numbers->timed < TALLY_TIMES ? (size_t)ret_numbers->timed : TALLY_TIMES;
 	if (count != 0) {
-		qsort(times, count, sizeof(times[0]), compare_times);
-		ret_shown->p50_us = times[count / 2];
-		ret_shown->p99_us = times[count - 1 - count / 100];
+		qsort(ret_numbers->times_us, count, sizeof(ret_numbers->times_us[0]), compare_times);
+		ret_numbers->p50_us = ret_numbers->times_us[count / 2];
+		ret_numbers->p99_us = ret_numbers->times_us[count - 1 - count / 100];
 	}
 }
 

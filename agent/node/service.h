@@ -66,14 +66,19 @@
 enum tally_count { TALLY_COUNTS(TALLY_ENUM) TALLY_COUNTS_END };
 #undef TALLY_ENUM
 
-struct tally {
-	pthread_mutex_t lock;
+struct tally_numbers {
 	uint64_t counts[TALLY_COUNTS_END];
 	uint64_t answers[ENGINE_ANSWERS];
 	uint64_t times_us[TALLY_TIMES];
 	uint64_t timed;
+	uint64_t p50_us, p99_us; /* set by tally_show() */
 	char last_error[ENGINE_TEXT_MAX];
 	int64_t last_error_s; /* since 1970 */
+};
+
+struct tally {
+	pthread_mutex_t lock;
+	struct tally_numbers now;
 };
 
 void tally_begin(struct tally *tally);
@@ -84,14 +89,7 @@ void tally_time(struct tally *tally, int64_t ns);
 void tally_refused(struct tally *tally, enum value_found found);
 
 /* Copies a snapshot, with the median and the 99th percentile of the times. */
-struct tally_shown {
-	uint64_t counts[TALLY_COUNTS_END];
-	uint64_t answers[ENGINE_ANSWERS];
-	uint64_t p50_us, p99_us;
-	char last_error[ENGINE_TEXT_MAX];
-	int64_t last_error_s;
-};
-void tally_show(struct tally *tally, struct tally_shown *ret_shown);
+void tally_show(struct tally *tally, struct tally_numbers *ret_numbers);
 const char *tally_name(enum tally_count what);
 
 #define SERVICE_FAILURES 4
@@ -143,6 +141,8 @@ struct service_puts {
 bool service_begin(struct service *service, const struct service_options *options, struct settings *settings);
 void service_end(struct service *service);
 
+/* Reads the key file of the options, if there is one. Returns false after a message on stderr. */
+bool service_read_keys(struct service *service);
 /* Opens an engine for the calling thread. Returns false after a message on stderr. */
 bool service_open_engine(const struct service *service, struct engine **ret_engine);
 

@@ -19,7 +19,7 @@ static const char *const bundle_states[] = {"none", "awaited", "fetched", "absen
                                             "refused"}; /* enum service_bundle */
 
 /* Returns the number of all answers. With 0, "up" means only that the engine was not asked yet. */
-static uint64_t answers_of(const struct tally_shown *shown)
+static uint64_t answers_of(const struct tally_numbers *shown)
 {
 	uint64_t answers = 0;
 
@@ -30,7 +30,7 @@ static uint64_t answers_of(const struct tally_shown *shown)
 }
 
 /* Adds all error counts, also those that are 0, so that a dashboard has every series from the beginning. */
-static void add_errors(struct json *json, const struct tally_shown *shown)
+static void add_errors(struct json *json, const struct tally_numbers *shown)
 {
 	json_begin_object(json, "errors");
 	for (int i = 0; i < ENGINE_ANSWERS; i++) {
@@ -46,7 +46,7 @@ char *status_json(struct service *service, const char *socket, struct status_wai
 {
 	const struct service_options *options = &service->options;
 	struct json json = json_growing(JSON_BYTES_REPLACED, 1);
-	struct tally_shown shown;
+	struct tally_numbers shown;
 	char *text;
 
 	tally_show(&service->tally, &shown);
