@@ -28,11 +28,10 @@
 
 const uint8_t entry_magic[ENTRY_MAGIC_BYTES] = {0x8e, 'N', 'V', 'R', 'T', 'C', '\r', '\n'};
 
-struct checksum {
-	uint64_t low;
-	uint64_t high;
-};
-
+/*
+ * Checksums detect accidental damage only: a process that can write the file can compute them. cache/trust.h checks the
+ * writer.
+ */
 struct header {
 	uint8_t magic[8];
 	uint32_t format;
@@ -42,10 +41,10 @@ struct header {
 	uint64_t dependencies_size;
 	uint64_t created_ns;
 	uint64_t cost_ns;
-	struct checksum dependencies_sum;
-	struct checksum body_sum;
+	XXH128_hash_t dependencies_sum;
+	XXH128_hash_t body_sum;
 	uint8_t reserved[64];
-	struct checksum header_sum; /* of all members before it */
+	XXH128_hash_t header_sum; /* of all members before it */
 };
 
 struct row {
@@ -70,22 +69,6 @@ struct entry {
 static uint64_t aligned(uint64_t size)
 {
 	return (size + ALIGNMENT - 1) & ~(ALIGNMENT - 1);
-}
-
-/*
- * Detects accidental damage only: a process that can write the file can compute the checksum. cache/trust.h checks the
- * writer.
- */
-static struct checksum compute_checksum(const void *bytes, size_t size)
-{
-	XXH128_hash_t hash = XXH3_128bits(bytes, size);
-
-	return (struct checksum){.low = hash.low64, .high = hash.high64};
-}
-
-static bool checksum_equal(struct checksum a, struct checksum b)
-{
-	return a.low == b.low && a.high == b.high;
 }
 
 /* Zeroes the gaps, which would otherwise contain memory of this process. */
@@ -123,7 +106,7 @@ static int adopt_bytes(uint8_t *bytes, const struct entry_info *info, struct ent
 }
 
 /* Returns the size of an entry of these parts, or 0 if the parts are invalid. */
-static uint64_t measure(const void *dependencies, size_t dependencies_size, const struct section *sections,
+static uint64_t measure_parts(const void *dependencies, size_t dependencies_size, const struct section *sections,
                         size_t count)
 {
 	uint64_t total;
@@ -148,7 +131,7 @@ int entry_build(const uint8_t key[ENTRY_KEY_BYTES], uint64_t cost_ns, const void
                 size_t dependencies_size, const struct section *sections, size_t section_count,
                 struct entry **ret_entry)
 {
-	uint64_t total = measure(dependencies, dependencies_size, sections, section_count);
+	uint64_t total = measure_parts(dependencies, dependencies_size, sections, section_count);
 	uint64_t body = aligned(ENTRY_HEADER_BYTES + (uint64_t)dependencies_size);
 	uint64_t offset = body + section_count * sizeof(struct row);
 	struct header header = {.format = ENTRY_FORMAT};
@@ -188,9 +171,9 @@ int entry_build(const uint8_t key[ENTRY_KEY_BYTES], uint64_t cost_ns, const void
 	header.dependencies_size = dependencies_size;
 	header.created_ns = now_ns();
 	header.cost_ns = cost_ns;
-	header.dependencies_sum = compute_checksum(bytes + ENTRY_HEADER_BYTES, body - ENTRY_HEADER_BYTES);
-	header.body_sum = compute_checksum(bytes + body, total - body);
-	header.header_sum = compute_checksum(&header, offsetof(struct header, header_sum));
+	header.dependencies_sum = XXH3_128bits(bytes + ENTRY_HEADER_BYTES, body - ENTRY_HEADER_BYTES);
+	header.body_sum = XXH3_128bits(bytes + body, total - body);
+	header.header_sum = XXH3_128bits(&header, offsetof(struct header, header_sum));
 	memcpy(bytes, &header, sizeof(header));
 	rc = entry_parse_header(bytes, total, total, &info);
 	if (rc == 0) {
@@ -214,7 +197,7 @@ int entry_parse_header(const void *bytes, size_t available_in_memory, uint64_t a
 	}
 	memcpy(&header, bytes, sizeof(header));
 	if (memcmp(header.magic, entry_magic, sizeof(entry_magic)) != 0 || header.format != ENTRY_FORMAT ||
-	    !checksum_equal(header.header_sum, compute_checksum(&header, offsetof(struct header, header_sum)))) {
+	    !XXH128_isEqual(header.header_sum, XXH3_128bits(&header, offsetof(struct header, header_sum)))) {
 		return -EBADMSG;
 	}
 	/* each length is compared before it is added to another, so that no sum can wrap around */
@@ -237,9 +220,9 @@ int entry_parse_header(const void *bytes, size_t available_in_memory, uint64_t a
 	return 0;
 }
 
-static struct checksum stored_checksum(const void *bytes, size_t field)
+static XXH128_hash_t stored_checksum(const void *bytes, size_t field)
 {
-	struct checksum sum;
+	XXH128_hash_t sum;
 
 	memcpy(&sum, (const uint8_t *)bytes + field, sizeof(sum));
 	return sum;
@@ -248,8 +231,8 @@ static struct checksum stored_checksum(const void *bytes, size_t field)
 /* Dependencies have a checksum of their own, so that the body need not be read if they do not hold. */
 bool entry_dependencies_sound(const void *entry_bytes, const struct entry_info *info)
 {
-	return checksum_equal(stored_checksum(entry_bytes, offsetof(struct header, dependencies_sum)),
-	                      compute_checksum((const uint8_t *)entry_bytes + ENTRY_HEADER_BYTES,
+	return XXH128_isEqual(stored_checksum(entry_bytes, offsetof(struct header, dependencies_sum)),
+	                      XXH3_128bits((const uint8_t *)entry_bytes + ENTRY_HEADER_BYTES,
 	                                       info->body_offset - ENTRY_HEADER_BYTES));
 }
 
@@ -268,8 +251,8 @@ static bool body_sound(const uint8_t *bytes, const struct entry_info *info)
 	uint64_t offset = info->body_offset + info->section_count * sizeof(struct row);
 	size_t i;
 
-	if (!checksum_equal(stored_checksum(bytes, offsetof(struct header, body_sum)),
-	                    compute_checksum(bytes + info->body_offset, info->total_size - info->body_offset))) {
+	if (!XXH128_isEqual(stored_checksum(bytes, offsetof(struct header, body_sum)),
+	                    XXH3_128bits(bytes + info->body_offset, info->total_size - info->body_offset))) {
 		return false;
 	}
 	for (i = 0; i < info->section_count; i++) {
@@ -318,8 +301,8 @@ int entry_amend(const struct entry *entry, const void *dependencies, size_t size
 		memcpy(bytes + ENTRY_HEADER_BYTES, dependencies, size);
 	}
 	memcpy(&header, bytes, sizeof(header));
-	header.dependencies_sum = compute_checksum(bytes + ENTRY_HEADER_BYTES, info->body_offset - ENTRY_HEADER_BYTES);
-	header.header_sum = compute_checksum(&header, offsetof(struct header, header_sum));
+	header.dependencies_sum = XXH3_128bits(bytes + ENTRY_HEADER_BYTES, info->body_offset - ENTRY_HEADER_BYTES);
+	header.header_sum = XXH3_128bits(&header, offsetof(struct header, header_sum));
 	memcpy(bytes, &header, sizeof(header));
 	rc = adopt_bytes(bytes, info, ret_entry);
 	if (rc < 0) {

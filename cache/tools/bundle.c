@@ -22,18 +22,13 @@
 
 static const uint8_t magic[8] = {0x8e, 'N', 'V', 'B', 'N', 'D', '\r', '\n'};
 
-struct checksum {
-	uint64_t low;
-	uint64_t high;
-};
-
 struct header {
 	uint8_t magic[8];
 	uint32_t format;
 	uint32_t entry_format;
 	uint64_t keys;
 	uint8_t reserved[24];
-	struct checksum sum; /* of all members before it */
+	XXH128_hash_t sum; /* of all members before it */
 };
 
 enum frame_kind { FRAME_ENTRY = 0x52544e45, FRAME_LAST = 0x5453414c }; /* "ENTR", "LAST" */
@@ -43,25 +38,15 @@ struct frame {
 	uint32_t reserved;
 	uint64_t number;              /* size of the entry in bytes; FRAME_LAST: number of entries */
 	uint8_t key[ENTRY_KEY_BYTES]; /* FRAME_LAST: checksum of every byte before this frame, then zeros */
-	struct checksum sum;          /* of all members before it */
+	XXH128_hash_t sum;          /* of all members before it */
 };
 
 _Static_assert(sizeof(struct header) == BUNDLE_FRAME_BYTES && sizeof(struct frame) == BUNDLE_FRAME_BYTES,
                "these are a file format");
 
-static struct checksum checksum_of(XXH128_hash_t hash)
+static XXH128_hash_t frame_sum(const struct frame *frame)
 {
-	return (struct checksum){.low = hash.low64, .high = hash.high64};
-}
-
-static bool sums_equal(struct checksum a, struct checksum b)
-{
-	return a.low == b.low && a.high == b.high;
-}
-
-static struct checksum frame_sum(const struct frame *frame)
-{
-	return checksum_of(XXH3_128bits(frame, offsetof(struct frame, sum)));
+	return XXH3_128bits(frame, offsetof(struct frame, sum));
 }
 
 /* Writes bytes and adds them to the checksum that the last frame will contain. */
@@ -77,7 +62,7 @@ int bundle_write_begin(struct bundle_writer *writer, uint64_t keys, bundle_put *
 	struct header header = {.format = BUNDLE_FORMAT, .entry_format = ENTRY_FORMAT, .keys = keys};
 
 	memcpy(header.magic, magic, sizeof(magic));
-	header.sum = checksum_of(XXH3_128bits(&header, offsetof(struct header, sum)));
+	header.sum = XXH3_128bits(&header, offsetof(struct header, sum));
 	memset(writer, 0, sizeof(*writer));
 	writer->put = put_bytes;
 	writer->context = context;
@@ -107,7 +92,7 @@ int bundle_write_entry(struct bundle_writer *writer, const struct entry *entry)
 int bundle_write_end(struct bundle_writer *writer)
 {
 	struct frame frame = {.kind = FRAME_LAST, .number = writer->entries};
-	struct checksum all = checksum_of(XXH3_128bits_digest(&writer->sum));
+	XXH128_hash_t all = XXH3_128bits_digest(&writer->sum);
 
 	memcpy(frame.key, &all, sizeof(all));
 	frame.sum = frame_sum(&frame);
@@ -161,7 +146,7 @@ int bundle_read_begin(struct bundle_reader *reader, uint64_t entry_size_max, bun
 	if (header.format != BUNDLE_FORMAT) {
 		return -EPROTONOSUPPORT;
 	}
-	if (!sums_equal(header.sum, checksum_of(XXH3_128bits(&header, offsetof(struct header, sum))))) {
+	if (!XXH128_isEqual(header.sum, XXH3_128bits(&header, offsetof(struct header, sum)))) {
 		return -EBADMSG;
 	}
 	if (header.entry_format != ENTRY_FORMAT) {
@@ -267,7 +252,7 @@ static enum bundle_found read_entry(struct bundle_reader *reader, const struct f
 static enum bundle_found read_last(struct bundle_reader *reader, const struct frame *frame, int *ret_error)
 {
 	struct frame expected = {.kind = FRAME_LAST, .number = reader->entries};
-	struct checksum all = checksum_of(XXH3_128bits_digest(&reader->sum));
+	XXH128_hash_t all = XXH3_128bits_digest(&reader->sum);
 	uint8_t more;
 	ssize_t got = read_summed(reader, &more, sizeof(more));
 
@@ -294,7 +279,7 @@ enum bundle_found bundle_read_next(struct bundle_reader *reader, struct entry **
 	if ((size_t)got < sizeof(frame)) {
 		return BUNDLE_CUT;
 	}
-	if (!sums_equal(frame.sum, frame_sum(&frame))) {
+	if (!XXH128_isEqual(frame.sum, frame_sum(&frame))) {
 		return BUNDLE_BROKEN;
 	}
 	if (frame.kind == FRAME_LAST) {
