@@ -53,14 +53,6 @@ struct question {
 	ino_t inode;
 };
 
-static int64_t read_clock(void)
-{
-	struct timespec now = {0};
-
-	call_clock_straight(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * SECOND + now.tv_nsec;
-}
-
 /* Returns the limit for the first answer. A running agent sends STARTED at once, so a third of the time suffices. */
 static int64_t first_limit(const struct agent_options *options)
 {
@@ -159,7 +151,7 @@ static int wait_until(const struct question *question, int64_t deadline)
 	short events;
 
 	for (;;) {
-		int64_t left = deadline - read_clock();
+		int64_t left = deadline - call_clock_straight();
 		int ready = call_poll(question->socket, POLLIN, left > 0 ? left : 0, &events);
 
 		if (ready >= 0) {
@@ -249,7 +241,7 @@ void agent_judge(const struct agent_options *options, const struct agent_questio
 		atomic_store(&wasted, 0);
 	}
 	if (failed) {
-		(void)breaker_failed(&breaker, &rule, question->seen, read_clock());
+		(void)breaker_failed(&breaker, &rule, question->seen, call_clock_straight());
 	} else {
 		breaker_answered(&breaker, question->seen);
 	}
@@ -257,7 +249,7 @@ void agent_judge(const struct agent_options *options, const struct agent_questio
 
 void agent_overheard(const struct agent_options *options, int64_t waited, uint64_t spared)
 {
-	int64_t now = read_clock();
+	int64_t now = call_clock_straight();
 	int64_t seen;
 
 	/* if a probe is due, the question of the other process counts as the probe */
@@ -273,7 +265,7 @@ static enum agent_outcome ask_agent(const struct agent_options *options, const u
 {
 	struct question question = {.socket = -1};
 	struct agent_question asked = {0};
-	int64_t began = read_clock();
+	int64_t began = call_clock_straight();
 	enum agent_outcome outcome;
 
 	if (!breaker_ask(&breaker, &rule, began, &asked.seen)) {
@@ -284,7 +276,7 @@ static enum agent_outcome ask_agent(const struct agent_options *options, const u
 		outcome = await_answer(&question, options, began);
 	}
 	close_question(&question);
-	asked.waited = read_clock() - began;
+	asked.waited = call_clock_straight() - began;
 	switch (outcome) {
 	case AGENT_FETCH_FOUND: /* the caller finds out whether the answer is useful, and calls agent_judge() */
 		*ret_question = asked;
@@ -294,7 +286,7 @@ static enum agent_outcome ask_agent(const struct agent_options *options, const u
 		agent_judge(options, &asked, 0);
 		break;
 	default:
-		(void)breaker_failed(&breaker, &rule, asked.seen, read_clock());
+		(void)breaker_failed(&breaker, &rule, asked.seen, call_clock_straight());
 	}
 	return outcome;
 }
@@ -315,7 +307,7 @@ enum agent_outcome agent_fetch(const struct agent_options *options, const uint8_
 static void report_stored(const struct agent_options *options, const uint8_t key[ENTRY_KEY_BYTES])
 {
 	struct question question = {.socket = -1};
-	int64_t now = read_clock();
+	int64_t now = call_clock_straight();
 	int64_t seen;
 
 	/* not breaker_ask(): a message that is accepted does not show that the agent answers, so this is no probe */

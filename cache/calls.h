@@ -51,8 +51,11 @@ int call_getgroups(int size, gid_t *ret_groups);
 pid_t call_getpid(void);
 int call_getrlimit(int resource, struct rlimit *ret_limit);
 void call_clock(clockid_t clock, struct timespec *ret_now);
-/* Always asks the kernel. For waits, which must also end if libfaketime's clock has been stopped. */
-void call_clock_straight(clockid_t clock, struct timespec *ret_now);
+/*
+ * Returns CLOCK_MONOTONIC in nanoseconds. Always asks the kernel: for waits, which must also end if libfaketime's clock
+ * has been stopped.
+ */
+int64_t call_clock_straight(void);
 void call_pause(long nanoseconds); /* less than a second; a signal ends it early */
 void call_yield(void);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cache/compile_lock.h"
 
+#include "cache/calls.h"
 #include "cache/compile_lock_file.h"
 #include "cache/fork_mutex.h"
 
@@ -108,7 +109,7 @@ static void seat_free(struct seat *seat)
 static bool nobody_waits(const struct shard *shard, const uint8_t *key)
 {
 	uint64_t tag = tag_of(key);
-	int64_t now = compile_lock_clock();
+	int64_t now = call_clock_straight();
 
 	for (size_t i = 0; i < NO_WAITS; i++) {
 		if (shard->no_waits[i].tag == tag && now < shard->no_waits[i].until) {
@@ -123,7 +124,7 @@ static void add_no_wait(struct shard *shard, const uint8_t *key)
 {
 	if (!nobody_waits(shard, key)) {
 		shard->no_waits[shard->next_no_wait++ % NO_WAITS] =
-		    (struct no_wait){.tag = tag_of(key), .until = compile_lock_clock() + NO_WAIT_FOR};
+		    (struct no_wait){.tag = tag_of(key), .until = call_clock_straight() + NO_WAIT_FOR};
 	}
 }
 
@@ -157,14 +158,14 @@ static struct timespec condition_time(int64_t from_now)
  */
 static enum compile_lock_outcome wait_for_seat(struct shard *shard, struct seat *seat, int64_t deadline, bool *ret_last)
 {
-	int64_t now = compile_lock_clock();
+	int64_t now = call_clock_straight();
 
 	seat->users++;
 	while (!seat->over && now < deadline) {
 		struct timespec until = condition_time(deadline - now < LOOK ? deadline - now : LOOK);
 
 		(void)fork_mutex_wait(&shard->lock, &seat->changed, &until);
-		now = compile_lock_clock();
+		now = call_clock_straight();
 	}
 	*ret_last = --seat->users == 0;
 	return seat->over ? seat->outcome : COMPILE_LOCK_NOT_KEPT;
@@ -242,7 +243,7 @@ static bool wait_for_processes(struct compile_lock *lock, const struct compile_l
 	struct compile_lock_file file = {.fd = -1};
 	enum compile_lock_file_state state = COMPILE_LOCK_FILE_NONE;
 
-	int64_t start = compile_lock_clock();
+	int64_t start = call_clock_straight();
 	int64_t deadline = lock->deadline - atomic_load_explicit(&wasted, memory_order_relaxed);
 
 	lock->state = COMPILE_LOCK_SETTLED;
@@ -253,10 +254,10 @@ static bool wait_for_processes(struct compile_lock *lock, const struct compile_l
 		                                  note_file, lock->seat, &file);
 	}
 	if (state == COMPILE_LOCK_FILE_GIVEN_UP) {
-		atomic_fetch_add_explicit(&wasted, compile_lock_clock() - start, memory_order_relaxed);
+		atomic_fetch_add_explicit(&wasted, call_clock_straight() - start, memory_order_relaxed);
 	} else if (state == COMPILE_LOCK_FILE_KEPT) {
 		atomic_store_explicit(&wasted, 0, memory_order_relaxed);
-		lock->spent = compile_lock_clock() - start;
+		lock->spent = call_clock_straight() - start;
 	}
 	lock->waited |= state != COMPILE_LOCK_FILE_TAKEN && state != COMPILE_LOCK_FILE_NONE;
 	switch (state) {
@@ -309,7 +310,7 @@ bool compile_lock_acquire(struct compile_lock *lock, const struct compile_lock_o
 	settle_process();
 	if (lock->state == COMPILE_LOCK_NEW) {
 		memcpy(lock->key, key, sizeof(lock->key));
-		lock->deadline = compile_lock_clock() + (int64_t)options->wait_seconds * 1000000000;
+		lock->deadline = call_clock_straight() + (int64_t)options->wait_seconds * 1000000000;
 		outcome = take_seat(lock);
 		if (outcome != COMPILE_LOCK_ABANDONED) {
 			lock->state = COMPILE_LOCK_SETTLED;
@@ -338,12 +339,6 @@ static void leave_table(struct shard *shard, struct seat *seat)
 /* Releases the file lock first, because a thread of this process that is woken may lock the file at once. */
 void compile_lock_release(struct compile_lock *lock, enum compile_lock_outcome outcome)
 {
-	static const enum compile_lock_file_outcome elsewhere[] = {
-	    [COMPILE_LOCK_ABANDONED] = COMPILE_LOCK_FILE_ENDED_WITHOUT,
-	    [COMPILE_LOCK_NOT_KEPT] = COMPILE_LOCK_FILE_ENDED_NOT_KEPT,
-	    [COMPILE_LOCK_KEPT_HERE] = COMPILE_LOCK_FILE_ENDED_NOT_KEPT,
-	    [COMPILE_LOCK_KEPT] = COMPILE_LOCK_FILE_ENDED_KEPT,
-	};
 	struct seat *seat = lock->seat;
 	struct shard *shard;
 	struct compile_lock_file file;
@@ -360,7 +355,9 @@ void compile_lock_release(struct compile_lock *lock, enum compile_lock_outcome o
 	}
 	shard = shard_of(seat->key);
 	file = seat->file;
-	compile_lock_file_release(&file, elsewhere[outcome]);
+	compile_lock_file_release(&file, outcome == COMPILE_LOCK_KEPT        ? COMPILE_LOCK_FILE_ENDED_KEPT
+	                                 : outcome == COMPILE_LOCK_ABANDONED ? COMPILE_LOCK_FILE_ENDED_WITHOUT
+	                                                                     : COMPILE_LOCK_FILE_ENDED_NOT_KEPT);
 	fork_mutex_lock(&shard->lock);
 	leave_table(shard, seat);
 	if (outcome == COMPILE_LOCK_NOT_KEPT) {

@@ -41,15 +41,6 @@ struct note {
 	uint32_t state;
 };
 
-/* Asks the kernel directly, because libfaketime may stop the clock, and then no wait would end. */
-int64_t compile_lock_clock(void)
-{
-	struct timespec now = {0};
-
-	call_clock_straight(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * SECOND + now.tv_nsec;
-}
-
 /*
  * Returns true if the descriptor still refers to our open file. A host may close descriptors that it does not know and
  * reuse the number. If the file system cannot answer, the file position decides, because a descriptor that is never
@@ -150,43 +141,24 @@ static bool read_slot(const struct compile_lock_file *file, uint64_t slot, struc
 	       (ssize_t)sizeof(*ret_note);
 }
 
-/* A key's note may be in one of two slots. Keys that are compiled at the same time rarely share both. */
-static void find_slots(const struct compile_lock_file *file, uint64_t ret_slots[2])
-{
-	ret_slots[0] = 1 + file->tag % SLOTS;
-	ret_slots[1] = 1 + file->tag / SLOTS % SLOTS;
-}
-
-/* Returns the key's note, or an empty one if there is none. Notes have no checksum, because a torn one costs a wait. */
-static struct note read_note(const struct compile_lock_file *file)
-{
-	uint64_t slots[2];
-	struct note note;
-
-	find_slots(file, slots);
-	for (size_t i = 0; i < 2; i++) {
-		if (read_slot(file, slots[i], &note) && note.tag == file->tag) {
-			return note;
-		}
-	}
-	return (struct note){0};
-}
-
 /*
- * Returns the slot with the note of the key, otherwise the first one whose key is not being compiled. The note of a
- * compilation in progress is overwritten last, because without it the waiters of its key would stop waiting.
+ * Finds the note of the key in one of its two slots, and returns the offset. If there is none, the note is empty, and the
+ * offset is that of the first slot whose key is not being compiled. The note of a compilation in progress is overwritten
+ * last, because without it the waiters of its key would stop waiting. Keys that are compiled at the same time rarely
+ * share both slots. Notes have no checksum, because a torn one costs a wait.
  */
-static off_t slot_of(const struct compile_lock_file *file)
+static off_t find_note(const struct compile_lock_file *file, struct note *ret_note)
 {
-	uint64_t slots[2];
+	const uint64_t slots[2] = {1 + file->tag % SLOTS, 1 + file->tag / SLOTS % SLOTS};
 	struct note notes[2] = {{0}, {0}};
 
-	find_slots(file, slots);
 	for (size_t i = 0; i < 2; i++) {
 		if (read_slot(file, slots[i], &notes[i]) && notes[i].tag == file->tag) {
+			*ret_note = notes[i];
 			return (off_t)(slots[i] * SLOT_BYTES);
 		}
 	}
+	*ret_note = (struct note){0};
 	return (off_t)(slots[notes[0].state == NOTE_COMPILING && notes[1].state != NOTE_COMPILING] * SLOT_BYTES);
 }
 
@@ -199,22 +171,23 @@ static void write_note(const struct compile_lock_file *file, enum note_state sta
 	struct note note = {
 	    .tag = file->tag,
 	    .began = file->began,
-	    .ended = (uint64_t)compile_lock_clock(),
+	    .ended = (uint64_t)call_clock_straight(),
 	    .state = state,
 	};
+	struct note before;
 	struct stat space;
 
 	if (state == NOTE_COMPILING && stat("/proc/self/ns/pid", &space) == 0) {
 		note.pid_space = space.st_ino;
 		note.holder = (uint32_t)syscall(SYS_gettid);
 	}
-	(void)output_at(file->fd, slot_of(file), &note, sizeof(note));
+	(void)output_at(file->fd, find_note(file, &before), &note, sizeof(note));
 }
 
 /* Returns whether the note says that a result was not cached, less than a minute ago. */
 static bool is_fresh(const struct note *note)
 {
-	uint64_t now = (uint64_t)compile_lock_clock();
+	uint64_t now = (uint64_t)call_clock_straight();
 
 	return note->state == NOTE_NOT_KEPT && note->ended <= now && now - note->ended < (uint64_t)NOT_KEPT_FOR;
 }
@@ -234,7 +207,7 @@ static enum compile_lock_file_state try_lock(struct compile_lock_file *file)
 {
 	switch (lock_bytes(file->fd, (struct lock_range){(off_t)file->place, 1}, LOCK_ALONE, 0)) {
 	case LOCK_TAKEN:
-		file->began = (uint64_t)compile_lock_clock();
+		file->began = (uint64_t)call_clock_straight();
 		write_note(file, NOTE_COMPILING);
 		return COMPILE_LOCK_FILE_TAKEN;
 	case LOCK_HELD:
@@ -328,7 +301,7 @@ static bool is_of_key(const struct compile_lock_file *file, const struct flock *
 static enum compile_lock_file_state wait_for_other(struct compile_lock_file *file, int64_t deadline)
 {
 	struct suspicion suspicion = {0};
-	int64_t start = compile_lock_clock();
+	int64_t start = call_clock_straight();
 	int64_t now = start;
 	int64_t end;
 	uint64_t began = 0; /* identifies the holder; 0: it has not written a note yet */
@@ -340,7 +313,7 @@ static enum compile_lock_file_state wait_for_other(struct compile_lock_file *fil
 		if (!is_ours(file) || !ask_holder(file, &range)) {
 			return COMPILE_LOCK_FILE_NONE;
 		}
-		note = read_note(file);
+		(void)find_note(file, &note);
 		if (range.l_type == F_UNLCK) {
 			enum compile_lock_file_state state;
 
@@ -366,7 +339,7 @@ static enum compile_lock_file_state wait_for_other(struct compile_lock_file *fil
 			return COMPILE_LOCK_FILE_GIVEN_UP;
 		}
 		pause_for(next_pause(now - start, end - now));
-		now = compile_lock_clock();
+		now = call_clock_straight();
 	}
 }
 
@@ -374,9 +347,10 @@ static enum compile_lock_file_state wait_for_other(struct compile_lock_file *fil
 static enum compile_lock_file_state take_opened(struct compile_lock_file *file, int64_t deadline,
                                                 enum compile_lock_file_patience patience)
 {
-	struct note note = read_note(file);
+	struct note note;
 	enum compile_lock_file_state state;
 
+	(void)find_note(file, &note);
 	if (is_fresh(&note)) {
 		return COMPILE_LOCK_FILE_NOT_KEPT;
 	}

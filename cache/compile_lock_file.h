@@ -73,6 +73,4 @@ void compile_lock_file_release(struct compile_lock_file *file, enum compile_lock
 /* Closes the descriptor only. */
 void compile_lock_file_forget(struct compile_lock_file *file);
 
-int64_t compile_lock_clock(void); /* CLOCK_MONOTONIC, ns */
-
 #endif

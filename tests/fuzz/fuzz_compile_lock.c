@@ -8,6 +8,7 @@
  * Properties: whatever the notes say, it is taken only if no other has it, and always if no other has it and no note
  * of its key says otherwise; nobody waits past the deadline; no descriptor is left open.
  */
+#include "cache/calls.h"
 #include "cache/compile_lock_file.h"
 
 #include "tests/fuzz/fuzz.h"
@@ -79,16 +80,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		memcpy(bytes + 64 * (size_t)(key[8] + 1), key + 8, 8);
 	}
 	if (what & 128) {
-		int64_t now = compile_lock_clock();
+		int64_t now = call_clock_straight();
 
 		memcpy(bytes + 64 * (size_t)(key[8] + 1) + AT_ENDED, &now, sizeof(now));
 	}
 	fuzz_write(path, bytes, what & 8 && size > 10 ? size - 2 : sizeof(bytes));
 	other = what & 1 ? lock_of_other(key) : -1;
-	deadline = compile_lock_clock() + (what & 64 ? 1000000 : 0);
+	deadline = call_clock_straight() + (what & 64 ? 1000000 : 0);
 	state = compile_lock_file_acquire(
 	    &directory, key, deadline, what & 2 ? COMPILE_LOCK_FILE_WAIT : COMPILE_LOCK_FILE_TRY, opened, NULL, &file);
-	require(compile_lock_clock() - deadline < INT64_C(5000000000));
+	require(call_clock_straight() - deadline < INT64_C(5000000000));
 	if (state == COMPILE_LOCK_FILE_TAKEN) {
 		require(other < 0 && file.fd == seen.fd && file.fd >= 0);
 		compile_lock_file_release(&file, (enum compile_lock_file_outcome)((what >> 4 & 3) % 3));

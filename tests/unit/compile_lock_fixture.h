@@ -9,6 +9,7 @@
 #ifndef TESTS_COMPILE_LOCK_FIXTURE_H
 #define TESTS_COMPILE_LOCK_FIXTURE_H
 
+#include "cache/calls.h"
 #include "cache/compile_lock_file.h"
 #include "tests/unit/support.h"
 
@@ -46,7 +47,7 @@ static inline void compile_lock_tear_down(void)
 
 static inline int64_t compile_lock_far(void)
 {
-	return compile_lock_clock() + INT64_C(100000) * 1000000000;
+	return call_clock_straight() + INT64_C(100000) * 1000000000;
 }
 
 /* Of a file that nobody has to be told of. */

@@ -241,7 +241,7 @@ Test(compile_lock_file, past_the_deadline_a_caller_does_not_wait)
 	struct compile_lock_file mine;
 
 	cr_assert_eq(take(&held), COMPILE_LOCK_FILE_TAKEN);
-	cr_expect_eq(compile_lock_file_acquire(&here.directory, compile_lock_key, compile_lock_clock(),
+	cr_expect_eq(compile_lock_file_acquire(&here.directory, compile_lock_key, call_clock_straight(),
 	                                       COMPILE_LOCK_FILE_WAIT, ignore, NULL, &mine),
 	             COMPILE_LOCK_FILE_GIVEN_UP);
 	compile_lock_file_release(&held, COMPILE_LOCK_FILE_ENDED_KEPT);
