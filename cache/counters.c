@@ -194,32 +194,24 @@ static bool take_flag(enum patience patience)
 	return true;
 }
 
-/* Returns whether there are counts that are not written yet. The caller has set `flushing`. */
-static bool is_fresh(void)
-{
-	for (size_t i = 0; i < COUNTER_COUNT; i++) {
-		if (counters_here((enum counter)i) != written_of(i)) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /*
  * Drops counts that were inherited from another process, because atfork handlers do not run for _Fork, clone and vfork
- * (glibc bug 17490).
+ * (glibc bug 17490). Returns true if there were any.
  */
-static void settle_owner(void)
+static bool drop_inherited(void)
 {
 	pid_t before = atomic_load_explicit(&owner, memory_order_relaxed);
 	pid_t pid = call_getpid();
+	bool inherited = before != 0 && before != pid;
 
-	if (before != 0 && before != pid) {
+	if (inherited) {
 		forget_counts();
 	}
 	atomic_store_explicit(&owner, pid, memory_order_relaxed);
+	return inherited;
 }
 
+/* Lists the counts that are not written yet. The caller has set `flushing`. */
 static void collect_fresh(struct counters_amounts *ret_fresh)
 {
 	size_t count = 0;
@@ -243,16 +235,12 @@ static int write_fresh(const char *directory, enum counters_file_patience patien
 	int64_t now_ns;
 	int error;
 
-	if (!is_fresh()) {
-		return 0;
-	}
-	settle_owner();
-	if (!is_fresh()) {
-		return 0;
-	}
 	prompts_now = prompts();
-	now_ns = coarse_clock();
 	collect_fresh(&fresh);
+	if (fresh.count == 0 || drop_inherited()) {
+		return 0;
+	}
+	now_ns = coarse_clock();
 	if (atomic_load_explicit(&began_ns, memory_order_relaxed) == 0) {
 		atomic_store_explicit(&began_ns, now_ns, memory_order_relaxed);
 	}

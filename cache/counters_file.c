@@ -56,7 +56,7 @@ static uint64_t checksum_of(const struct counters_file *file)
 	return XXH3_64bits_withSeed(&file->since, sizeof(*file) - offsetof(struct counters_file, since), header);
 }
 
-static void seal(struct counters_file *file)
+static void seal_file(struct counters_file *file)
 {
 	memcpy(file->magic, MAGIC, sizeof(file->magic));
 	file->format = htole32(FORMAT);
@@ -118,7 +118,7 @@ static int add_to_file(int fd, const struct counters_amounts *amounts)
 
 		*value = htole64(add_saturated(le64toh(*value), amounts->list[i].amount));
 	}
-	seal(&file);
+	seal_file(&file);
 	return output_at(fd, 0, &file, sizeof(file));
 }
 

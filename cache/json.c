@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cache/json.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,8 +100,12 @@ static size_t spell_character(char *to, const unsigned char *at, size_t length, 
 	return spelt;
 }
 
-size_t json_escape(char *ret_escaped, size_t capacity, const char *text, size_t size, enum json_bytes bytes,
-                   size_t *ret_taken)
+/*
+ * Writes the content of a string without quotes and without a NUL, as many whole characters as fit in `capacity` bytes.
+ * `ret_taken` is the number of bytes of `text` that were used. Returns how many bytes were written.
+ */
+static size_t escape_text(char *ret_escaped, size_t capacity, const char *text, size_t size, enum json_bytes bytes,
+                          size_t *ret_taken)
 {
 	const unsigned char *at = (const unsigned char *)text;
 	const unsigned char *end = at + size;
@@ -253,7 +259,7 @@ size_t json_add_text(struct json *json, const void *text, size_t size, size_t mo
 		char escaped[128];
 		size_t taken, room = most - written < sizeof(escaped) ? most - written : sizeof(escaped);
 
-		one = json_escape(escaped, room, at, (size_t)(end - at), json->spelling, &taken);
+		one = escape_text(escaped, room, at, (size_t)(end - at), json->spelling, &taken);
 		put_bytes(json, escaped, one);
 		written += one;
 		at += taken;
@@ -293,45 +299,28 @@ void json_raw(struct json *json, const char *name, const char *text, size_t size
 	put_bytes(json, text, size);
 }
 
-/* Writes a number with `point` decimals before `end`. Returns a pointer to its first character. */
-static char *spell_number(char *end, uint64_t number, int point)
-{
-	int digits = 0;
-
-	do {
-		if (point > 0 && digits == point) {
-			*--end = '.';
-		}
-		*--end = (char)('0' + number % 10);
-		number /= 10;
-		digits++;
-	} while (number > 0 || digits <= point);
-	return end;
-}
-
-static void put_number(struct json *json, const char *name, uint64_t size, bool is_negative, int point)
-{
-	char text[NUMBER_MAX], *end = text + sizeof(text), *at = spell_number(end, size, point);
-
-	if (is_negative) {
-		*--at = '-';
-	}
-	json_raw(json, name, at, (size_t)(end - at));
-}
-
 void json_number(struct json *json, const char *name, uint64_t number)
 {
-	put_number(json, name, number, false, 0);
+	char text[NUMBER_MAX];
+
+	json_raw(json, name, text, (size_t)snprintf(text, sizeof(text), "%" PRIu64, number));
 }
 
 void json_integer(struct json *json, const char *name, int64_t number)
 {
-	put_number(json, name, number < 0 ? -(uint64_t)number : (uint64_t)number, number < 0, 0);
+	char text[NUMBER_MAX];
+
+	json_raw(json, name, text, (size_t)snprintf(text, sizeof(text), "%" PRId64, number));
 }
 
 void json_thousandths(struct json *json, const char *name, int64_t number)
 {
-	put_number(json, name, number < 0 ? -(uint64_t)number : (uint64_t)number, number < 0, 3);
+	uint64_t size = number < 0 ? -(uint64_t)number : (uint64_t)number;
+	char text[NUMBER_MAX];
+
+	json_raw(json, name, text,
+	         (size_t)snprintf(text, sizeof(text), "%s%" PRIu64 ".%03" PRIu64, number < 0 ? "-" : "", size / 1000,
+	                          size % 1000));
 }
 
 void json_bool(struct json *json, const char *name, bool value)

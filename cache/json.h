@@ -11,7 +11,7 @@
  * Between two members the caller may use the bytes written so far and set `size` to 0, so that long output need not be
  * in memory as a whole.
  *
- * Usable in a host process: no stdio, no locale; json_fixed() allocates nothing, json_growing() uses malloc().
+ * Usable in a host process: no stdio except snprintf(), no locale; json_fixed() allocates nothing, json_growing() uses malloc().
  * Errors: if there is no room (or memory), `failed` is set, nothing is written afterwards, and the output is not valid
  * JSON. Depth: less than JSON_DEPTH_MAX levels. Threads, signals, fork: no state. Ownership: texts are copied.
  */
@@ -75,12 +75,5 @@ void json_end_line(struct json *json);
  * surrogates, at most U+10FFFF). `size` is not 0.
  */
 size_t json_character(const char *bytes, size_t size);
-
-/*
- * Writes the content of a string without quotes and without a NUL, as many whole characters as fit in `capacity` bytes.
- * `ret_taken` is the number of bytes of `text` that were used. Returns how many bytes were written.
- */
-size_t json_escape(char *ret_escaped, size_t capacity, const char *text, size_t size, enum json_bytes bytes,
-                   size_t *ret_taken);
 
 #endif

@@ -126,8 +126,8 @@ static struct node **bucket_of(const struct memory *memory, const struct shard *
 	return &shard->buckets[(low >> SHARD_BITS) & memory->bucket_mask];
 }
 
-/* The caller of use_attach(), use_detach(), touch() and detach() holds the shard's lock. */
-static void use_attach(struct memory *memory, struct shard *shard, struct node *node)
+/* The caller of link_newest(), unlink_use(), touch_node() and detach_node() holds the shard's lock. */
+static void link_newest(struct memory *memory, struct shard *shard, struct node *node)
 {
 	node->used = atomic_load_explicit(&memory->clock, memory_order_relaxed);
 	node->newer = NULL;
@@ -141,7 +141,7 @@ static void use_attach(struct memory *memory, struct shard *shard, struct node *
 	atomic_store_explicit(&shard->oldest_used, shard->oldest->used, memory_order_relaxed);
 }
 
-static void use_detach(struct shard *shard, struct node *node)
+static void unlink_use(struct shard *shard, struct node *node)
 {
 	if (node->newer != NULL) {
 		node->newer->older = node->older;
@@ -157,14 +157,14 @@ static void use_detach(struct shard *shard, struct node *node)
 	                      memory_order_relaxed);
 }
 
-static void touch(struct memory *memory, struct shard *shard, struct node *node)
+static void touch_node(struct memory *memory, struct shard *shard, struct node *node)
 {
-	use_detach(shard, node);
-	use_attach(memory, shard, node);
+	unlink_use(shard, node);
+	link_newest(memory, shard, node);
 }
 
 /* Unlinks a node. The caller frees it after it has released the lock. */
-static void detach(struct memory *memory, struct shard *shard, struct node *node)
+static void detach_node(struct memory *memory, struct shard *shard, struct node *node)
 {
 	struct node **link = bucket_of(memory, shard, node->low);
 
@@ -172,7 +172,7 @@ static void detach(struct memory *memory, struct shard *shard, struct node *node
 		link = &(*link)->next;
 	}
 	*link = node->next;
-	use_detach(shard, node);
+	unlink_use(shard, node);
 	shard->bytes -= node->cost;
 	atomic_fetch_sub_explicit(&memory->total, node->cost, memory_order_relaxed);
 }
@@ -188,7 +188,7 @@ static void touch_entry(struct memory *memory, uint64_t low, const struct entry 
 		node = node->next;
 	}
 	if (node != NULL) {
-		touch(memory, shard, node);
+		touch_node(memory, shard, node);
 	}
 	fork_mutex_unlock(&shard->lock);
 }
@@ -220,7 +220,7 @@ struct entry *memory_get(struct memory *memory, uint64_t low, uint64_t high, sto
 			continue;
 		}
 		if (count == 0) { /* most hits use the newest entry; touching it here saves locking again */
-			touch(memory, shard, node);
+			touch_node(memory, shard, node);
 		}
 		candidates[count++] = entry_ref(node->entry);
 		certain = check == NULL || node->dependencies_size == 0;
@@ -267,7 +267,7 @@ static bool evict_one(struct memory *memory)
 	fork_mutex_lock(&shard->lock);
 	node = shard->oldest;
 	if (node != NULL) {
-		detach(memory, shard, node);
+		detach_node(memory, shard, node);
 	}
 	fork_mutex_unlock(&shard->lock);
 	if (node != NULL) {
@@ -280,7 +280,7 @@ static bool evict_one(struct memory *memory)
  * Reserves `cost` bytes, and evicts until there is room. Returns false if nothing is left to evict, because the rest is
  * reserved by other threads that have not linked their entries yet.
  */
-static bool reserve(struct memory *memory, uint64_t cost)
+static bool reserve_bytes(struct memory *memory, uint64_t cost)
 {
 	uint64_t total = atomic_load_explicit(&memory->total, memory_order_relaxed);
 
@@ -337,7 +337,7 @@ static struct entry *find_same(struct memory *memory, uint64_t low, uint64_t hig
 /*
  * Makes `fresh` the newest entry of its fingerprint. Returns the entries that it replaces or evicts, chained by `next`.
  */
-static struct node *insert(struct memory *memory, struct node *fresh, const struct entry *same)
+static struct node *insert_node(struct memory *memory, struct node *fresh, const struct entry *same)
 {
 	struct shard *shard = shard_of(memory, fresh->low);
 	struct node **bucket = bucket_of(memory, shard, fresh->low);
@@ -352,7 +352,7 @@ static struct node *insert(struct memory *memory, struct node *fresh, const stru
 			continue;
 		}
 		if (node->entry == same || node->entry == fresh->entry || count == STORE_RESULTS_MAX) {
-			detach(memory, shard, node);
+			detach_node(memory, shard, node);
 			node->next = gone;
 			gone = node;
 		} else {
@@ -361,7 +361,7 @@ static struct node *insert(struct memory *memory, struct node *fresh, const stru
 	}
 	fresh->next = *bucket;
 	*bucket = fresh;
-	use_attach(memory, shard, fresh);
+	link_newest(memory, shard, fresh);
 	shard->bytes += fresh->cost;
 	fork_mutex_unlock(&shard->lock);
 	return gone;
@@ -382,7 +382,7 @@ void memory_put(struct memory *memory, uint64_t low, uint64_t high, struct entry
 	if (fresh == NULL) {
 		return;
 	}
-	if (!reserve(memory, cost)) {
+	if (!reserve_bytes(memory, cost)) {
 		free(fresh);
 		return;
 	}
@@ -394,7 +394,7 @@ void memory_put(struct memory *memory, uint64_t low, uint64_t high, struct entry
 	atomic_fetch_add_explicit(&memory->clock, 1, memory_order_relaxed);
 
 	same = find_same(memory, low, high, entry);
-	gone = insert(memory, fresh, same);
+	gone = insert_node(memory, fresh, same);
 	while (gone != NULL) {
 		struct node *next = gone->next;
 
