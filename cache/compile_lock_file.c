@@ -142,10 +142,10 @@ static bool read_slot(const struct compile_lock_file *file, uint64_t slot, struc
 }
 
 /*
- * Finds the note of the key in one of its two slots, and returns the offset. If there is none, the note is empty, and the
- * offset is that of the first slot whose key is not being compiled. The note of a compilation in progress is overwritten
- * last, because without it the waiters of its key would stop waiting. Keys that are compiled at the same time rarely
- * share both slots. Notes have no checksum, because a torn one costs a wait.
+ * Finds the note of the key in one of its two slots, and returns the offset. If there is none, the note is empty, and
+ * the offset is that of the first slot whose key is not being compiled. The note of a compilation in progress is
+ * overwritten last, because without it the waiters of its key would stop waiting. Keys that are compiled at the same
+ * time rarely share both slots. Notes have no checksum, because a torn one costs a wait.
  */
 static off_t find_note(const struct compile_lock_file *file, struct note *ret_note)
 {

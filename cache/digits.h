@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* digits: bytes as lowercase hexadecimal digits, and decimal numbers. Allocates nothing; may be called from anywhere. */
+/*
+ * digits: bytes as lowercase hexadecimal digits, and decimal numbers. Allocates nothing; may be called from anywhere.
+ */
 #ifndef CACHE_DIGITS_H
 #define CACHE_DIGITS_H
 

@@ -107,7 +107,7 @@ static int adopt_bytes(uint8_t *bytes, const struct entry_info *info, struct ent
 
 /* Returns the size of an entry of these parts, or 0 if the parts are invalid. */
 static uint64_t measure_parts(const void *dependencies, size_t dependencies_size, const struct section *sections,
-                        size_t count)
+                              size_t count)
 {
 	uint64_t total;
 	size_t i;
@@ -231,9 +231,9 @@ static XXH128_hash_t stored_checksum(const void *bytes, size_t field)
 /* Dependencies have a checksum of their own, so that the body need not be read if they do not hold. */
 bool entry_dependencies_sound(const void *entry_bytes, const struct entry_info *info)
 {
-	return XXH128_isEqual(stored_checksum(entry_bytes, offsetof(struct header, dependencies_sum)),
-	                      XXH3_128bits((const uint8_t *)entry_bytes + ENTRY_HEADER_BYTES,
-	                                       info->body_offset - ENTRY_HEADER_BYTES));
+	return XXH128_isEqual(
+	    stored_checksum(entry_bytes, offsetof(struct header, dependencies_sum)),
+	    XXH3_128bits((const uint8_t *)entry_bytes + ENTRY_HEADER_BYTES, info->body_offset - ENTRY_HEADER_BYTES));
 }
 
 /* Copies the row instead of casting, because the bytes of an entry may be at any address. */

@@ -11,7 +11,8 @@
  * Between two members the caller may use the bytes written so far and set `size` to 0, so that long output need not be
  * in memory as a whole.
  *
- * Usable in a host process: no stdio except snprintf(), no locale; json_fixed() allocates nothing, json_growing() uses malloc().
+ * Usable in a host process: no stdio except snprintf(), no locale; json_fixed() allocates nothing, json_growing() uses
+ * malloc().
  * Errors: if there is no room (or memory), `failed` is set, nothing is written afterwards, and the output is not valid
  * JSON. Depth: less than JSON_DEPTH_MAX levels. Threads, signals, fork: no state. Ownership: texts are copied.
  */

@@ -22,7 +22,8 @@ struct body {
 	size_t head;
 	long status;
 	bool head_too_large;
-	bool is_cut; /* the body is too large, so the transfer was ended; except for a value, the status is sufficient */
+	bool
+	    is_cut; /* the body is too large, so the transfer was ended; except for a value, the status is sufficient */
 	bool no_memory;
 };
 

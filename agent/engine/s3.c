@@ -30,10 +30,12 @@ static bool is_region(const char *text)
 static int judge_options(const struct engine_options *options, struct engine_error *error)
 {
 	if (!SIGNS) {
-		return engine_refuse(error, "s3:// needs libcurl 7.88 or later; this program was built with an older one");
+		return engine_refuse(error,
+		                     "s3:// needs libcurl 7.88 or later; this program was built with an older one");
 	}
 	if (options->user == NULL || options->password_file == NULL) {
-		return engine_refuse(error, "s3:// requires an access key and a secret key: --user and --password-file");
+		return engine_refuse(error,
+		                     "s3:// requires an access key and a secret key: --user and --password-file");
 	}
 	if (options->token_file != NULL) {
 		return engine_refuse(error, "--token-file: not for s3://");

@@ -26,7 +26,9 @@ struct transport {
 	char words[CURL_ERROR_SIZE]; /* error text of libcurl for the last call */
 };
 
-/* Reads the secrets and checks the prefix of an engine. The transport, zeroed before, is closed also after a failure. */
+/*
+ * Reads the secrets and checks the prefix of an engine. The transport, zeroed before, is also closed after a failure.
+ */
 int transport_open(const struct engine *engine, const struct engine_address *address, struct transport *transport,
                    struct engine_error *ret_error);
 void transport_close(struct transport *transport);

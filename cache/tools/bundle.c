@@ -38,7 +38,7 @@ struct frame {
 	uint32_t reserved;
 	uint64_t number;              /* size of the entry in bytes; FRAME_LAST: number of entries */
 	uint8_t key[ENTRY_KEY_BYTES]; /* FRAME_LAST: checksum of every byte before this frame, then zeros */
-	XXH128_hash_t sum;          /* of all members before it */
+	XXH128_hash_t sum;            /* of all members before it */
 };
 
 _Static_assert(sizeof(struct header) == BUNDLE_FRAME_BYTES && sizeof(struct frame) == BUNDLE_FRAME_BYTES,

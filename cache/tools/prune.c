@@ -222,8 +222,8 @@ static size_t move_old_first(struct usage_index_record *records, size_t count, i
 }
 
 /*
- * Removes the entries last used before `used_before` (INT64_MIN: none), then the least recently used until the sum is below the cap.
- * There is a further round only if files were not removed, because they had changed since the scan.
+ * Removes the entries last used before `used_before` (INT64_MIN: none), then the least recently used until the sum is
+ * below the cap. There is a further round only if files were not removed, because they had changed since the scan.
  */
 static int remove_old(struct work *work, int64_t used_before)
 {
