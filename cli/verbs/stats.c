@@ -348,10 +348,11 @@ static int watch_stats(const struct settings *settings, int64_t period_ns)
 			/* the first line is compared with itself, so that its changes are 0 */
 			print_changes(&shown, is_first ? &shown : &before);
 		}
-		/* the watch ends when the reader closes the pipe (`| head`) */
-		if (fflush(stdout) != 0 || ferror(stdout)) {
+		/* the watch ends when the reader closes the pipe (`| head`); a signal may interrupt the write */
+		if ((fflush(stdout) != 0 || ferror(stdout)) && interrupt_seen() == 0) {
 			return EXIT_TROUBLE;
 		}
+		clearerr(stdout);
 		if (status == EXIT_DONE && interrupt_seen() == 0) {
 			/* a signal ends the sleep; one that arrives just before it takes effect a period later */
 			(void)nanosleep(&pause, NULL);
