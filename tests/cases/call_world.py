@@ -2,9 +2,10 @@
 """Makes sequences of calls of NVRTC at random (random_calls.py).
 
 A world is a few programs, a few sets of options and headers in a few versions, many of them alike but for one thing,
-so that sequences meet again: one begins as another did and goes on another way, or differs from it in one call.
+so that sequences meet again: one begins as another did and goes on another way, or differs from it in one call. A call
+is a kind and a number, of which call_life.py makes the player's commands, the same where the host is in the same state.
 """
-from call_life import FILES, SLOTS, Life
+from call_life import FILES, REFUSED, Life
 
 SPOILS = """#ifdef SYNTAX
 nonsense ;
@@ -55,7 +56,6 @@ EXPRESSIONS = {
     "file": ["k", "file"],
     "sine": ["&s", "k"],
 }
-BAD_EXPRESSIONS = ["nope<int>", "\\e", "t<", "nobody"]
 
 TARGETS = ["-arch=sm_80", "-arch=sm_80", "-arch=sm_75", "-arch=compute_80", "-arch=compute_80", "-arch=compute_75", "",
            "-arch sm_80", "--gpu-architecture=sm_80", "--gpu-architecture compute_75", "-arch=sm_86", "-arch=sm_90"]
@@ -73,15 +73,12 @@ MORE = ["-dlto", "-dlto", "-optix-ir", "-lineinfo", "-lineinfo", "--generate-lin
         "-I@T/d0", "-I@T/d0", "-I@T/d1", "-I @T/d0", "-I../d1", "--include-path=@T/d1", "-I@T/d0 -I@T/d1",
         "-I@T/d1 -I@T/d0", "-I@T/nowhere", "--pre-include=first.h", "-include first.h", "--pre-include=@T/c0/first.h",
         "--no-source-include"]
-REFUSED = ["--bogus", "-arch=sm_12", "-arch=SM_80", "--arch=sm_80", "-arch= sm_80", "-arch\\_sm_80", "--std c++17",
-           "-std=c++99", "\\e", "\\_", "@file", "-D1X=1", "-optix-ir -dlto", "-I", "-maxrregcount=many"]
 NAMES = ["NULL", "NULL", "k.cu", "k.cu", "sub/k.cu", "@T/c0/k.cu", "../c0/k.cu"]
-PRODUCTS = ["PTX", "CUBIN", "NVVM", "LTOIR", "OptiXIR", "TileIR", "ProgramLog"]
 
 
 class Program:
-    def __init__(self, kind, number, name, memory, scribbled):
-        self.kind, self.scribbled = kind, scribbled
+    def __init__(self, kind, number, name, memory):
+        self.kind = kind
         self.expressions = EXPRESSIONS.get(kind, ["k"])
         self.commands = [f"name {name}", f"source <<\n{SOURCES[kind].format(number)}END"]
         self.commands += [f"header {each} <<\n{text}END" for each, text in memory]
@@ -90,19 +87,19 @@ class Program:
 class World:
     """What sequences are made of for a while."""
 
-    def __init__(self, rng, number, release):
+    def __init__(self, rng, release):
         self.rng, self.release = rng, release
-        self.programs, self.late = [], 0
+        self.programs = []
         # Half of the worlds are about headers that change under a handle.
-        self.headers = number % 2 == 1
+        self.headers = rng.random() < 0.5
         # before 12.8 the numbers of calls, in comments of PTX and so in a CUBIN, go on counting through a process
         kinds = sorted(kind for kind in SOURCES if kind != "calls" or release >= (12, 8))
         kinds = ["disk" if self.headers else "names", rng.choice(["memory", rng.choice(kinds)])]
         for place, kind in enumerate(kinds):
-            self.programs += self.twins(kind, 1000 + number * 10 + place)
+            self.programs += self.twins(kind, 1000 + place)
         self.options = []
         for _ in range(2):
-            words = self.make_options()
+            words = self.make_options(rng)
             self.options += [words, self.other_options(words)]
         if self.headers:  # what reads no header, after what does
             self.options[-1] = rng.choice(["-arch=compute_80", "-arch=compute_75 -w", "-arch=compute_80 -DMISSING"])
@@ -127,7 +124,7 @@ class World:
             include = "m.h" if kind == "memory" else "h.h"
             headers = [(include, f"#define {include[0].upper()} {each}\n") for each in memory]
             twins.append(Program(kind, number + (5 if twin and other == "number" else 0), name,
-                                 headers + ([("unused.h", "nonsense\n")] if headers else []), rng.random() < 0.3))
+                                 headers + ([("unused.h", "nonsense\n")] if headers else [])))
         return twins
 
     def other_options(self, text):
@@ -139,8 +136,7 @@ class World:
         words.insert(len(words) if last else 0, rng.choice(MORE + TARGETS))
         return " ".join(words)
 
-    def make_options(self):
-        rng = self.rng
+    def make_options(self, rng):
         words = [rng.choice(TARGETS)] + rng.sample(MORE, rng.choice([0, 0, 1, 1, 1, 2, 2, 3]))
         if self.headers and rng.random() < 0.8:
             words = [rng.choice(TARGETS), rng.choice(["-I@T/d0", "-I@T/d0", "-I@T/d0", "-I@T/d1"])]
@@ -149,80 +145,13 @@ class World:
         rng.shuffle(words)
         return " ".join(filter(None, words))
 
-    # Calls.
+    # Sequences.
 
-    def call(self, life):
-        """Any call; not every one can be made now."""
-        rng = self.rng
+    def call(self, kind=None):
+        """Any call, or one of this kind: (kind, a number that decides the rest)."""
         weights = {"create": 5, "use": 6, "destroy": 3, "compile": 40, "add": 9, "lowered": 8, "get": 20, "callback": 5,
                    "edit": 20 if self.headers else 4, "other": 5}
-        kind = rng.choices(list(weights), weights.values())[0]
-        return getattr(self, f"call_{kind}")(life)
-
-    def call_create(self, life):
-        # a slot that has a program is taken rarely: the program in it is never destroyed
-        free = [slot for slot in range(SLOTS) if not life.alive(slot)]
-        slot = self.rng.choice(free if free and self.rng.random() < 0.9 else range(SLOTS))
-        if self.rng.random() < 0.06:
-            return ("create-badly", self.rng.choice(["source", "twice", "names", "count", "nowhere"]))
-        return ("create", slot, self.any_program())
-
-    def any_program(self):
-        return self.rng.choice([0, 0, 0, 1, 1, 2, 2, 3])
-
-    def call_use(self, life):
-        alive = [slot for slot in range(SLOTS) if life.alive(slot)]
-        return ("use", self.rng.choice(alive if alive and self.rng.random() < 0.95 else range(SLOTS)))
-
-    def call_destroy(self, _):
-        return (self.rng.choice(["destroy"] * 6 + ["destroy-null", "destroy-empty"]),)
-
-    def call_compile(self, life):
-        rng = self.rng
-        options = rng.choice(self.options) if rng.random() < 0.93 else self.make_options()
-        form = rng.random()
-        if form < 0.86:
-            return ("compile", options)
-        if form < 0.90:
-            return ("elsewhere", rng.choice(["thread", "child"]), options)
-        if form < 0.93:
-            self.late += 1
-            return ("stop-late", rng.choice([2, 3, 5, 10]), f"{options} -DLATE={self.late}")
-        if form < 0.96:
-            return ("compile", rng.choice(REFUSED + ["NULL"] * 4))
-        count = rng.choice([-1, -1, 0, 1, len(options.split())])
-        return ("compile-count", count, options) if rng.random() < 0.8 else ("compile-null",)
-
-    def expression(self, life):
-        program = life.program()
-        known = self.programs[program.number].expressions if program else ["k"]
-        return self.rng.choice(known if self.rng.random() < 0.93 else BAD_EXPRESSIONS + ["NULL"])
-
-    def call_add(self, life):
-        return ("add", self.expression(life))
-
-    def call_lowered(self, life):
-        return ("lowered", self.expression(life))
-
-    def call_get(self, _):
-        rng = self.rng
-        return rng.choice([("all",), ("all",), ("sizes",), ("code",), ("null",), ("get", rng.choice(PRODUCTS)),
-                           ("thread", "all"), ("child", "all")])
-
-    def call_callback(self, _):
-        return ("callback", self.rng.choice(["none", "1", "1", "NULL"]))
-
-    def call_edit(self, _):
-        rng, path = self.rng, self.rng.choice(FILES + FILES[:1] * 4)
-        if rng.random() < 0.1:
-            return ("chdir", rng.choice(["@T/c0", "@T/c1"]))
-        return ("edit", path, rng.choice([0, 1, 1, 2, 2, 3, None]), rng.random() < 0.7, rng.random() < 0.85)
-
-    def call_other(self, _):
-        return self.rng.choice([("errors", "-1", "19"), ("version",), ("architectures",), ("heap",), ("called",),
-                                ("bundled", "info", "here")])
-
-    # Sequences.
+        return kind or self.rng.choices(list(weights), weights.values())[0], self.rng.getrandbits(32)
 
     def sequence(self):
         """-> (how it was made, calls, a Life after them)"""
@@ -236,17 +165,15 @@ class World:
             for _ in range(rng.choice([1, 1, 2])):
                 self.change(calls)
         elif how == "new":
-            calls = [("create", 0, self.any_program())]
+            calls = [self.call("create")]
         if self.headers and rng.random() < 0.5:
-            calls[:calls[0][0] == "edit"] = [self.call_edit(None)]
+            calls[:calls[0][0] == "edit"] = [self.call("edit")]
         length = rng.randint(6, 18) if how in ("new", "prefix") else 0
-        life, made = self.lived([]), []
-        for call in calls:
-            self.go(life, call, made)
+        life = Life(self)
+        made = [call for call in calls if life.take(*call)]
         while len(made) < length:
-            self.go(life, self.call(life), made)
-            while made and made[-1][0] in ("create", "add") and rng.random() < 0.4:  # while NVRTC takes names
-                self.go(life, self.call_add(life), made)
+            call = self.call("add" if made and made[-1][0] in ("create", "add") and rng.random() < 0.4 else None)
+            made += [call] * life.take(*call)
         self.sequences = (self.sequences + [made])[-20:]
         return how, made, life
 
@@ -258,26 +185,9 @@ class World:
         if form < 0.2 and len(calls) > 1:
             del calls[at]
         elif form < 0.4 and keys:
-            more = rng.choice([("callback", "1"), self.call_edit(None), self.call_add(Life(self))])
-            calls.insert(rng.choice(keys), more)
+            calls.insert(rng.choice(keys), self.call(rng.choice(["callback", "edit", "add"])))
         elif form < 0.55 or not keys:
-            calls.insert(at, self.call(self.lived(calls[:at])))
+            calls.insert(at, self.call())
         else:
             at = rng.choice(keys)
-            if calls[at][0] == "create":
-                calls[at] = (*calls[at][:2], calls[at][2] ^ 1)  # its twin
-            elif calls[at][0] == "compile":
-                calls[at] = ("compile", rng.choice(self.options))
-            else:
-                calls[at] = self.call_add(self.lived(calls[:at]))
-
-    def lived(self, calls):
-        life = Life(self)
-        for call in calls:
-            life.take(call)
-        return life
-
-    @staticmethod
-    def go(life, call, made):
-        if life.take(call) is not None:
-            made.append(call)
+            calls[at] = self.call(calls[at][0])

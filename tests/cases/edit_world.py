@@ -12,6 +12,10 @@ import stat
 from edit_program import COMMON, PLACES, SETTLE, SLOTS, Bodies
 
 
+class Nothing(Exception):
+    pass
+
+
 class World:
     def __init__(self, rng, top):
         self.rng, self.top = rng, top
@@ -30,13 +34,16 @@ class World:
     def exists(self, path):
         return os.path.lexists(self.real(path))
 
-    def files(self):
-        """Regular header files of the tree, by their names in it."""
-        found = []
+    def entries(self, wanted):
+        """All in the tree whose real path passes, as paths, sorted."""
         root = self.real(self.at("."))
-        for directory, _, names in os.walk(root):
-            found += [os.path.relpath(os.path.join(directory, name), root) for name in names]
-        return sorted(name for name in found if stat.S_ISREG(os.lstat(os.path.join(root, name)).st_mode))
+        found = [os.path.join(directory, name) for directory, directories, names in os.walk(root)
+                 for name in directories + names]
+        return sorted(path.replace(self.top, "@T") for path in found if wanted(path))
+
+    def files(self):
+        """Regular header files of the tree."""
+        return self.entries(lambda path: stat.S_ISREG(os.lstat(path).st_mode))
 
     def likely(self):
         """Those that the program of the moment may well read, as paths."""
@@ -44,7 +51,7 @@ class World:
             present = [path for path in self.focus.reads(self)[0] if not os.path.islink(self.real(path))]
             if present:
                 return present
-        return [self.at(name) for name in self.files()]
+        return self.files()
 
     def text(self, path):
         with open(self.real(path)) as file:
@@ -58,6 +65,11 @@ class World:
             if paths:
                 return self.rng.choice(paths)
         return self.at(f"{self.rng.choice(PLACES)}/{self.rng.choice(COMMON)}")
+
+    def one(self, paths):
+        if not paths:
+            raise Nothing
+        return self.rng.choice(paths)
 
     # Commands.
 
@@ -84,12 +96,14 @@ class World:
     def write(path, text, how="write"):
         return f"{how} {path} <<\n{text}END"
 
-    def put(self, path, text):
+    def instead(self, path, command):
+        """What is at this path goes, and its directory comes, before the command."""
         parents = self.parents(path)
-        if parents is None:
-            return []
+        return [] if parents is None else parents + self.remove(path) + [command]
+
+    def put(self, path, text):
         if not os.path.isfile(self.real(path)) or os.path.islink(self.real(path)):
-            return parents + self.remove(path) + [self.write(path, text)]
+            return self.instead(path, self.write(path, text))
         if self.rng.random() < 0.5:
             return [self.write(path, text)]
         return [self.write(path + ".new", text), f"rename {path}.new {path}"]
@@ -109,7 +123,7 @@ class World:
                 commands.append(self.write(self.at(f"{place}/{name}"), self.bodies.draw(name)))
         return commands + [f"link d0 {self.at('now')}", f"link cwd0 {self.at('here')}"]
 
-    # Edits. Each returns commands, or [] where it finds nothing to do.
+    # Edits. Each returns commands, or finds nothing to do.
 
     def edit_put(self):
         path = self.spot()
@@ -117,18 +131,13 @@ class World:
 
     def edit_other_place(self):
         """A header of a name that is somewhere else too: earlier or later on the search path."""
-        files = self.files()
-        if not files:
-            return []
-        name = self.rng.choice(files).split("/", 1)[-1]
+        path = self.one(self.files())
+        name = os.path.relpath(path, self.at(".")).split("/", 1)[-1]
         return self.put(self.at(f"{self.rng.choice(PLACES)}/{name}"), self.bodies.draw(name)) \
             if os.path.basename(name) in self.bodies.texts else []
 
     def edit_same_size(self):
-        files = [path for path in self.likely() if "#define V_" in self.text(path)]
-        if not files:
-            return []
-        path = self.rng.choice(files)
+        path = self.one([path for path in self.likely() if "#define V_" in self.text(path)])
         text = self.text(path)
         at = text.index(" ", text.index("#define V_") + 8) + 1
         text = text[:at] + str(self.rng.randint(1, 5)) + text[at + 1:]
@@ -140,10 +149,7 @@ class World:
         return self.put(path, text)
 
     def edit_touch(self):
-        files = self.likely()
-        if not files:
-            return []
-        path = self.rng.choice(files)
+        path = self.one(self.likely())
         return [self.rng.choice([f"touch {path}", f"age {path} {self.rng.randint(0, 2)}"])]
 
     def edit_back(self):
@@ -160,73 +166,48 @@ class World:
         return self.put(path, self.bodies.draw(path) + "/* __TIME__ */\n")
 
     def edit_future(self):
-        files = self.likely()
-        return [f"age {self.rng.choice(files)} 36500"] if files else []
+        return [f"age {self.one(self.likely())} 36500"]
 
     def edit_remove(self):
-        files = self.likely()
-        return self.remove(self.rng.choice(files)) if files else []
+        return self.remove(self.one(self.likely()))
 
     def edit_directory(self):
         """A directory in the place of a header."""
         path = self.spot()
-        parents = self.parents(path)
-        return parents + self.remove(path) + [f"mkdir {path}"] if parents is not None else []
+        return self.instead(path, f"mkdir {path}")
 
     def edit_undirectory(self):
-        root = self.real(self.at("."))
-        found = sorted(os.path.relpath(os.path.join(directory, name), root)
-                       for directory, names, _ in os.walk(root) for name in names if name.endswith(".h"))
-        if not found:
-            return []
-        path = self.at(self.rng.choice(found))
+        path = self.one(self.entries(lambda path: path.endswith(".h") and os.path.isdir(path)))
         return self.remove(path) + ([self.write(path, self.bodies.draw(path))] if self.rng.random() < 0.5 else [])
 
     def edit_alias(self):
         """One header under two names: link, hard link or copy."""
         files, path = self.likely(), self.spot()
-        parents = self.parents(path)
-        if not files or parents is None:
-            return []
         if self.rng.random() < 0.7:  # where it matters which file is which
             files = [name for name in files if "#pragma once" in self.text(name)] or files
-        source = self.rng.choice(files)
-        if source == path:
+        source = self.one(files)
+        if f"unlink {source}" in self.remove(path):
             return []
-        how = self.rng.random()
-        commands = parents + self.remove(path)
-        if any(command == f"unlink {source}" for command in commands):
-            return []
-        if how < 0.35:
-            return commands + [f"hard {source} {path}"]
-        if how < 0.5:
-            return commands + [f"link {source} {path}"]
-        if how < 0.65:
-            return commands + [f"link {os.path.relpath(source, os.path.dirname(path))} {path}"]
-        return commands + [self.write(path, self.text(source))]
+        how = self.rng.choices(["hard", "absolute", "relative", "copy"], [35, 15, 15, 35])[0]
+        return self.instead(path, {
+            "hard": f"hard {source} {path}",
+            "absolute": f"link {source} {path}",
+            "relative": f"link {os.path.relpath(source, os.path.dirname(path))} {path}",
+            "copy": self.write(path, self.text(source)),
+        }[how])
 
     def edit_part(self):
         """A header that is one file with another is so no longer; its content stays."""
-        files = [self.at(name) for name in self.files()]
-        files = [path for path in files if os.lstat(self.real(path)).st_nlink > 1]
-        root = self.real(self.at("."))
-        for directory, _, names in os.walk(root):
-            files += [self.at(os.path.relpath(os.path.join(directory, name), root)) for name in sorted(names)
-                      if os.path.islink(os.path.join(directory, name)) and os.path.isfile(os.path.join(directory, name))]
-        if not files:
-            return []
-        path = self.rng.choice(files)
+        path = self.one(self.entries(lambda path: os.path.isfile(path) and (
+            os.path.islink(path) or os.lstat(path).st_nlink > 1)))
         return [self.write(path + ".new", self.text(path)), f"rename {path}.new {path}"]
 
     def edit_join(self):
         """Two headers of one content become one file."""
         files = {}
-        for name in self.files():
-            files.setdefault(self.text(self.at(name)), []).append(self.at(name))
-        pairs = [paths for paths in files.values() if len(paths) > 1]
-        if not pairs:
-            return []
-        one, other = self.rng.sample(self.rng.choice(pairs), 2)
+        for path in self.files():
+            files.setdefault(self.text(path), []).append(path)
+        one, other = self.rng.sample(self.one([paths for paths in files.values() if len(paths) > 1]), 2)
         return [f"unlink {other}", f"hard {one} {other}"]
 
     def edit_pwd(self):
@@ -237,10 +218,7 @@ class World:
 
     def edit_loop(self):
         path = self.spot()
-        parents = self.parents(path)
-        if parents is None:
-            return []
-        return parents + self.remove(path) + [f"link {self.rng.choice(['nowhere.h', os.path.basename(path)])} {path}"]
+        return self.instead(path, f"link {self.rng.choice(['nowhere.h', os.path.basename(path)])} {path}")
 
     def edit_swap_link(self):
         name, targets = self.rng.choice([("now", ["d0", "d1", "d2", "missing"]), ("here", ["cwd0", "cwd1"])])
@@ -290,9 +268,8 @@ class World:
 
     def edit_switch(self):
         """Back to a tree that was left."""
-        there = [slot for slot in SLOTS if slot != self.tree and os.path.isdir(self.real(f"@T/{slot}/prog"))]
-        if there:
-            self.tree = self.rng.choice(there)
+        self.tree = self.one([slot for slot in SLOTS if slot != self.tree
+                              and os.path.isdir(self.real(f"@T/{slot}/prog"))])
         return []
 
     EDITS = [("put", 14), ("other_place", 12), ("same_size", 24), ("back", 16), ("touch", 5), ("time", 0.3),
@@ -304,7 +281,10 @@ class World:
         if not name:
             names, weights = zip(*self.EDITS)
             name = self.rng.choices(names, weights)[0]
-        commands = getattr(self, f"edit_{name}")()
+        try:
+            commands = getattr(self, f"edit_{name}")()
+        except Nothing:
+            commands = []
         for command in commands if name != "back" else []:
             path = command.split()[1]
             if command.startswith(("write", "rewrite", "unlink")) and os.path.isfile(self.real(path)):

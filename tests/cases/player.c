@@ -6,7 +6,7 @@
  *
  * The file is played once per digit of ROUNDS (12), each case in a directory of its own which is made anew: rounds of
  * one digit use the same directories. CASE-FILE "-" is standard input, played once in DIRECTORY itself and answered
- * line by line, for a driver that steers several players (random_edits.py).
+ * line by line, for a driver that steers several players (players.py).
  *
  * A case begins with "=== A sentence." Each line is a command; "<<" at the end of a line takes the following lines up
  * to one that says "END" as the last word ("<<x": with escapes as in words). Words are separated by blanks; in a word

@@ -1,8 +1,5 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Random texts, written as perversely as the front end allows: what they hang on must not be missed.
-
-usage: random_texts.py BUILD                   (TAP on standard output)
+"""Random texts, written as perversely as the front end allows: what they hang on must not be missed (random_tests.py).
 
 Each case is one program: a source with a few constructs that hang on a path, on the clock or on a header that is named
 by its absolute path, wherever text reaches the compiler (source, headers in memory and on disk, options, name
@@ -11,22 +8,16 @@ places. It is compiled in one situation, then in another one (working directory,
 of the clock, content of a header, locale), and in the first again; some compiles are second ones of their handle. All that a
 host can see must be what NVRTC gives without the cache, twice over in one process.
 
-Environment: NVRTC_LIB, the library to test against; ROUNDS, how many cases (as many as fit); SECONDS_MOST, stop after so
-many seconds (25 without ROUNDS); SEED (1). Cases that differ are saved in BUILD/tests/texts/SEED-N.case, which
-differential.py plays too (WALL_CLOCK needs BUILD/tests/fixtures/libwall_clock.so in LD_PRELOAD).
+A case that differs plays in differential.py too (WALL_CLOCK needs BUILD/tests/fixtures/libwall_clock.so in LD_PRELOAD).
 """
 import concurrent.futures
 import os
-import random
 import subprocess
-import sys
-import tempfile
-import time
 
 import casefile
 import differential
+from players import Difference, Play
 
-BATCH = 12
 CLOCKS = ("1700000000", "1700003661")
 DIRECTORIES = ("p", "much-longer")
 COMMA = "de_DE.UTF-8"  # made into LOCPATH; where that cannot be, the player says so each time
@@ -216,79 +207,56 @@ class Program:
         self.lines = lines
 
 
-def play(build, library, cases):
-    """(case, what differs) of those cases, and counts of what the cache said."""
-    bench = differential.Bench(build, library)
-    try:
-        plain = bench.run(cases, "1", False, {})
-        cached = bench.run(cases, "1", True, {})
+class Texts(Play):
+    SENTENCES = ("Whatever a text hangs on, and however it is written, a hit gives what NVRTC gives.",)
+    STEPS, ROUNDS, SECONDS = 12, 10**9, 25
+
+    @staticmethod
+    def prepare(build, place):
+        os.environ["LD_PRELOAD"] = os.environ["CASES_PRELOAD_FIRST"] = f"{build}/tests/fixtures/libwall_clock.so"
+        os.environ["LOCPATH"] = place
+        subprocess.run(["localedef", "-c", "-i", "de_DE", "-f", "UTF-8", f"{place}/{COMMA}"], capture_output=True, check=False)
+
+    def begin(self):
+        self.library, self.cases = differential.Library(self.arms.library), []
+
+    def step(self, number):
+        program = Program(self.rng, number, self.library.release)
+        self.cases.append(casefile.Case(program.sentence, []))
+        self.cases[-1].lines = self.arms.record(program.sentence, "", program.lines)
+
+    def end(self):
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            parts = [self.cases[place::os.cpu_count()] for place in range(os.cpu_count())]
+            for wrong in pool.map(self.play, filter(None, parts)):
+                for lines in wrong:
+                    raise Difference("a player with the cache", lines)
+
+    def play(self, cases):
+        """What differs, of those cases that do."""
+        bench = differential.Bench(self.arms.build, self.library)
+        try:
+            plain, cached = bench.run(cases, "1", False, {}), bench.run(cases, "1", True, {})
+        finally:
+            bench.close()
         wrong = []
         for case in cases:
             want, got = plain.output.get((1, case.sentence), []), cached.output.get((1, case.sentence), [])
             if want != got or not want:
-                wrong.append((case, [line for a, b in zip(want + [""] * len(got), got + [""] * len(want)) if a != b
-                                     for line in (f"  plain {a!r}"[:300], f"  got   {b!r}"[:300])][:8]))
+                wrong.append([line for a, b in zip(want + [""] * len(got), got + [""] * len(want)) if a != b
+                              for line in (f"  plain {a!r}"[:300], f"  got   {b!r}"[:300])][:8])
         if plain.code or cached.code:
-            wrong.append((cases[0], [f"  the player ended with {plain.code} and {cached.code}", plain.errors, cached.errors]))
+            wrong.append([f"  the player ended with {plain.code} and {cached.code}", plain.errors, cached.errors])
         # Module ids hold the pid, whose length shows in names.
-        again = plain.pid_digits != cached.pid_digits
-        counts = [sum(": hit" in line for lines in cached.log.values() for line in lines),
-                  sum("not cached" in line for lines in cached.log.values() for line in lines),
-                  sum(": stored" in line for lines in cached.log.values() for line in lines),
-                  sum(line == "  compile 6" for lines in plain.output.values() for line in lines),
-                  sum(line.startswith("  compile ") for lines in plain.output.values() for line in lines)]
-    finally:
-        bench.close()
-    return play(build, library, cases) if wrong and again else (wrong, counts)
+        if wrong and plain.pid_digits != cached.pid_digits:
+            return self.play(cases)
+        told = [line for lines in [*cached.log.values(), *plain.output.values()] for line in lines]
+        self.count.update(word for line in told for word in (": hit", "not cached", ": stored", "  compile 6") if word in line)
+        self.count["compiles"] += sum(line.startswith("  compile ") for line in told)
+        return wrong
 
-
-def main():
-    build = os.path.abspath(sys.argv[1])
-    path = os.environ.get("NVRTC_LIB")
-    sentence = "Whatever a text hangs on, and however it is written, a hit gives what NVRTC gives."
-    if not path or not os.path.exists(path):
-        print(f"ok 1 - {sentence} # SKIP no NVRTC found (NVRTC_LIB)\n1..1")
-        return 0
-    rounds, seed = int(os.environ.get("ROUNDS", 10**9)), int(os.environ.get("SEED", 1))
-    end = time.monotonic() + float(os.environ.get("SECONDS_MOST", 1e9 if "ROUNDS" in os.environ else 25))
-    os.environ["LD_PRELOAD"] = os.environ["CASES_PRELOAD_FIRST"] = os.path.join(build, "tests/fixtures/libwall_clock.so")
-    locales = tempfile.TemporaryDirectory(prefix="nvrtccache-locales-")
-    os.environ["LOCPATH"] = locales.name
-    subprocess.run(["localedef", "-c", "-i", "de_DE", "-f", "UTF-8", f"{locales.name}/{COMMA}"], capture_output=True, check=False)
-    library = differential.Library(path)
-    totals, wrong, made = [0] * 5, [], 0
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        running = []
-        while made < rounds and time.monotonic() < end or running:
-            while made < rounds and time.monotonic() < end and len(running) < os.cpu_count():
-                size = min(BATCH, rounds - made)
-                programs = [Program(random.Random(f"{seed} {number}"), number, library.release)
-                            for number in range(made, made + size)]
-                cases = []
-                for program in programs:
-                    case = casefile.Case(program.sentence, [])
-                    case.lines = program.lines
-                    cases.append(case)
-                made += size
-                running.append(pool.submit(play, build, library, cases))
-            found, counts = running.pop(0).result()
-            wrong += found
-            totals = [a + b for a, b in zip(totals, counts)]
-    print(f"# seed {seed}, {made} programs, {totals[4]} compiles ({totals[3]} fail): {totals[0]} hits, {totals[2]} stored, "
-          f"{totals[1]} not cached")
-    for case, lines in wrong:
-        saved = os.path.join(build, "tests", "texts", f"{seed}-{case.sentence.split()[2].rstrip(',')}.case")
-        os.makedirs(os.path.dirname(saved), exist_ok=True)
-        casefile.write(saved, [case])
-        print(f"# {case.sentence} {saved}")
-        for line in lines:
-            print(f"# {line}")
-    print(f"{'not ok' if wrong else 'ok'} 1 - {sentence}")
-    # A run in which nothing hits, or nothing compiles, would prove nothing.
-    proves = made < 100 or (totals[0] > made and totals[1] > made // 2 and totals[3] < totals[4] // 2)
-    print(f"{'ok' if proves else 'not ok'} 2 - Programs compiled, hit, and were refused for the clock.\n1..2")
-    return bool(wrong) or not proves
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    @classmethod
+    def proofs(cls, count, steps):
+        yield (steps < 100 or (count[": hit"] > steps and count["not cached"] > steps // 2
+                               and count["  compile 6"] < count["compiles"] // 2),
+               "Programs compiled, hit, and were refused for the clock.", [])
