@@ -17,6 +17,7 @@ BAD_CREATES = [["source NULL", "create"], [KERNEL, "header a.h <<\nEND", "header
                [KERNEL, "header a.h <<\nEND", "create-with 1 given NULL"], [KERNEL, "create-with -1 given given"],
                [KERNEL, "create-nowhere"]]
 LOOSE = ("-v", "--verbose", "=-v")  # what ptxas then says has a run time in it
+DEBUG = ("-G", "--device-debug")  # PTX then has names as numbers, and so module ids that the player does not find
 
 
 def header(path, version):
@@ -109,6 +110,8 @@ class Life:
     def compile(self, verb, options):
         if not self.handle():
             return None
+        if self.handle().program.kind == "alone":
+            options = " ".join("-w" if word in DEBUG else word for word in options.split(" "))
         self.handle().loose |= any(word.endswith(LOOSE) for word in options.split())
         return [f"{verb} {options}"]
 
