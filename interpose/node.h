@@ -20,8 +20,8 @@ struct node {
 	int floor;            /* the oldest release of that soname */
 	/* Used by library.c: the only library of the node, valid while no object has been loaded or unloaded since. */
 	_Atomic(struct library *) library;
-	_Atomic unsigned long long loads, unloads;
-	/* Used by linked_callers.c: the generation of loaded objects, with the answer in the lowest bit. */
+	_Atomic uint64_t generation;
+	/* Used by linked_callers.c: twice the generation of loaded objects, with the answer in the lowest bit. */
 	_Atomic uint64_t callers;
 };
 

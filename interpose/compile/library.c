@@ -53,7 +53,7 @@ static bool same_build(const struct library *library, const struct elf_object *o
 	const uint8_t *id;
 	size_t id_size;
 
-	if (state == LIBRARY_READY) {
+	if (state == STEP_DONE) {
 		return true;
 	}
 	if (elf_build_id(object, &id, &id_size) != 0 || id_size > sizeof(library->build_id)) {
@@ -79,7 +79,7 @@ static struct library *known_library(const struct elf_object *object)
  * Returns the record of the library, added if necessary. NULL: no slot is free, or the path is too long. `now` was read
  * before `object`.
  */
-static struct library *library_adopt(const struct elf_object *object, struct node *node, struct elf_generation now)
+static struct library *library_adopt(const struct elf_object *object, struct node *node, uint64_t now)
 {
 	struct library *library = known_library(object);
 	const uint8_t *id;
@@ -167,17 +167,16 @@ static size_t choose_library(const struct node *node, void *caller, struct elf_o
 
 struct library *library_of_node(struct node *node, void *caller)
 {
-	struct elf_generation now = elf_generation();
+	uint64_t now = elf_generation();
 	struct library *library = atomic_load_explicit(&node->library, memory_order_acquire);
 	struct elf_object object;
 	size_t count;
 
 	/*
-	 * `library` is compared again after the numbers, because another thread may have stored another library's
+	 * `library` is compared again after the number, because another thread may have stored another library's
 	 * meanwhile.
 	 */
-	if (library && atomic_load_explicit(&node->loads, memory_order_acquire) == now.loads &&
-	    atomic_load_explicit(&node->unloads, memory_order_acquire) == now.unloads &&
+	if (library && atomic_load_explicit(&node->generation, memory_order_acquire) == now &&
 	    atomic_load_explicit(&node->library, memory_order_relaxed) == library) {
 		return library;
 	}
@@ -185,8 +184,7 @@ struct library *library_of_node(struct node *node, void *caller)
 	library = count ? library_adopt(&object, node, now) : NULL;
 	if (library && count == 1) {
 		atomic_store_explicit(&node->library, NULL, memory_order_relaxed);
-		atomic_store_explicit(&node->loads, now.loads, memory_order_release);
-		atomic_store_explicit(&node->unloads, now.unloads, memory_order_release);
+		atomic_store_explicit(&node->generation, now, memory_order_release);
 		atomic_store_explicit(&node->library, library, memory_order_release);
 	}
 	return library;
@@ -217,22 +215,17 @@ real_function *library_function(const struct door *door, const struct library *k
 	return library ? library->real[function] : NULL;
 }
 
-static bool is_generation(struct elf_generation one, struct elf_generation other)
-{
-	return one.loads == other.loads && one.unloads == other.unloads;
-}
-
 /*
- * Returns the known library at the address, if it cannot have moved: a ready library is pinned, and with `now` an
- * adopted one counts if no object was loaded or unloaded since.
+ * Returns the known library at the address, if it cannot have moved: a ready library is pinned, and with `now` (0: not
+ * known) an adopted one counts if no object was loaded or unloaded since.
  */
-static struct library *standing_library(uintptr_t address, const struct elf_generation *now)
+static struct library *standing_library(uintptr_t address, uint64_t now)
 {
 	int count = atomic_load_explicit(&library_count, memory_order_acquire);
 
 	for (int i = 0; i < count; i++) {
-		bool stands = now ? is_generation(libraries[i].adopted, *now)
-		                  : atomic_load_explicit(&libraries[i].state, memory_order_acquire) == LIBRARY_READY;
+		bool stands = now ? libraries[i].adopted == now
+		                  : atomic_load_explicit(&libraries[i].state, memory_order_acquire) == STEP_DONE;
 
 		if (stands && elf_contains(&libraries[i].object, address)) {
 			return &libraries[i];
@@ -244,15 +237,15 @@ static struct library *standing_library(uintptr_t address, const struct elf_gene
 struct library *library_at(uintptr_t address)
 {
 	struct elf_object object;
-	struct library *known = standing_library(address, NULL);
-	struct elf_generation now;
+	struct library *known = standing_library(address, 0);
+	uint64_t now;
 	struct node *node;
 
 	if (known) {
 		return known;
 	}
 	now = elf_generation();
-	known = standing_library(address, &now);
+	known = standing_library(address, now);
 	if (known || !elf_object_at(address, &object)) {
 		return known;
 	}
@@ -296,38 +289,51 @@ static bool prepare_library(struct library *library)
 	return true;
 }
 
+/*
+ * Returns the state of a step that one thread performs. Waits at most 100 ms for another thread that performs it.
+ */
+static int wait_for_step(_Atomic int *step)
+{
+	const struct timespec millisecond = {0, 1000000};
+	int state = atomic_load_explicit(step, memory_order_acquire);
+
+	for (int i = 0; i < 100 && state < STEP_DONE; i++) {
+		(void)nanosleep(&millisecond, NULL);
+		state = atomic_load_explicit(step, memory_order_acquire);
+	}
+	return state;
+}
+
+/* Returns true if this thread must perform the step. */
+static bool claim_step(_Atomic int *step)
+{
+	int expected = STEP_NOT_YET;
+
+	return atomic_load_explicit(step, memory_order_acquire) == STEP_NOT_YET &&
+	       atomic_compare_exchange_strong(step, &expected, STEP_UNDER_WAY);
+}
+
 bool library_prepare(struct library *library, enum counter *ret_reason)
 {
-	int expected = LIBRARY_ADOPTED;
-	int state = atomic_load_explicit(&library->state, memory_order_acquire);
+	int expected = STEP_UNDER_WAY, state;
 
-	if (state == LIBRARY_ADOPTED && atomic_compare_exchange_strong(&library->state, &expected, LIBRARY_PREPARING)) {
-		expected = LIBRARY_PREPARING;
-		state = prepare_library(library) ? LIBRARY_READY : LIBRARY_BYPASSED;
+	if (claim_step(&library->state)) {
 		/* keeps the state that library_give_up() set meanwhile */
-		if (!atomic_compare_exchange_strong(&library->state, &expected, state)) {
-			state = expected;
-		}
+		state = prepare_library(library) ? STEP_DONE : STEP_REFUSED;
+		(void)atomic_compare_exchange_strong(&library->state, &expected, state);
 	}
-	/* waits at most 100 ms for another thread that prepares the library */
-	for (int i = 0; i < 100 && state != LIBRARY_READY && state != LIBRARY_BYPASSED; i++) {
-		const struct timespec millisecond = {0, 1000000};
-
-		(void)nanosleep(&millisecond, NULL);
-		state = atomic_load_explicit(&library->state, memory_order_acquire);
+	state = wait_for_step(&library->state);
+	if (state != STEP_DONE) {
+		*ret_reason = state == STEP_REFUSED ? library->reason : COUNTER_BYPASSED_unwatchable;
 	}
-	if (state == LIBRARY_READY) {
-		return true;
-	}
-	*ret_reason = state == LIBRARY_BYPASSED ? library->reason : COUNTER_BYPASSED_unwatchable;
-	return false;
+	return state == STEP_DONE;
 }
 
 void library_give_up(struct library *library, enum counter reason, const char *text)
 {
 	library->reason = reason;
 	library->reason_text = text;
-	atomic_store_explicit(&library->state, LIBRARY_BYPASSED, memory_order_release);
+	atomic_store_explicit(&library->state, STEP_REFUSED, memory_order_release);
 	log_write(LOG_WARNING, "bypassing %s: %s", library->path, text);
 }
 
@@ -363,31 +369,20 @@ static uintptr_t bound_function(const struct elf_object *library, const char *na
 
 bool library_watched(struct library *library)
 {
-	int expected = PATCH_NOT_YET;
-	int state = atomic_load_explicit(&library->patch_state, memory_order_acquire);
-
-	if (state == PATCH_NOT_YET &&
-	    atomic_compare_exchange_strong(&library->patch_state, &expected, PATCH_UNDER_WAY)) {
+	if (claim_step(&library->patching)) {
 		const char *reason = "its imports cannot be read";
 		struct watch *watch = NULL;
+		int error = watch_patch(&library->object, bound_function, &watch, &reason);
 
-		state =
-		    watch_patch(&library->object, bound_function, &watch, &reason) == 0 ? PATCH_DONE : PATCH_REFUSED;
 		loader_forget_error();
-		if (state == PATCH_DONE) {
+		if (error == 0) {
 			atomic_store_explicit(&library->watch, watch, memory_order_release);
 		} else {
 			library_give_up(library, COUNTER_BYPASSED_unwatchable, reason);
 		}
-		atomic_store_explicit(&library->patch_state, state, memory_order_release);
+		atomic_store_explicit(&library->patching, error == 0 ? STEP_DONE : STEP_REFUSED, memory_order_release);
 	}
-	for (int i = 0; i < 100 && state != PATCH_DONE && state != PATCH_REFUSED; i++) {
-		const struct timespec millisecond = {0, 1000000};
-
-		(void)nanosleep(&millisecond, NULL);
-		state = atomic_load_explicit(&library->patch_state, memory_order_acquire);
-	}
-	return state == PATCH_DONE;
+	return wait_for_step(&library->patching) == STEP_DONE;
 }
 
 /* Only the thread that called fork() exists in the child, so no thread completes a preparation or patch in progress. */
@@ -396,10 +391,10 @@ void library_fork_child(void)
 	int count = atomic_load_explicit(&library_count, memory_order_relaxed);
 
 	for (int i = 0; i < count; i++) {
-		int preparing = LIBRARY_PREPARING, patching = PATCH_UNDER_WAY;
+		int preparing = STEP_UNDER_WAY, patching = STEP_UNDER_WAY;
 
-		atomic_compare_exchange_strong(&libraries[i].state, &preparing, LIBRARY_ADOPTED);
-		atomic_compare_exchange_strong(&libraries[i].patch_state, &patching, PATCH_REFUSED);
+		atomic_compare_exchange_strong(&libraries[i].state, &preparing, STEP_NOT_YET);
+		atomic_compare_exchange_strong(&libraries[i].patching, &patching, STEP_REFUSED);
 	}
 	(void)fork_mutex_fork_child(&adopt_lock);
 }

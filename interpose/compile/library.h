@@ -34,19 +34,17 @@
 #define LIBRARIES_MAX 16 /* thunk slots */
 #define IDENTITY_MAX  256
 
-/* the state of the library's patched imports */
-enum patch_state { PATCH_NOT_YET, PATCH_UNDER_WAY, PATCH_DONE, PATCH_REFUSED };
-
-enum library_state { LIBRARY_ADOPTED, LIBRARY_PREPARING, LIBRARY_READY, LIBRARY_BYPASSED };
+/* A step that one thread performs, once: preparing a library, and patching its imports. */
+enum library_step { STEP_NOT_YET, STEP_UNDER_WAY, STEP_DONE, STEP_REFUSED };
 
 struct library {
 	struct node *node;
 	const struct compiler *compiler;
 	char path[PATH_MAX];
 	int slot;
-	_Atomic int state;
+	_Atomic int state; /* enum library_step: adopted, being prepared, ready, bypassed */
 	struct elf_object object;
-	struct elf_generation adopted;               /* when `object` was read */
+	uint64_t adopted;                            /* elf_generation() when `object` was read */
 	real_function *real[COMPILER_FUNCTIONS_MAX]; /* NULL: this release has no such function */
 	const char *reason_text;                     /* why it is bypassed: a static string for the log */
 	enum counter reason;
@@ -55,7 +53,7 @@ struct library {
 	uint8_t build_id[64];
 	size_t build_id_size;
 	/* the watch: patched at the first miss */
-	_Atomic int patch_state; /* enum patch_state */
+	_Atomic int patching; /* enum library_step */
 	_Atomic(struct watch *) watch;
 	/*
 	 * options with process-wide effect that the process passed: the compiler's own bits, and a hash of unsearched
@@ -86,6 +84,8 @@ struct library *library_of_node(struct node *node, void *caller);
  * is unknown). Also works for a library without a slot. NULL: no library is loaded, or the library lacks the function.
  */
 real_function *library_function(const struct door *door, const struct library *known, size_t function);
+/* The library's function of that name, or NULL. */
+#define LIBRARY_REAL(library, name) ((name##_function *)(library)->real[FUNCTION_##name])
 /* Returns the library that contains `address`. NULL: no compiler's library does, or no slot is free. */
 struct library *library_at(uintptr_t address);
 /* Returns slot number `slot`, whether used or not. */

@@ -87,9 +87,7 @@ bool linked_callers_one_bypasses(const struct elf_object *object, const struct n
  */
 bool linked_callers_bypass(struct node *node)
 {
-	struct elf_generation now = elf_generation();
-	/* the highest bit distinguishes a stored generation from the initial 0, the lowest one is the answer */
-	uint64_t generation = (now.loads << 32 ^ now.unloads << 1) | UINT64_C(1) << 63;
+	uint64_t generation = elf_generation() << 1;
 	uint64_t answer = atomic_load_explicit(&node->callers, memory_order_relaxed);
 
 	if (answer & 1) {

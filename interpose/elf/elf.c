@@ -17,7 +17,7 @@ static int walk_one(struct dl_phdr_info *info, size_t size, void *context)
 	struct elf_object object;
 
 	(void)size;
-	if (elf_view_quickly(info, &object) < 0 || (walk->vdso && elf_contains(&object, walk->vdso))) {
+	if (elf_view(info, &object) < 0 || (walk->vdso && elf_contains(&object, walk->vdso))) {
 		return 0;
 	}
 	return walk->each(&object, walk->context);
@@ -34,17 +34,16 @@ int elf_each_object(int (*each)(const struct elf_object *object, void *context),
 
 static int read_generation(struct dl_phdr_info *info, size_t size, void *context)
 {
-	struct elf_generation *generation = context;
+	uint64_t *generation = context;
 
 	(void)size;
-	generation->loads = info->dlpi_adds;
-	generation->unloads = info->dlpi_subs;
+	*generation = info->dlpi_adds << 32 ^ info->dlpi_subs;
 	return 1;
 }
 
-struct elf_generation elf_generation(void)
+uint64_t elf_generation(void)
 {
-	struct elf_generation generation = {0, 0};
+	uint64_t generation = 0;
 
 	dl_iterate_phdr(read_generation, &generation);
 	return generation;
@@ -71,7 +70,7 @@ static int view_holder(struct dl_phdr_info *info, size_t size, void *context)
 		return 0;
 	}
 	holder->found =
-	    !(holder->vdso && elf_contains(&segments, holder->vdso)) && elf_view_quickly(info, holder->ret_object) == 0;
+	    !(holder->vdso && elf_contains(&segments, holder->vdso)) && elf_view(info, holder->ret_object) == 0;
 	return 1;
 }
 
@@ -177,8 +176,7 @@ static bool finds_in(const struct link_map *map, const char *name, const char *v
 	    .dlpi_addr = map->l_addr, .dlpi_name = map->l_name, .dlpi_phdr = phdr, .dlpi_phnum = 2};
 	struct elf_object object;
 
-	return elf_view_quickly(&info, &object) == 0 && elf_finds(&object, name, version, ret_address) &&
-	       !elf_is_copy(&object);
+	return elf_view(&info, &object) == 0 && elf_finds(&object, name, version, ret_address) && !elf_is_copy(&object);
 }
 
 uintptr_t elf_next_symbol_early(const char *name, const char *version)

@@ -82,11 +82,8 @@ bool elf_needs_version(const struct elf_object *object, const char *version);
 /* Does the same for the loaded objects in load order, except the vDSO and unreadable objects. */
 int elf_each_object(int (*each)(const struct elf_object *object, void *context), void *context);
 
-/* Counts of objects loaded and unloaded so far (dlpi_adds, dlpi_subs). If the counts are equal, nothing has changed. */
-struct elf_generation {
-	unsigned long long loads, unloads;
-};
-struct elf_generation elf_generation(void);
+/* Returns a number of the objects loaded and unloaded so far. If it is equal, nothing has changed. It is never 0. */
+uint64_t elf_generation(void);
 
 /* Finds the object that contains an address. Returns false if there is none. */
 bool elf_object_at(uintptr_t address, struct elf_object *ret_object);

@@ -67,46 +67,13 @@ bool elf_hash_open(const struct elf_object *object, struct elf_hash *ret_hash)
 	return true;
 }
 
-/* Returns the index after the last symbol that DT_GNU_HASH contains; 0 if it contains none. */
-static size_t count_hashed(const struct elf_object *object)
-{
-	struct elf_hash hash;
-	size_t last = 0;
-
-	if (!object->gnu_hash || !elf_hash_open(object, &hash)) {
-		return 0;
-	}
-	for (uint32_t i = 0; i < hash.bucket_count; i++) {
-		if (hash.buckets[i] > last) {
-			last = hash.buckets[i];
-		}
-	}
-	if (last == 0 || last < hash.first) {
-		return 0;
-	}
-	while (last - hash.first < hash.chain_count && !(hash.chains[last - hash.first] & 1)) {
-		last++;
-	}
-	return last + 1;
-}
-
-/*
- * Whether symbols are counted. Otherwise symbol_count is an upper bound, which saves look-ups a walk over all buckets.
- */
-enum symbols { SYMBOLS_UNCOUNTED, SYMBOLS_COUNTED };
-
-static void count_symbols(struct elf_object *object, enum symbols symbols)
+/* The number of DT_HASH or, as GNU hash tables have none, an upper bound. */
+static size_t count_symbols(const struct elf_object *object)
 {
 	size_t room = elf_readable(object, (uintptr_t)object->symbols) / sizeof(ElfW(Sym));
-	size_t count = 0;
+	size_t count = object->sysv_hash ? object->sysv_hash[1] : 0;
 
-	if (object->sysv_hash) {
-		count = object->sysv_hash[1];
-	} else if (symbols == SYMBOLS_COUNTED) {
-		count = count_hashed(object);
-	}
-	/* ld writes an empty GNU hash for an object that exports nothing, even if it imports symbols. */
-	object->symbol_count = count > 0 && count < room ? count : room;
+	return count > 0 && count < room ? count : room;
 }
 
 static void view_segments(struct elf_object *object)
@@ -123,7 +90,7 @@ static void view_segments(struct elf_object *object)
 	}
 }
 
-static int view_object(const struct dl_phdr_info *info, enum symbols symbols, struct elf_object *ret_object)
+int elf_view(const struct dl_phdr_info *info, struct elf_object *ret_object)
 {
 	struct elf_object object = {.base = info->dlpi_addr,
 	                            .path = info->dlpi_name ? info->dlpi_name : "",
@@ -191,18 +158,8 @@ static int view_object(const struct dl_phdr_info *info, enum symbols symbols, st
 	if (object.sysv_hash && !elf_can_read(&object, object.sysv_hash, 2 * sizeof(uint32_t), sizeof(uint32_t))) {
 		object.sysv_hash = NULL;
 	}
-	count_symbols(&object, symbols);
+	object.symbol_count = count_symbols(&object);
 	object.soname = soname && soname < object.strings_size ? object.strings + soname : NULL;
 	*ret_object = object;
 	return 0;
-}
-
-int elf_view_quickly(const struct dl_phdr_info *info, struct elf_object *ret_object)
-{
-	return view_object(info, SYMBOLS_UNCOUNTED, ret_object);
-}
-
-int elf_view(const struct dl_phdr_info *info, struct elf_object *ret_object)
-{
-	return view_object(info, SYMBOLS_COUNTED, ret_object);
 }

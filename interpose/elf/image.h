@@ -23,8 +23,7 @@ struct elf_object {
 	const char *strings;
 	size_t strings_size;
 	const ElfW(Sym) * symbols;
-	size_t
-	    symbol_count; /* elf_view(): of DT_HASH, or by a walk of DT_GNU_HASH; elf_view_quickly(): an upper bound */
+	size_t symbol_count; /* an upper bound, unless there is DT_HASH */
 	const uint32_t *gnu_hash;
 	const uint32_t *sysv_hash;
 	const ElfW(Half) * versym;
@@ -42,10 +41,6 @@ int elf_view(const struct dl_phdr_info *info, struct elf_object *ret_object);
 /* Returns true if the address is in one of the object's loaded segments. */
 bool elf_contains(const struct elf_object *object, uintptr_t address);
 
-/*
- * Like elf_view(), but symbol_count is only the number that can be read. This saves look-ups a walk over all buckets.
- */
-int elf_view_quickly(const struct dl_phdr_info *info, struct elf_object *ret_object);
 /* Returns how many bytes of the loaded segment can be read from `address` on; 0 outside all segments. */
 size_t elf_readable(const struct elf_object *object, uintptr_t address);
 /* Returns true if `size` bytes at `address` can be read through a pointer of that alignment. */
