@@ -50,6 +50,13 @@ struct compiler_function {
 
 #define COMPILER_FUNCTIONS_MAX 32
 
+/* What each compiler makes of its list of functions, X(name, since, gone, (parameters), arguments...). */
+#define COMPILER_TYPE(name, since, gone, parameters, ...) typedef int name##_function parameters;
+#define COMPILER_ENUM(name, ...)                          FUNCTION_##name,
+#define COMPILER_ROW(name, since, gone, ...)              [FUNCTION_##name] = {#name, since, gone},
+/* For a list of names. */
+#define COMPILER_TEXT(name) #name,
+
 /*
  * The output of a compiler, and the indexes in `functions` of the two getters that return its size and its bytes
  * (compile/artifacts.h).

@@ -60,21 +60,16 @@ struct library *host_call_made(const struct door *door, void *value, const char 
 
 int host_call_destroy(const struct door *door, size_t function, void *value, void *argument)
 {
-	int host_errno = errno;
 	typedef int destroy_function(void *);
+	int host_errno = errno;
 	/*
 	 * handle_take() comes before the real call, because another thread may get the same value as soon as the handle
 	 * is destroyed
 	 */
 	struct handle *known = handle_find_of(door_compiler(door), value) ? handle_take(value) : NULL;
-	destroy_function *real = (destroy_function *)library_function(door, known ? known->library : NULL, function);
-	int result = door_compiler(door)->internal_error;
+	int result = HOST_CALL_AS(destroy_function, known ? known->library : NULL, function, host_errno, argument);
 
-	if (real) {
-		errno = host_errno;
-		result = real(argument);
-		host_errno = errno;
-	}
+	host_errno = errno;
 	if (known && known->library->compiler->outcome(result) != OUTCOME_SUCCESS) {
 		handle_put_back(known);
 	} else {
@@ -83,51 +78,35 @@ int host_call_destroy(const struct door *door, size_t function, void *value, voi
 	return host_call_answer(host_errno, result);
 }
 
-typedef int size_getter(void *handle, size_t *size);
-typedef int bytes_getter(void *handle, void *bytes);
+/* The two getters of an artifact; `answer` points to a size, or to room for the bytes. */
+enum getter { GETTER_SIZE, GETTER_BYTES };
 
-/* Returns the getter's handle (NULL: unknown) and the entry from which to answer (NULL: call the real function). */
-static struct handle *find_answer(const struct door *door, size_t artifact, void *value, const struct entry **ret_entry)
+static int get_artifact(const struct door *door, enum getter getter, size_t artifact, void *value, void *answer)
 {
+	typedef int get_function(void *handle, void *answer);
+	int host_errno = errno;
 	const struct compiler *compiler = door_compiler(door);
+	const struct compiler_artifact *row = &compiler->artifacts[artifact];
 	struct handle *handle = handle_find_of(compiler, value);
+	const struct entry *entry = handle ? compiler->answer_from(handle, artifact) : NULL;
 
-	*ret_entry = handle ? compiler->answer_from(handle, artifact) : NULL;
-	return handle;
+	if (!entry || (!answer && !compiler->no_room)) {
+		return HOST_CALL_AS(get_function, handle ? handle->library : NULL,
+		                    getter == GETTER_SIZE ? row->size : row->bytes, host_errno, value, answer);
+	}
+	if (!answer) {
+		return host_call_answer(host_errno, compiler->no_room(handle));
+	}
+	return host_call_answer(host_errno, getter == GETTER_SIZE ? artifact_size(compiler, entry, artifact, answer)
+	                                                          : artifact_bytes(compiler, entry, artifact, answer));
 }
 
 int host_call_size(const struct door *door, size_t artifact, void *value, size_t *size)
 {
-	int host_errno = errno;
-	const struct compiler *compiler = door_compiler(door);
-	const struct entry *entry;
-	struct handle *handle = find_answer(door, artifact, value, &entry);
-	size_getter *real;
-
-	if (entry && (size || compiler->no_room)) {
-		return host_call_answer(host_errno, size ? artifact_size(compiler, entry, artifact, size)
-		                                         : compiler->no_room(handle));
-	}
-	real =
-	    (size_getter *)library_function(door, handle ? handle->library : NULL, compiler->artifacts[artifact].size);
-	errno = host_errno;
-	return real ? real(value, size) : compiler->internal_error;
+	return get_artifact(door, GETTER_SIZE, artifact, value, size);
 }
 
 int host_call_bytes(const struct door *door, size_t artifact, void *value, void *bytes)
 {
-	int host_errno = errno;
-	const struct compiler *compiler = door_compiler(door);
-	const struct entry *entry;
-	struct handle *handle = find_answer(door, artifact, value, &entry);
-	bytes_getter *real;
-
-	if (entry && (bytes || compiler->no_room)) {
-		return host_call_answer(host_errno, bytes ? artifact_bytes(compiler, entry, artifact, bytes)
-		                                          : compiler->no_room(handle));
-	}
-	real = (bytes_getter *)library_function(door, handle ? handle->library : NULL,
-	                                        compiler->artifacts[artifact].bytes);
-	errno = host_errno;
-	return real ? real(value, bytes) : compiler->internal_error;
+	return get_artifact(door, GETTER_BYTES, artifact, value, bytes);
 }

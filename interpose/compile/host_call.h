@@ -2,10 +2,9 @@
 /*
  * host_call: what the handlers of all compilers do around the real function
  *
- * Calling sequence: a handler reads errno first. A handler without work of its own ends with HOST_CALL_FORWARD(). Any
- * other handler calls the function from library_function() with the host's errno in place, reads errno again, does its
- * work, and ends with host_call_answer(). A handler that created a handle calls host_call_made(); host_call_destroy()
- * is the handler that destroys handles. Threads, signals: as in handle.h. Errors: if the real function is not found,
+ * Calling sequence: a handler reads errno first. It makes the real call with HOST_CALL(). If it has work of its own after
+ * that, it reads errno again, does its work, and ends with host_call_answer(). A handler that created a handle calls
+ * host_call_made(); host_call_destroy() is the handler that destroys handles. Threads, signals: as in handle.h. Errors: if the real function is not found,
  * the compiler's internal error.
  */
 #ifndef INTERPOSE_COMPILE_HOST_CALL_H
@@ -24,16 +23,20 @@ static inline int host_call_answer(int host_errno, int result)
 }
 
 /*
- * Calls the real function with the handler's own parameters; errno is that of the real function. `record`: the
- * compiler's record of the handle, or NULL.
+ * Calls the real function with the host's errno. The value is its result, or the compiler's internal error if the
+ * function is not found. `known`: the library of the call's handle (NULL: the handle is unknown).
  */
-#define HOST_CALL_FORWARD(function, type, host_errno, record, ...)                                                   \
-	do {                                                                                                         \
-		type *real_ =                                                                                        \
-		    (type *)library_function(door, (record) ? (record)->handle.library : NULL, FUNCTION_##function); \
-		errno = (host_errno);                                                                                \
-		return real_ ? real_(__VA_ARGS__) : door_compiler(door)->internal_error;                             \
-	} while (0)
+#define HOST_CALL_AS(type, known, function, host_errno, ...)                      \
+	({                                                                        \
+		type *real_ = (type *)library_function(door, known, function);    \
+                                                                                  \
+		errno = (host_errno);                                             \
+		real_ ? real_(__VA_ARGS__) : door_compiler(door)->internal_error; \
+	})
+/* The same, by the function's name: for a handle without a record, and for one with a `record` of the compiler or NULL. */
+#define HOST_CALL_NEW(name, ...) HOST_CALL_AS(name##_function, NULL, FUNCTION_##name, __VA_ARGS__)
+#define HOST_CALL(name, record, ...) \
+	HOST_CALL_AS(name##_function, (record) ? (record)->handle.library : NULL, FUNCTION_##name, __VA_ARGS__)
 
 /*
  * Called after the real function created `value`. Returns the library for its record. NULL: the handle gets no record,
@@ -61,5 +64,15 @@ int host_call_destroy(const struct door *door, size_t function, void *value, voi
 /* Complete handlers of an artifact's getters: answer from the entry of answer_from(), or call the real function. */
 int host_call_size(const struct door *door, size_t artifact, void *value, size_t *size);
 int host_call_bytes(const struct door *door, size_t artifact, void *value, void *bytes);
+#define HOST_CALL_GETTERS(getter, artifact, handle_type, bytes_type)                               \
+	static int handle_##getter##Size(const struct door *door, handle_type value, size_t *size) \
+	{                                                                                          \
+		return host_call_size(door, artifact, value, size);                                \
+	}                                                                                          \
+                                                                                                   \
+	static int handle_##getter(const struct door *door, handle_type value, bytes_type bytes)   \
+	{                                                                                          \
+		return host_call_bytes(door, artifact, value, bytes);                              \
+	}
 
 #endif

@@ -331,9 +331,9 @@ static void add_compilers(char line[LINE_BYTES])
 		enum counter_group group;
 		const char *title;
 	} compilers[] = {
-#define COMPILER_ROW(group, name, title) {COUNTER_##group, title},
-	    COUNTERS_COMPILERS(COMPILER_ROW)
-#undef COMPILER_ROW
+#define TITLE_ROW(group, name, title) {COUNTER_##group, title},
+	    COUNTERS_COMPILERS(TITLE_ROW)
+#undef TITLE_ROW
 	};
 	enum { COUNT = sizeof(compilers) / sizeof(compilers[0]) };
 	unsigned long long hits[COUNT], calls[COUNT];

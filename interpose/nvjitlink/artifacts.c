@@ -14,9 +14,9 @@ typedef int size_getter(void *handle, size_t *size);
 typedef int bytes_getter(void *handle, void *bytes);
 
 const struct compiler_artifact nvjitlink_artifacts[NVJITLINK_ARTIFACT_COUNT] = {
-#define ARTIFACT_ROW(name) \
+#define ARTIFACT_ROW(name, ...) \
 	[NVJITLINK_ARTIFACT_##name] = {#name, FUNCTION_nvJitLinkGet##name##Size, FUNCTION_nvJitLinkGet##name},
-    NVJITLINK_ARTIFACTS(ARTIFACT_ROW)
+    NVJITLINK_ARTIFACTS(ARTIFACT_ROW, )
 #undef ARTIFACT_ROW
 };
 

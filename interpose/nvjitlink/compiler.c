@@ -117,10 +117,8 @@ static bool settle_prefix(const struct handle *handle, const struct call *call, 
 
 static int run_link(const struct handle *handle, const struct call *call, enum cancellation cancellation)
 {
-	typedef int complete_function(nvjitlink_handle);
-	typedef int add_function(nvjitlink_handle, int, const void *, size_t, const char *);
-	complete_function *complete = (complete_function *)handle->library->real[FUNCTION_nvJitLinkComplete];
-	add_function *add = (add_function *)handle->library->real[FUNCTION_nvJitLinkAddData];
+	nvJitLinkComplete_function *complete = LIBRARY_REAL(handle->library, nvJitLinkComplete);
+	nvJitLinkAddData_function *add = LIBRARY_REAL(handle->library, nvJitLinkAddData);
 	struct link *link = link_of(handle);
 	const struct link_input *input = input_of(handle, call);
 	const char *name = input ? link_step_name(link, call->kind) : NULL;

@@ -8,11 +8,7 @@
 #include <ctype.h>
 #include <string.h>
 
-const struct compiler_function nvjitlink_functions[NVJITLINK_FUNCTION_COUNT] = {
-#define FUNCTION_ROW(name, since, gone, ...) [FUNCTION_##name] = {#name, since, gone},
-    NVJITLINK_HANDLED(FUNCTION_ROW)
-#undef FUNCTION_ROW
-};
+const struct compiler_function nvjitlink_functions[NVJITLINK_FUNCTION_COUNT] = {NVJITLINK_HANDLED(COMPILER_ROW)};
 
 _Static_assert(NVJITLINK_FUNCTION_COUNT <= COMPILER_FUNCTIONS_MAX, "a library's record has room for all functions");
 

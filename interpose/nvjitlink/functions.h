@@ -52,35 +52,31 @@ enum nvjitlink_type {
 	  size, name)                                                                                               \
 	X(nvJitLinkAddFile, 1200, 9999, (nvjitlink_handle handle, int type, const char *path), handle, type, path)  \
 	X(nvJitLinkComplete, 1200, 9999, (nvjitlink_handle handle), handle)                                         \
-	X(nvJitLinkGetLinkedCubinSize, 1200, 9999, (nvjitlink_handle handle, size_t *size), handle, size)           \
-	X(nvJitLinkGetLinkedCubin, 1200, 9999, (nvjitlink_handle handle, void *bytes), handle, bytes)               \
-	X(nvJitLinkGetLinkedPtxSize, 1200, 9999, (nvjitlink_handle handle, size_t *size), handle, size)             \
-	X(nvJitLinkGetLinkedPtx, 1200, 9999, (nvjitlink_handle handle, void *bytes), handle, bytes)                 \
-	X(nvJitLinkGetErrorLogSize, 1200, 9999, (nvjitlink_handle handle, size_t *size), handle, size)              \
-	X(nvJitLinkGetErrorLog, 1200, 9999, (nvjitlink_handle handle, void *bytes), handle, bytes)                  \
-	X(nvJitLinkGetInfoLogSize, 1200, 9999, (nvjitlink_handle handle, size_t *size), handle, size)               \
-	X(nvJitLinkGetInfoLog, 1200, 9999, (nvjitlink_handle handle, void *bytes), handle, bytes)                   \
-	X(nvJitLinkGetLinkedLTOIRSize, 1302, 9999, (nvjitlink_handle handle, size_t *size), handle, size)           \
-	X(nvJitLinkGetLinkedLTOIR, 1302, 9999, (nvjitlink_handle handle, void *bytes), handle, bytes)
+	NVJITLINK_ARTIFACTS(NVJITLINK_GETTERS, X)
 
-/* The artifacts, each with a size and a bytes getter. Stored results contain the position, so it never changes. */
-#define NVJITLINK_ARTIFACTS(X) \
-	X(LinkedCubin)         \
-	X(LinkedPtx)           \
-	X(ErrorLog)            \
-	X(InfoLog)             \
-	X(LinkedLTOIR)
+/*
+ * The artifacts, X(name, since, ...), each with a size and a bytes getter. Stored results contain the position, so it
+ * never changes.
+ */
+#define NVJITLINK_ARTIFACTS(X, ...)       \
+	X(LinkedCubin, 1200, __VA_ARGS__) \
+	X(LinkedPtx, 1200, __VA_ARGS__)   \
+	X(ErrorLog, 1200, __VA_ARGS__)    \
+	X(InfoLog, 1200, __VA_ARGS__)     \
+	X(LinkedLTOIR, 1302, __VA_ARGS__)
 
-enum nvjitlink_function {
-#define FUNCTION_ENUM(name, ...) FUNCTION_##name,
-	NVJITLINK_HANDLED(FUNCTION_ENUM)
-#undef FUNCTION_ENUM
-	    NVJITLINK_FUNCTION_COUNT
-};
+/* The rows of an artifact's getters. */
+#define NVJITLINK_GETTERS(name, since, X)                                                               \
+	X(nvJitLinkGet##name##Size, since, 9999, (nvjitlink_handle handle, size_t *size), handle, size) \
+	X(nvJitLinkGet##name, since, 9999, (nvjitlink_handle handle, void *bytes), handle, bytes)
+
+NVJITLINK_HANDLED(COMPILER_TYPE)
+
+enum nvjitlink_function { NVJITLINK_HANDLED(COMPILER_ENUM) NVJITLINK_FUNCTION_COUNT };
 
 enum nvjitlink_artifact {
-#define ARTIFACT_ENUM(name) NVJITLINK_ARTIFACT_##name,
-	NVJITLINK_ARTIFACTS(ARTIFACT_ENUM)
+#define ARTIFACT_ENUM(name, ...) NVJITLINK_ARTIFACT_##name,
+	NVJITLINK_ARTIFACTS(ARTIFACT_ENUM, )
 #undef ARTIFACT_ENUM
 	    NVJITLINK_ARTIFACT_COUNT
 };

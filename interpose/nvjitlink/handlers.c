@@ -30,18 +30,11 @@ static int handle_nvJitLinkCreate(const struct door *door, nvjitlink_handle *han
                                   const char **options)
 {
 	int host_errno = errno;
-	typedef int function(nvjitlink_handle *, uint32_t, const char **);
-	function *real = (function *)library_function(door, NULL, FUNCTION_nvJitLinkCreate);
 	/* more than INT_MAX options count as unreadable */
 	const struct call call = {.option_count = option_count <= INT_MAX ? (int)option_count : -1, .options = options};
 	struct library *library;
-	int result;
+	int result = HOST_CALL_NEW(nvJitLinkCreate, host_errno, handle, option_count, options);
 
-	if (!real) {
-		return host_call_answer(host_errno, NVJITLINK_INTERNAL);
-	}
-	errno = host_errno;
-	result = real(handle, option_count, options);
 	host_errno = errno;
 	library = result == NVJITLINK_SUCCESS ? host_call_made(door, *handle, NULL) : NULL;
 	/* a handle whose options cannot be read gets no record */
@@ -61,15 +54,13 @@ static int handle_nvJitLinkDestroy(const struct door *door, nvjitlink_handle *ha
 static int forward_data(const struct door *door, struct link *link, nvjitlink_handle handle,
                         const struct link_input *input, int host_errno)
 {
-	typedef int function(nvjitlink_handle, int, const void *, size_t, const char *);
-
 	if (link) {
 		link_refresh_names(link);
 		link_settle_prefix(link, input);
 		link_set_prefix(link, input, NVJITLINK_SUCCESS);
 	}
-	HOST_CALL_FORWARD(nvJitLinkAddData, function, host_errno, link, handle, input->type, input->data, input->size,
-	                  input->name);
+	return HOST_CALL(nvJitLinkAddData, link, host_errno, handle, input->type, input->data, input->size,
+	                 input->name);
 }
 
 static int make_step(struct link *link, int kind)
@@ -124,7 +115,6 @@ static int handle_nvJitLinkAddData(const struct door *door, nvjitlink_handle han
 static int handle_nvJitLinkAddFile(const struct door *door, nvjitlink_handle handle, int type, const char *path)
 {
 	int host_errno = errno;
-	typedef int function(nvjitlink_handle, int, const char *);
 	struct link *link = link_find(handle);
 	struct link_input input = {.type = type, .name = path};
 	int result;
@@ -140,7 +130,7 @@ static int handle_nvJitLinkAddFile(const struct door *door, nvjitlink_handle han
 		link_refresh_names(link);
 		prefix_settle(link->handle.library, PREFIX_FATAL | PREFIX_ERROR);
 	}
-	HOST_CALL_FORWARD(nvJitLinkAddFile, function, host_errno, link, handle, type, path);
+	return HOST_CALL(nvJitLinkAddFile, link, host_errno, handle, type, path);
 }
 
 /*
@@ -154,16 +144,11 @@ static bool has_work(const struct link *link)
 
 static int complete_off(const struct door *door, nvjitlink_handle handle, int host_errno)
 {
-	typedef int function(nvjitlink_handle);
-	function *real = (function *)library_function(door, NULL, FUNCTION_nvJitLinkComplete);
-	int result = NVJITLINK_INTERNAL;
 	struct event event;
+	int result;
 
 	host_call_begin_bypass(door, NULL, runtime_get()->off_reason, &event);
-	errno = host_errno;
-	if (real) {
-		result = real(handle);
-	}
+	result = HOST_CALL_NEW(nvJitLinkComplete, host_errno, handle);
 	host_call_end_bypass(NULL, result, &event);
 	return result;
 }
@@ -171,7 +156,6 @@ static int complete_off(const struct door *door, nvjitlink_handle handle, int ho
 static int handle_nvJitLinkComplete(const struct door *door, nvjitlink_handle handle)
 {
 	int host_errno = errno;
-	typedef int function(nvjitlink_handle);
 	struct link *link = link_find(handle);
 	int result;
 
@@ -190,21 +174,13 @@ static int handle_nvJitLinkComplete(const struct door *door, nvjitlink_handle ha
 		link_set_prefix(link, NULL, NVJITLINK_INTERNAL);
 		link->is_complete = true;
 	}
-	HOST_CALL_FORWARD(nvJitLinkComplete, function, host_errno, link, handle);
+	return HOST_CALL(nvJitLinkComplete, link, host_errno, handle);
 }
 
-/* Defines handle_nvJitLinkGetLinkedCubin(), handle_nvJitLinkGetLinkedCubinSize() and the other getters. */
-#define GETTERS(artifact)                                                                                              \
-	static int handle_nvJitLinkGet##artifact##Size(const struct door *door, nvjitlink_handle handle, size_t *size) \
-	{                                                                                                              \
-		return host_call_size(door, NVJITLINK_ARTIFACT_##artifact, handle, size);                              \
-	}                                                                                                              \
-                                                                                                                       \
-	static int handle_nvJitLinkGet##artifact(const struct door *door, nvjitlink_handle handle, void *bytes)        \
-	{                                                                                                              \
-		return host_call_bytes(door, NVJITLINK_ARTIFACT_##artifact, handle, bytes);                            \
-	}
-NVJITLINK_ARTIFACTS(GETTERS)
+/* handle_nvJitLinkGetLinkedCubin(), handle_nvJitLinkGetLinkedCubinSize() and the other getters */
+#define GETTERS(artifact, ...) \
+	HOST_CALL_GETTERS(nvJitLinkGet##artifact, NVJITLINK_ARTIFACT_##artifact, nvjitlink_handle, void *)
+NVJITLINK_ARTIFACTS(GETTERS, )
 #undef GETTERS
 
 /* ---- the doors ---- */

@@ -33,32 +33,27 @@ void prefix_set(struct library *library, enum prefix_states states)
 /* Adds a text that every release since 12.0 accepts; all of them know sm_90. */
 static int add_text(struct library *library, nvjitlink_handle handle)
 {
-	typedef int function(nvjitlink_handle, int, const void *, size_t, const char *);
 	static const char text[] = ".version 7.8\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\nret;\n}\n";
 
-	return ((function *)library->real[FUNCTION_nvJitLinkAddData])(handle, NVJITLINK_PTX, text, sizeof(text), "k");
+	return LIBRARY_REAL(library, nvJitLinkAddData)(handle, NVJITLINK_PTX, text, sizeof(text), "k");
 }
 
 static void link_scratch(struct library *library, enum prefix_states states)
 {
-	typedef int create_function(nvjitlink_handle *, uint32_t, const char **);
-	typedef int complete_function(nvjitlink_handle);
-	typedef int destroy_function(nvjitlink_handle *);
 	const char *options[] = {"-arch=sm_90", "-no-cache"};
 	const uint32_t count = library->major * 100 + library->minor >= NO_CACHE_SINCE ? 2 : 1;
 	nvjitlink_handle handle = NULL;
 
-	if (((create_function *)library->real[FUNCTION_nvJitLinkCreate])(&handle, count, options) ==
-	    NVJITLINK_SUCCESS) {
+	if (LIBRARY_REAL(library, nvJitLinkCreate)(&handle, count, options) == NVJITLINK_SUCCESS) {
 		if (states & PREFIX_ERROR) {
 			(void)add_text(library, handle);
 		}
 		if (states & PREFIX_FATAL) {
-			(void)((complete_function *)library->real[FUNCTION_nvJitLinkComplete])(handle);
+			(void)LIBRARY_REAL(library, nvJitLinkComplete)(handle);
 		}
 	}
 	if (handle) {
-		(void)((destroy_function *)library->real[FUNCTION_nvJitLinkDestroy])(&handle);
+		(void)LIBRARY_REAL(library, nvJitLinkDestroy)(&handle);
 	}
 }
 

@@ -15,19 +15,15 @@ enum tag { TAG_NAMES = LOWERED_SECTION, TAG_NO_NAME, TAG_PCH_STATUS, TAG_PCH_HEA
 
 #define NO_EXPRESSION "nvrtccache asks what an unknown expression gets"
 
-typedef int size_getter(nvrtcProgram program, size_t *size);
-typedef int name_getter(nvrtcProgram program, const char *expression, const char **name);
-typedef int status_getter(nvrtcProgram program);
-
 const struct compiler_artifact nvrtc_products[PRODUCT_COUNT] = {
-#define PRODUCT_ROW(name) [PRODUCT_##name] = {#name, FUNCTION_nvrtcGet##name##Size, FUNCTION_nvrtcGet##name},
-    NVRTC_PRODUCTS(PRODUCT_ROW)
+#define PRODUCT_ROW(name, ...) [PRODUCT_##name] = {#name, FUNCTION_nvrtcGet##name##Size, FUNCTION_nvrtcGet##name},
+    NVRTC_PRODUCTS(PRODUCT_ROW, )
 #undef PRODUCT_ROW
 };
 
 static int collect_names(const struct program *program, struct result *result)
 {
-	name_getter *get = (name_getter *)program->handle.library->real[FUNCTION_nvrtcGetLoweredName];
+	nvrtcGetLoweredName_function *get = LIBRARY_REAL(program->handle.library, nvrtcGetLoweredName);
 	struct stream stream = STREAM_EMPTY;
 	const char *name = NULL;
 
@@ -52,8 +48,8 @@ static int collect_names(const struct program *program, struct result *result)
 
 static int collect_pch(const struct handle *handle, struct result *result)
 {
-	status_getter *status = (status_getter *)handle->library->real[FUNCTION_nvrtcGetPCHCreateStatus];
-	size_getter *heap = (size_getter *)handle->library->real[FUNCTION_nvrtcGetPCHHeapSizeRequired];
+	nvrtcGetPCHCreateStatus_function *status = LIBRARY_REAL(handle->library, nvrtcGetPCHCreateStatus);
+	nvrtcGetPCHHeapSizeRequired_function *heap = LIBRARY_REAL(handle->library, nvrtcGetPCHHeapSizeRequired);
 	struct stream stream = STREAM_EMPTY;
 	size_t size = 0;
 	int code;
@@ -93,14 +89,14 @@ bool artifacts_explain_failure(const struct handle *handle, const struct result 
 
 const struct entry *artifacts_product_from(const struct handle *handle, size_t product)
 {
-	size_getter *get_size;
+	nvrtcGetPTXSize_function *get_size;
 	size_t size = 0;
 
 	/* PTX and log do not outlast a later compile, so a detached handle's entry does not answer for them */
 	if (handle->served || !handle->base || product == PRODUCT_PTX || product == PRODUCT_ProgramLog) {
 		return handle->served;
 	}
-	get_size = (size_getter *)handle->library->real[nvrtc_products[product].size];
+	get_size = (nvrtcGetPTXSize_function *)handle->library->real[nvrtc_products[product].size];
 	return get_size && get_size(handle->value, &size) == RESULT_SUCCESS && size == 0 ? handle->base : NULL;
 }
 
@@ -112,13 +108,13 @@ int artifacts_no_room(const struct handle *handle)
 
 const struct entry *artifacts_names_from(const struct program *program)
 {
-	name_getter *get;
+	nvrtcGetLoweredName_function *get;
 	const char *name;
 
 	if (!program || program->handle.served || !program->handle.base) {
 		return program ? program->handle.served : NULL;
 	}
-	get = (name_getter *)program->handle.library->real[FUNCTION_nvrtcGetLoweredName];
+	get = LIBRARY_REAL(program->handle.library, nvrtcGetLoweredName);
 	return get && get(program->handle.value, NO_EXPRESSION, &name) == RESULT_NO_LOWERED_NAMES_BEFORE_COMPILATION
 	           ? program->handle.base
 	           : NULL;

@@ -14,9 +14,6 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef int compile_function(nvrtcProgram program, int option_count, const char *const *options);
-typedef int flow_setter(nvrtcProgram program, flow_callback *callback, void *payload);
-
 struct node nvrtc_nodes[NVRTC_NODE_COUNT] = {
 #define NODE_ROW(id, soname, lowest, ...) \
 	[NVRTC_NODE_##                    \
@@ -101,7 +98,7 @@ static int say_stop(void *payload, void *reserved)
 static void let_answer(struct handle *handle, enum answer who)
 {
 	const struct program *program = program_of(handle);
-	flow_setter *set = (flow_setter *)handle->library->real[FUNCTION_nvrtcSetFlowCallback];
+	nvrtcSetFlowCallback_function *set = LIBRARY_REAL(handle->library, nvrtcSetFlowCallback);
 
 	if (who == ANSWER_HOST) {
 		(void)set(handle->value, program->callback, program->payload);
@@ -112,7 +109,7 @@ static void let_answer(struct handle *handle, enum answer who)
 
 static int run_compile(const struct handle *handle, const struct call *call, enum cancellation cancellation)
 {
-	compile_function *compile = (compile_function *)handle->library->real[FUNCTION_nvrtcCompileProgram];
+	nvrtcCompileProgram_function *compile = LIBRARY_REAL(handle->library, nvrtcCompileProgram);
 	struct sticky_call sticky;
 	int ours, result;
 

@@ -7,35 +7,17 @@
 #include <stddef.h>
 #include <string.h>
 
-const struct compiler_function nvrtc_functions[FUNCTION_COUNT] = {
-#define FUNCTION_ROW(name, since, gone, ...) [FUNCTION_##name] = {#name, since, gone},
-    NVRTC_HANDLED(FUNCTION_ROW)
-#undef FUNCTION_ROW
-};
+const struct compiler_function nvrtc_functions[FUNCTION_COUNT] = {NVRTC_HANDLED(COMPILER_ROW)};
 
 _Static_assert(FUNCTION_COUNT <= COMPILER_FUNCTIONS_MAX, "a library's record has room for all functions");
 
-static const char *const plain[] = {
-#define PLAIN_NAME(name) #name,
-    NVRTC_PLAIN(PLAIN_NAME)
-#undef PLAIN_NAME
-};
+static const char *const plain[] = {NVRTC_PLAIN(COMPILER_TEXT)};
 
 static const char *const getters[] = {
-#define PRODUCT_NAMES(name) "nvrtcGet" #name, "nvrtcGet" #name "Size",
-    NVRTC_PRODUCTS(PRODUCT_NAMES)
+#define PRODUCT_NAMES(name, ...) "nvrtcGet" #name, "nvrtcGet" #name "Size",
+    NVRTC_PRODUCTS(PRODUCT_NAMES, )
 #undef PRODUCT_NAMES
 };
-
-static bool is_among(const char *name, const char *const *list, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		if (strcmp(name, list[i]) == 0) {
-			return true;
-		}
-	}
-	return false;
-}
 
 bool nvrtc_owns(const char *name)
 {
@@ -46,12 +28,13 @@ bool nvrtc_owns(const char *name)
 bool nvrtc_wants_door(const char *name)
 {
 	/* libnvrtc looks these names up in its builtins at its first compilation */
-	return !is_among(name, plain, sizeof(plain) / sizeof(plain[0])) && strncmp(name, "__nvrtc_builtins", 16) != 0;
+	return !plain_among(name, plain, sizeof(plain) / sizeof(plain[0])) &&
+	       strncmp(name, "__nvrtc_builtins", 16) != 0;
 }
 
 bool nvrtc_only_gives(const char *name)
 {
-	return is_among(name, getters, sizeof(getters) / sizeof(getters[0]));
+	return plain_among(name, getters, sizeof(getters) / sizeof(getters[0]));
 }
 
 /*

@@ -7,8 +7,8 @@
  * nvrtcResult (int).
  *
  * NVRTC_PLAIN: functions that take no program. They are never interposed; dlsym returns the real ones. NVRTC_PRODUCTS:
- * the outputs of a compilation, each with a Get<name>Size and a Get<name>. Stored results contain the position as the
- * number of the section, so new products are added at the end.
+ * the outputs of a compilation, X(name, since, gone, ...), each with a Get<name>Size and a Get<name> in NVRTC_HANDLED.
+ * Stored results contain the position as the number of the section, so new products are added at the end.
  *
  * __nvrtcNvvmHandle (from 13.1 on) is private, and treated as an unknown function.
  */
@@ -51,20 +51,7 @@ enum nvrtc_result {
 	X(nvrtcAddNameExpression, 800, 9999, (nvrtcProgram program, const char *expression), program, expression)      \
 	X(nvrtcGetLoweredName, 800, 9999, (nvrtcProgram program, const char *expression, const char **name), program,  \
 	  expression, name)                                                                                            \
-	X(nvrtcGetPTXSize, 700, 9999, (nvrtcProgram program, size_t *size), program, size)                             \
-	X(nvrtcGetPTX, 700, 9999, (nvrtcProgram program, char *bytes), program, bytes)                                 \
-	X(nvrtcGetCUBINSize, 1101, 9999, (nvrtcProgram program, size_t *size), program, size)                          \
-	X(nvrtcGetCUBIN, 1101, 9999, (nvrtcProgram program, char *bytes), program, bytes)                              \
-	X(nvrtcGetNVVMSize, 1104, 1300, (nvrtcProgram program, size_t *size), program, size)                           \
-	X(nvrtcGetNVVM, 1104, 1300, (nvrtcProgram program, char *bytes), program, bytes)                               \
-	X(nvrtcGetLTOIRSize, 1200, 9999, (nvrtcProgram program, size_t *size), program, size)                          \
-	X(nvrtcGetLTOIR, 1200, 9999, (nvrtcProgram program, char *bytes), program, bytes)                              \
-	X(nvrtcGetOptiXIRSize, 1200, 9999, (nvrtcProgram program, size_t *size), program, size)                        \
-	X(nvrtcGetOptiXIR, 1200, 9999, (nvrtcProgram program, char *bytes), program, bytes)                            \
-	X(nvrtcGetTileIRSize, 1302, 9999, (nvrtcProgram program, size_t *size), program, size)                         \
-	X(nvrtcGetTileIR, 1302, 9999, (nvrtcProgram program, char *bytes), program, bytes)                             \
-	X(nvrtcGetProgramLogSize, 700, 9999, (nvrtcProgram program, size_t *size), program, size)                      \
-	X(nvrtcGetProgramLog, 700, 9999, (nvrtcProgram program, char *bytes), program, bytes)                          \
+	NVRTC_PRODUCTS(NVRTC_GETTERS, X)                                                                               \
 	X(nvrtcGetPCHCreateStatus, 1208, 9999, (nvrtcProgram program), program)                                        \
 	X(nvrtcGetPCHHeapSizeRequired, 1208, 9999, (nvrtcProgram program, size_t *size), program, size)                \
 	X(nvrtcSetPCHHeapSize, 1208, 9999, (size_t size), size)                                                        \
@@ -92,25 +79,28 @@ enum nvrtc_result {
 	X(nvrtcGetBundledHeadersInfo) \
 	X(nvrtcRemoveBundledHeaders)
 
-#define NVRTC_PRODUCTS(X) \
-	X(PTX)            \
-	X(CUBIN)          \
-	X(NVVM)           \
-	X(LTOIR)          \
-	X(OptiXIR)        \
-	X(TileIR)         \
-	X(ProgramLog)
+#define NVRTC_PRODUCTS(X, ...)              \
+	X(PTX, 700, 9999, __VA_ARGS__)      \
+	X(CUBIN, 1101, 9999, __VA_ARGS__)   \
+	X(NVVM, 1104, 1300, __VA_ARGS__)    \
+	X(LTOIR, 1200, 9999, __VA_ARGS__)   \
+	X(OptiXIR, 1200, 9999, __VA_ARGS__) \
+	X(TileIR, 1302, 9999, __VA_ARGS__)  \
+	X(ProgramLog, 700, 9999, __VA_ARGS__)
 
-enum nvrtc_function {
-#define FUNCTION_ENUM(name, ...) FUNCTION_##name,
-	NVRTC_HANDLED(FUNCTION_ENUM)
-#undef FUNCTION_ENUM
-	    FUNCTION_COUNT
-};
+/* The rows of a product's getters. */
+#define NVRTC_GETTERS(name, since, gone, X)                                                       \
+	X(nvrtcGet##name##Size, since, gone, (nvrtcProgram program, size_t *size), program, size) \
+	X(nvrtcGet##name, since, gone, (nvrtcProgram program, char *bytes), program, bytes)
+
+NVRTC_HANDLED(COMPILER_TYPE)
+NVRTC_PRIVATE(COMPILER_TYPE)
+
+enum nvrtc_function { NVRTC_HANDLED(COMPILER_ENUM) FUNCTION_COUNT };
 
 enum nvrtc_product {
-#define PRODUCT_ENUM(name) PRODUCT_##name,
-	NVRTC_PRODUCTS(PRODUCT_ENUM)
+#define PRODUCT_ENUM(name, ...) PRODUCT_##name,
+	NVRTC_PRODUCTS(PRODUCT_ENUM, )
 #undef PRODUCT_ENUM
 	    PRODUCT_COUNT
 };

@@ -21,11 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static real_function *real_of(const struct door *door, const struct program *program, enum nvrtc_function function)
-{
-	return library_function(door, program ? program->handle.library : NULL, function);
-}
-
 /* Records the creation run. The texts of large in-memory headers are not copied. */
 static int record_creation(struct program *program, const char *source, const char *name,
                            const struct request_header *headers, size_t count)
@@ -75,15 +70,9 @@ static int handle_nvrtcCreateProgram(const struct door *door, nvrtcProgram *prog
                                      const char *const *include_names)
 {
 	int host_errno = errno;
-	typedef int function(nvrtcProgram *, const char *, const char *, int, const char *const *, const char *const *);
-	function *real = (function *)real_of(door, NULL, FUNCTION_nvrtcCreateProgram);
-	int result;
+	int result =
+	    HOST_CALL_NEW(nvrtcCreateProgram, host_errno, program, source, name, header_count, headers, include_names);
 
-	if (!real) {
-		return host_call_answer(host_errno, RESULT_INTERNAL_ERROR);
-	}
-	errno = host_errno;
-	result = real(program, source, name, header_count, headers, include_names);
 	host_errno = errno;
 	if (result == RESULT_SUCCESS) {
 		record_program(door, *program, source, name, header_count, headers, include_names);
@@ -96,18 +85,17 @@ static int handle___nvrtcCPEx(const struct door *door, nvrtcProgram *program, co
                               int header_count, const char *const *headers, const char *const *include_names,
                               int extension_count, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d)
 {
-	typedef int function(nvrtcProgram *, const char *, const char *, int, const char *const *, const char *const *,
-	                     int, uintptr_t, uintptr_t, uintptr_t, uintptr_t);
+	__nvrtcCPEx_function *real;
 	struct library *library;
 	struct event event;
-	function *real;
 	int host_errno, result;
 
 	if (extension_count == 0) {
 		return handle_nvrtcCreateProgram(door, program, source, name, header_count, headers, include_names);
 	}
 	library = library_of_door(door);
-	real = library ? (function *)elf_symbol(&library->object, "__nvrtcCPEx", library->node->name) : NULL;
+	real =
+	    library ? (__nvrtcCPEx_function *)elf_symbol(&library->object, "__nvrtcCPEx", library->node->name) : NULL;
 	if (!real) {
 		return RESULT_INTERNAL_ERROR;
 	}
@@ -134,12 +122,10 @@ static int handle_nvrtcCompileProgram(const struct door *door, nvrtcProgram prog
 	int host_errno = errno;
 	const struct call call = {option_count, options, 0};
 	struct program *known = program_find(program);
-	typedef int function(nvrtcProgram, int, const char *const *);
 	struct sticky_call sticky = {0};
 	struct library *library;
 	struct event event;
-	function *real;
-	int result = RESULT_INTERNAL_ERROR;
+	int result;
 	bool off;
 
 	if (known) {
@@ -152,11 +138,7 @@ static int handle_nvrtcCompileProgram(const struct door *door, nvrtcProgram prog
 	           (library = library_of_door(door))) { /* without a program, NVRTC does not read the options */
 		sticky_begin(library, &call, &sticky);
 	}
-	real = (function *)real_of(door, NULL, FUNCTION_nvrtcCompileProgram);
-	errno = host_errno;
-	if (real) {
-		result = real(program, option_count, options);
-	}
+	result = HOST_CALL_NEW(nvrtcCompileProgram, host_errno, program, option_count, options);
 	sticky_end(&sticky, result);
 	if (off) {
 		host_call_end_bypass(&call, result, &event);
@@ -174,9 +156,7 @@ static bool looks_late_at_null(const struct program *program)
 static int handle_nvrtcAddNameExpression(const struct door *door, nvrtcProgram program, const char *expression)
 {
 	int host_errno = errno;
-	typedef int function(nvrtcProgram, const char *);
 	struct program *known = program_find(program);
-	function *real = (function *)real_of(door, known, FUNCTION_nvrtcAddNameExpression);
 	int result;
 
 	if (known && (known->handle.served || known->handle.base)) {
@@ -184,11 +164,7 @@ static int handle_nvrtcAddNameExpression(const struct door *door, nvrtcProgram p
 		                                        ? RESULT_NO_NAME_EXPRESSIONS_AFTER_COMPILATION
 		                                        : RESULT_INVALID_INPUT);
 	}
-	if (!real) {
-		return host_call_answer(host_errno, RESULT_INTERNAL_ERROR);
-	}
-	errno = host_errno;
-	result = real(program, expression);
+	result = HOST_CALL(nvrtcAddNameExpression, known, host_errno, program, expression);
 	host_errno = errno;
 	if (known && result == RESULT_SUCCESS && program_add_name(known, expression) != 0) {
 		handle_unkey(&known->handle, COUNTER_ERRORS_memory);
@@ -200,7 +176,6 @@ static int handle_nvrtcGetLoweredName(const struct door *door, nvrtcProgram prog
                                       const char **name)
 {
 	int host_errno = errno;
-	typedef int function(nvrtcProgram, const char *, const char **);
 	struct program *known = program_find(program);
 	const struct entry *entry = artifacts_names_from(known);
 
@@ -213,73 +188,54 @@ static int handle_nvrtcGetLoweredName(const struct door *door, nvrtcProgram prog
 	if (entry) {
 		return host_call_answer(host_errno, artifacts_lowered_name(known, entry, expression, name));
 	}
-	HOST_CALL_FORWARD(nvrtcGetLoweredName, function, host_errno, known, program, expression, name);
+	return HOST_CALL(nvrtcGetLoweredName, known, host_errno, program, expression, name);
 }
 
-/* Defines handle_nvrtcGetPTX(), handle_nvrtcGetPTXSize() and the other getters. */
-#define PRODUCT_HANDLERS(product)                                                                              \
-	static int handle_nvrtcGet##product##Size(const struct door *door, nvrtcProgram program, size_t *size) \
-	{                                                                                                      \
-		return host_call_size(door, PRODUCT_##product, program, size);                                 \
-	}                                                                                                      \
-                                                                                                               \
-	static int handle_nvrtcGet##product(const struct door *door, nvrtcProgram program, char *bytes)        \
-	{                                                                                                      \
-		return host_call_bytes(door, PRODUCT_##product, program, bytes);                               \
-	}
-NVRTC_PRODUCTS(PRODUCT_HANDLERS)
-#undef PRODUCT_HANDLERS
+/* handle_nvrtcGetPTX(), handle_nvrtcGetPTXSize() and the other getters */
+#define GETTERS(product, ...) HOST_CALL_GETTERS(nvrtcGet##product, PRODUCT_##product, nvrtcProgram, char *)
+NVRTC_PRODUCTS(GETTERS, )
+#undef GETTERS
 
 static int handle_nvrtcGetPCHCreateStatus(const struct door *door, nvrtcProgram program)
 {
 	int host_errno = errno;
-	typedef int function(nvrtcProgram);
 	struct program *known = program_find(program);
 
 	if (known && known->handle.served) {
 		return host_call_answer(host_errno, artifacts_pch_status(known->handle.served));
 	}
-	HOST_CALL_FORWARD(nvrtcGetPCHCreateStatus, function, host_errno, known, program);
+	return HOST_CALL(nvrtcGetPCHCreateStatus, known, host_errno, program);
 }
 
 static int handle_nvrtcGetPCHHeapSizeRequired(const struct door *door, nvrtcProgram program, size_t *size)
 {
 	int host_errno = errno;
-	typedef int function(nvrtcProgram, size_t *);
 	struct program *known = program_find(program);
 
 	if (known && known->handle.served) {
 		return host_call_answer(host_errno, artifacts_pch_heap(known->handle.served, size));
 	}
-	HOST_CALL_FORWARD(nvrtcGetPCHHeapSizeRequired, function, host_errno, known, program, size);
+	return HOST_CALL(nvrtcGetPCHHeapSizeRequired, known, host_errno, program, size);
 }
 
 static int handle_nvrtcSetPCHHeapSize(const struct door *door, size_t size)
 {
 	int host_errno = errno;
-	typedef int function(size_t);
 	struct library *library = library_of_door(door);
 
 	if (library) {
 		pch_set_heap(library);
 	}
-	HOST_CALL_FORWARD(nvrtcSetPCHHeapSize, function, host_errno, (const struct program *)NULL, size);
+	return HOST_CALL_NEW(nvrtcSetPCHHeapSize, host_errno, size);
 }
 
 static int handle_nvrtcSetFlowCallback(const struct door *door, nvrtcProgram program, flow_callback *callback,
                                        void *payload)
 {
 	int host_errno = errno;
-	typedef int function(nvrtcProgram, flow_callback *, void *);
 	struct program *known = program_find(program);
-	function *real = (function *)real_of(door, known, FUNCTION_nvrtcSetFlowCallback);
-	int result;
+	int result = HOST_CALL(nvrtcSetFlowCallback, known, host_errno, program, callback, payload);
 
-	if (!real) {
-		return host_call_answer(host_errno, RESULT_INTERNAL_ERROR);
-	}
-	errno = host_errno;
-	result = real(program, callback, payload);
 	if (known && result == RESULT_SUCCESS) {
 		known->callback = callback;
 		known->payload = payload;

@@ -63,10 +63,9 @@ static enum counter describe_work(struct handle *handle, const struct call *call
 
 static int run_work(const struct handle *handle, const struct call *call, enum cancellation cancellation)
 {
-	typedef int work_function(void *program, int option_count, const char *const *options);
-	work_function *work =
-	    (work_function *)handle->library
-	        ->real[call->kind == WORK_COMPILE ? FUNCTION_nvvmCompileProgram : FUNCTION_nvvmVerifyProgram];
+	nvvmCompileProgram_function *work = call->kind == WORK_COMPILE
+	                                        ? LIBRARY_REAL(handle->library, nvvmCompileProgram)
+	                                        : LIBRARY_REAL(handle->library, nvvmVerifyProgram);
 	uint32_t told = nvvm_options_begin(handle->library, call);
 	int ours, result;
 

@@ -4,19 +4,11 @@
 #include "interpose/elf/plain.h"
 #include "interpose/watch/environment.h"
 
-const struct compiler_function nvvm_functions[FUNCTION_COUNT] = {
-#define FUNCTION_ROW(name, since, gone, ...) [FUNCTION_##name] = {#name, since, gone},
-    NVVM_HANDLED(FUNCTION_ROW)
-#undef FUNCTION_ROW
-};
+const struct compiler_function nvvm_functions[FUNCTION_COUNT] = {NVVM_HANDLED(COMPILER_ROW)};
 
 _Static_assert(FUNCTION_COUNT <= COMPILER_FUNCTIONS_MAX, "a library's record has room for all functions");
 
-static const char *const plain[] = {
-#define PLAIN_NAME(name) #name,
-    NVVM_PLAIN(PLAIN_NAME)
-#undef PLAIN_NAME
-};
+static const char *const plain[] = {NVVM_PLAIN(COMPILER_TEXT)};
 
 bool nvvm_owns(const char *name)
 {
@@ -25,12 +17,7 @@ bool nvvm_owns(const char *name)
 
 bool nvvm_wants_door(const char *name)
 {
-	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++) {
-		if (plain_equal(name, plain[i])) {
-			return false;
-		}
-	}
-	return true;
+	return !plain_among(name, plain, sizeof(plain) / sizeof(plain[0]));
 }
 
 bool nvvm_opens(const char *name)

@@ -49,10 +49,13 @@ enum nvvm_artifact { ARTIFACT_RESULT, ARTIFACT_LOG, ARTIFACT_COUNT };
 	  option_count, options)                                                                                       \
 	X(nvvmCompileProgram, 0, 9999, (void *program, int option_count, const char *const *options), program,         \
 	  option_count, options)                                                                                       \
-	X(nvvmGetCompiledResultSize, 0, 9999, (void *program, size_t *size), program, size)                            \
-	X(nvvmGetCompiledResult, 0, 9999, (void *program, char *bytes), program, bytes)                                \
-	X(nvvmGetProgramLogSize, 0, 9999, (void *program, size_t *size), program, size)                                \
-	X(nvvmGetProgramLog, 0, 9999, (void *program, char *bytes), program, bytes)
+	NVVM_GETTERS(nvvmGetCompiledResult, X)                                                                         \
+	NVVM_GETTERS(nvvmGetProgramLog, X)
+
+/* The rows of an artifact's getters. */
+#define NVVM_GETTERS(name, X)                                                \
+	X(name##Size, 0, 9999, (void *program, size_t *size), program, size) \
+	X(name, 0, 9999, (void *program, char *bytes), program, bytes)
 
 #define NVVM_PLAIN(X)         \
 	X(nvvmVersion)        \
@@ -61,12 +64,9 @@ enum nvvm_artifact { ARTIFACT_RESULT, ARTIFACT_LOG, ARTIFACT_COUNT };
 	X(nvvmGetErrorString) \
 	X(nvvmDisableConcurrentAPI)
 
-enum nvvm_function {
-#define FUNCTION_ENUM(name, ...) FUNCTION_##name,
-	NVVM_HANDLED(FUNCTION_ENUM)
-#undef FUNCTION_ENUM
-	    FUNCTION_COUNT
-};
+NVVM_HANDLED(COMPILER_TYPE)
+
+enum nvvm_function { NVVM_HANDLED(COMPILER_ENUM) FUNCTION_COUNT };
 
 extern const struct compiler_function nvvm_functions[FUNCTION_COUNT];
 extern struct environment nvvm_environment;

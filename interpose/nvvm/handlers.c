@@ -12,27 +12,12 @@
 #include "interpose/nvvm/options.h"
 #include "interpose/nvvm/program.h"
 
-typedef int add_function(void *program, const char *bytes, size_t size, const char *name);
-typedef int work_function(void *program, int option_count, const char *const *options);
-
-static real_function *real_of(const struct door *door, const struct nvvm_program *known, enum nvvm_function function)
-{
-	return library_function(door, known ? known->handle.library : NULL, function);
-}
-
 static int handle_nvvmCreateProgram(const struct door *door, void **program)
 {
 	int host_errno = errno;
-	typedef int function(void **);
-	function *real = (function *)real_of(door, NULL, FUNCTION_nvvmCreateProgram);
 	struct library *library;
-	int result;
+	int result = HOST_CALL_NEW(nvvmCreateProgram, host_errno, program);
 
-	if (!real) {
-		return host_call_answer(host_errno, door_compiler(door)->internal_error);
-	}
-	errno = host_errno;
-	result = real(program);
 	host_errno = errno;
 	library = result == RESULT_SUCCESS ? host_call_made(door, *program, NULL) : NULL;
 	if (library) {
@@ -55,17 +40,13 @@ static int add_module(const struct door *door, enum nvvm_function function, void
 {
 	int host_errno = errno;
 	struct nvvm_program *known = nvvm_program_find(program);
-	add_function *real = (add_function *)real_of(door, known, function);
 	int result;
 
-	if (!real) {
-		return host_call_answer(host_errno, door_compiler(door)->internal_error);
-	}
 	if (known) {
 		nvvm_program_settle(known);
 	}
-	errno = host_errno;
-	result = real(program, module->bytes, module->size, module->name);
+	result = HOST_CALL_AS(nvvmAddModuleToProgram_function, known ? known->handle.library : NULL, function,
+	                      host_errno, program, module->bytes, module->size, module->name);
 	host_errno = errno;
 	if (known && result == RESULT_SUCCESS) {
 		nvvm_program_add_module(known, module);
@@ -91,23 +72,19 @@ static int handle_nvvmLazyAddModuleToProgram(const struct door *door, void *prog
 static int forward_work(const struct door *door, enum nvvm_function function, void *program, const struct call *call,
                         int host_errno)
 {
-	work_function *real = (work_function *)real_of(door, NULL, function);
-	struct library *library = library_of_door(door);
-	int result = door_compiler(door)->internal_error;
+	struct library *library = door->library; /* there are only thunks */
 	bool off = runtime_get()->off;
 	struct event event;
 	uint32_t told;
+	int result;
 
-	if (!real || !library) {
-		return host_call_answer(host_errno, result);
-	}
 	if (off) {
 		host_call_begin_bypass(door, NULL, runtime_get()->off_reason, &event);
 	}
 	told =
 	    program ? nvvm_options_begin(library, call) : 0; /* without a program, libNVVM does not read the options */
-	errno = host_errno;
-	result = real(program, call->option_count, call->options);
+	result = HOST_CALL_AS(nvvmCompileProgram_function, NULL, function, host_errno, program, call->option_count,
+	                      call->options);
 	host_errno = errno;
 	nvvm_options_end(library, told, result);
 	if (off) {
@@ -137,18 +114,8 @@ static int handle_nvvmCompileProgram(const struct door *door, void *program, int
 	return do_work(door, FUNCTION_nvvmCompileProgram, program, &(struct call){option_count, options, WORK_COMPILE});
 }
 
-#define GETTERS(product, artifact)                                                                     \
-	static int handle_nvvmGet##product##Size(const struct door *door, void *program, size_t *size) \
-	{                                                                                              \
-		return host_call_size(door, artifact, program, size);                                  \
-	}                                                                                              \
-                                                                                                       \
-	static int handle_nvvmGet##product(const struct door *door, void *program, char *bytes)        \
-	{                                                                                              \
-		return host_call_bytes(door, artifact, program, bytes);                                \
-	}
-GETTERS(CompiledResult, ARTIFACT_RESULT)
-GETTERS(ProgramLog, ARTIFACT_LOG)
+HOST_CALL_GETTERS(nvvmGetCompiledResult, ARTIFACT_RESULT, void *, char *)
+HOST_CALL_GETTERS(nvvmGetProgramLog, ARTIFACT_LOG, void *, char *)
 
 /* ---- the doors ---- */
 

@@ -174,6 +174,8 @@ def tables():
     with open(os.path.join(NVRTC, "functions.h")) as file:
         text = file.read()
     handled = re.findall(r"X\((\w+), (\d+), (\d+),", text.split("define NVRTC_HANDLED")[1].split("define NVRTC_PRIVATE")[0])
+    for name, *since in re.findall(r"X\((\w+), (\d+), (\d+),", text.split("define NVRTC_PRODUCTS")[1].split("NVRTC_GETTERS")[0]):
+        handled += [(f"nvrtcGet{name}{end}", *since) for end in ("Size", "")]
     plain = re.findall(r"\bX\((\w+)\)", text.split("define NVRTC_PLAIN")[1].split("define NVRTC_PRODUCTS")[0])
     return differences, handled, plain
 
