@@ -27,17 +27,17 @@ void about_sized(struct stream *stream, enum about_kind kind, const char *text, 
 	stream_field(stream, (uint8_t)kind, text, size);
 }
 
-/* Writes a field of a head and a name; `more` (may be NULL) is appended to the name after a space. */
+/* Writes a field of a head and a name; `more`, unless it is empty, is appended to the name after a space. */
 static void put_named(struct stream *stream, enum about_kind kind, const void *head, size_t head_size, const char *name,
-                      const struct span *more)
+                      struct span more)
 {
 	struct stream field = STREAM_EMPTY;
 
 	stream_bytes(&field, head, head_size);
 	stream_bytes(&field, name, strlen(name));
-	if (more) {
+	if (more.size > 0) {
 		stream_bytes(&field, " ", 1);
-		stream_bytes(&field, more->bytes, more->size);
+		stream_bytes(&field, more.bytes, more.size);
 	}
 	if (field.failed) {
 		stream->failed = true;
@@ -47,45 +47,42 @@ static void put_named(struct stream *stream, enum about_kind kind, const void *h
 	stream_free(&field);
 }
 
-void about_part(struct stream *stream, const char *name, const struct span *spans, size_t count)
-{
-	struct key digest;
-
-	digest_key(spans, count, &digest);
-	put_named(stream, ABOUT_PART, digest.bytes, ABOUT_DIGEST_BYTES, name, NULL);
-}
-
 void about_part_of(struct stream *stream, const char *kind, const struct span *name, const struct span *content)
 {
 	struct key digest;
 
 	digest_key(content, 1, &digest);
-	put_named(stream, ABOUT_PART, digest.bytes, ABOUT_DIGEST_BYTES, kind, name);
+	put_named(stream, ABOUT_PART, digest.bytes, ABOUT_DIGEST_BYTES, kind, *name);
+}
+
+void about_part(struct stream *stream, const char *name, const struct span *content)
+{
+	about_part_of(stream, name, &(struct span){0}, content);
 }
 
 void about_artifact(struct stream *stream, const char *name, uint32_t tag, uint32_t skip)
 {
 	const uint32_t head[2] = {htole32(tag), htole32(skip)};
 
-	put_named(stream, ABOUT_ARTIFACT, head, sizeof(head), name, NULL);
+	put_named(stream, ABOUT_ARTIFACT, head, sizeof(head), name, (struct span){0});
 }
 
 /* Returns false if the field is damaged. */
-static bool read_fact(uint8_t tag, const uint8_t *bytes, size_t size, struct about_fact *ret_fact)
+static bool read_fact(uint8_t tag, struct span field, struct about_fact *ret_fact)
 {
-	struct about_fact fact = {.kind = (enum about_kind)tag, .text = (const char *)bytes, .size = size};
+	struct about_fact fact = {.kind = (enum about_kind)tag, .text = field.bytes, .size = field.size};
 	size_t head = tag == ABOUT_PART ? ABOUT_DIGEST_BYTES : tag == ABOUT_ARTIFACT ? 2 * sizeof(uint32_t) : 0;
 	uint32_t numbers[2];
 
-	if (size < head) {
+	if (field.size < head) {
 		return false;
 	}
 	fact.text += head;
 	fact.size -= head;
 	if (tag == ABOUT_PART) {
-		fact.digest = bytes;
+		fact.digest = field.bytes;
 	} else if (tag == ABOUT_ARTIFACT) {
-		memcpy(numbers, bytes, sizeof(numbers));
+		memcpy(numbers, field.bytes, sizeof(numbers));
 		fact.tag = le32toh(numbers[0]);
 		fact.skip = le32toh(numbers[1]);
 	}
@@ -99,44 +96,43 @@ int about_read(const void *bytes, size_t size, int (*each)(const struct about_fa
 	size_t format_size = 0;
 	const void *format = cursor_field(&cursor, TAG_FORMAT, &format_size);
 	struct cursor number = cursor_over(format, format_size);
-	uint64_t written = format ? cursor_u64(&number) : 0;
-	int result = !format || number.failed || !cursor_at_end(&number) ? -EBADMSG
-	             : written != FORMAT                                 ? -EPROTONOSUPPORT
-	                                                                 : 0;
+	uint64_t written = cursor_u64(&number);
+	struct about_fact fact;
+	struct span field;
+	uint8_t tag;
 
-	while (result == 0 && !cursor_at_end(&cursor)) {
-		struct about_fact fact;
-		uint8_t tag = 0;
-		const uint8_t *field = cursor_any_field(&cursor, &tag, &format_size);
+	if (!cursor_at_end(&number)) {
+		return -EBADMSG;
+	}
+	if (written != FORMAT) {
+		return -EPROTONOSUPPORT;
+	}
+	while (cursor_next(&cursor, &tag, &field)) {
+		int result = 0;
 
-		if (!field || !read_fact(tag, field, format_size, &fact)) {
+		if (!read_fact(tag, field, &fact)) {
 			return -EBADMSG;
 		}
 		if (tag >= ABOUT_COMPILER && tag <= ABOUT_BUILD) {
 			result = each(&fact, context);
 		}
+		if (result != 0) {
+			return result;
+		}
 	}
-	return result;
+	return cursor.failed ? -EBADMSG : 0;
 }
 
 size_t about_cut(const void *bytes, size_t size, size_t most)
 {
 	struct cursor cursor = cursor_over(bytes, size);
+	struct span field;
 	size_t cut = 0;
+	uint8_t tag;
 
-	while (!cursor_at_end(&cursor)) {
-		size_t field_size, end;
-		uint8_t tag;
-
-		if (!cursor_any_field(&cursor, &tag, &field_size)) {
-			break;
-		}
-		/* Cuts only between fields, because about_read() rejects a description that ends within a field. */
-		end = (size_t)(cursor.at - (const uint8_t *)bytes);
-		if (end > most) {
-			break;
-		}
-		cut = end;
+	/* Cuts only between fields, because about_read() rejects a description that ends within a field. */
+	while (cursor_next(&cursor, &tag, &field) && (size_t)(cursor.at - (const uint8_t *)bytes) <= most) {
+		cut = (size_t)(cursor.at - (const uint8_t *)bytes);
 	}
 	return cut;
 }

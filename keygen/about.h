@@ -57,9 +57,9 @@ struct about_fact {
 void about_begin(struct stream *stream);
 void about_text(struct stream *stream, enum about_kind kind, const char *text);
 void about_sized(struct stream *stream, enum about_kind kind, const char *text, size_t size);
-/* Adds the digest of a part of the request; the part's content is the concatenation of `count` spans. */
-void about_part(struct stream *stream, const char *name, const struct span *spans, size_t count);
-/* Adds a part named by a kind and a name: "header" and the header's name. */
+/* Adds the digest of a part of the request. */
+void about_part(struct stream *stream, const char *name, const struct span *content);
+/* Adds a part named by a kind and, unless that is empty, a name: "header" and the header's name. */
 void about_part_of(struct stream *stream, const char *kind, const struct span *name, const struct span *content);
 void about_artifact(struct stream *stream, const char *name, uint32_t tag, uint32_t skip);
 

@@ -163,39 +163,41 @@ uint64_t cursor_u64(struct cursor *cursor)
 	return le64toh(value);
 }
 
-const void *cursor_any_field(struct cursor *cursor, uint8_t *ret_tag, size_t *ret_size)
+bool cursor_next(struct cursor *cursor, uint8_t *ret_tag, struct span *ret_field)
 {
-	const uint8_t *found = cursor_bytes(cursor, 1);
+	const uint8_t *tag;
 	const void *bytes;
 	uint64_t size;
 
-	if (!found) {
-		return NULL;
+	if (cursor->failed || cursor->at == cursor->end) {
+		return false;
 	}
+	tag = cursor_bytes(cursor, 1);
 	size = cursor_u64(cursor);
-	if (size > SIZE_MAX) {
-		cursor->failed = true;
-		return NULL;
-	}
 	bytes = cursor_bytes(cursor, (size_t)size);
 	if (!bytes) {
-		return NULL;
+		return false;
 	}
-	*ret_tag = *found;
-	*ret_size = (size_t)size;
-	return bytes;
+	*ret_tag = *tag;
+	*ret_field = (struct span){bytes, (size_t)size};
+	return true;
 }
 
 const void *cursor_field(struct cursor *cursor, uint8_t tag, size_t *ret_size)
 {
-	if (!cursor->failed && cursor->at < cursor->end && *cursor->at != tag) {
+	struct span field;
+
+	if (cursor->at == cursor->end || *cursor->at != tag || !cursor_next(cursor, &tag, &field)) {
 		cursor->failed = true;
 		return NULL;
 	}
-	return cursor_any_field(cursor, &tag, ret_size);
+	*ret_size = field.size;
+	return field.bytes;
 }
 
 bool cursor_at_end(const struct cursor *cursor)
 {
 	return !cursor->failed && cursor->at == cursor->end;
 }
+
+_Static_assert(sizeof(size_t) == sizeof(uint64_t), "every size of a field fits");

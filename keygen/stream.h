@@ -15,9 +15,9 @@
 #ifndef KEYGEN_STREAM_H
 #define KEYGEN_STREAM_H
 
+#include "keygen/digest.h"
+
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 struct stream {
 	uint8_t *bytes;
@@ -54,8 +54,8 @@ uint64_t cursor_u64(struct cursor *cursor);
 const void *cursor_bytes(struct cursor *cursor, size_t size);
 /* Reads a field; fails if its tag is not `tag`. */
 const void *cursor_field(struct cursor *cursor, uint8_t tag, size_t *ret_size);
-/* Reads the next field with any tag. */
-const void *cursor_any_field(struct cursor *cursor, uint8_t *ret_tag, size_t *ret_size);
+/* Reads the next field with any tag. Returns false at the end, or (and `failed`) if the bytes are damaged. */
+bool cursor_next(struct cursor *cursor, uint8_t *ret_tag, struct span *ret_field);
 bool cursor_at_end(const struct cursor *cursor);
 
 #endif

@@ -81,18 +81,12 @@ static const char *part_of(uint8_t tag)
 static void put_surroundings(struct stream *about, const struct stream *run)
 {
 	struct cursor cursor = cursor_over(run->bytes, run->size);
-	struct span variable = {0}, latest = {0};
+	struct span variable = {0}, latest = {0}, field;
+	uint8_t tag;
 
-	while (!cursor_at_end(&cursor)) {
-		uint8_t tag = 0;
-		struct span field = {0};
-
-		field.bytes = cursor_any_field(&cursor, &tag, &field.size);
-		if (!field.bytes) {
-			return;
-		}
+	while (cursor_next(&cursor, &tag, &field)) {
 		if (part_of(tag)) {
-			about_part(about, part_of(tag), &field, 1);
+			about_part(about, part_of(tag), &field);
 		} else if (tag == REQUEST_TAG_VARIABLE) {
 			variable = field;
 		} else if (tag == REQUEST_TAG_VALUE && variable.bytes) {
@@ -102,7 +96,7 @@ static void put_surroundings(struct stream *about, const struct stream *run)
 		}
 	}
 	if (latest.bytes) {
-		about_part(about, "earlier compiles", &latest, 1);
+		about_part(about, "earlier compiles", &latest);
 	}
 }
 

@@ -77,7 +77,6 @@ static const char *unknown_variable(const struct environment *environment, const
 static int add_marks(const struct environment *environment, const struct trace *trace, struct result *result)
 {
 	struct stream unset = STREAM_EMPTY;
-	int error = -ENOMEM;
 
 	for (size_t i = 0; i < trace->asked_count; i++) {
 		const char *name = trace->asked[i];
@@ -86,14 +85,17 @@ static int add_marks(const struct environment *environment, const struct trace *
 			stream_bytes(&unset, name, strlen(name) + 1);
 		}
 	}
-	if (!unset.failed) {
-		error = result_add_unset(result, (const char *)unset.bytes, unset.size);
+	if (unset.failed) {
+		stream_free(&unset);
+		return -ENOMEM;
 	}
-	if (error == 0 && has_time_macro(trace)) {
+	if (unset.size > 0) {
+		result_add(result, RESULT_TAG_UNSET, 0, unset.bytes, unset.size);
+	}
+	if (has_time_macro(trace)) {
 		result_add_sloppy(result, SLOPPINESS_TIME_MACROS);
 	}
-	stream_free(&unset);
-	return error;
+	return 0;
 }
 
 /*
@@ -198,7 +200,7 @@ static int add_about(const struct attempt *attempt, const struct binding *bindin
 		stream_free(&about);
 		return -ENOMEM;
 	}
-	result_add_about(result, &about);
+	result_add(result, RESULT_TAG_ABOUT, 0, about.bytes, about.size);
 	return 0;
 }
 

@@ -77,28 +77,6 @@ bool result_says_shortage(const struct section *log)
 	return RESULT_SAYS(log, shortages);
 }
 
-int result_add_unset(struct result *result, const char *unset, size_t unset_size)
-{
-	char *copy;
-
-	if (unset_size == 0) {
-		return 0;
-	}
-	copy = malloc(unset_size);
-	if (!copy) {
-		return -ENOMEM;
-	}
-	memcpy(copy, unset, unset_size);
-	result_add(result, RESULT_TAG_UNSET, 0, copy, unset_size);
-	return 0;
-}
-
-void result_add_about(struct result *result, struct stream *about)
-{
-	result_add(result, RESULT_TAG_ABOUT, 0, about->bytes, about->size);
-	*about = STREAM_EMPTY;
-}
-
 /* Marks the result, so that it is not served to a process without the setting, nor sent to another node. */
 void result_add_sloppy(struct result *result, unsigned sloppiness)
 {

@@ -41,8 +41,8 @@ struct result {
 int result_collect(const struct handle *handle, int return_code, struct result *ret_result);
 void result_free(struct result *result);
 /*
- * Adds a section. For collect(): takes ownership of `owned`, the section's bytes, which are freed with free(). There is
- * room for the sections of every compiler.
+ * Adds a section. Takes ownership of `owned`, the section's bytes, which are freed with free(). There is room for the
+ * sections of every compiler.
  */
 void result_add(struct result *result, uint32_t tag, int value, void *owned, size_t size);
 /* Searches every artifact and name for the needles. */
@@ -64,11 +64,8 @@ bool result_says_one_of(const struct section *log, const char *const *texts, siz
 /* Returns true if the log says that the compiler ran out of memory, which is a temporary failure. */
 bool result_says_shortage(const struct section *log);
 
-/* Adds a section of names of variables, each followed by a NUL (copied; may be empty). -ENOMEM. */
-int result_add_unset(struct result *result, const char *unset, size_t unset_size);
 /* Marks the result with bits of enum sloppiness: only processes that allow them are served the result. */
 void result_add_sloppy(struct result *result, unsigned sloppiness);
-void result_add_about(struct result *result, struct stream *about); /* takes its bytes */
 unsigned result_sloppiness(const struct entry *entry);
 
 enum result_fitness {

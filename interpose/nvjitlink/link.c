@@ -323,31 +323,21 @@ static void put_input_part(struct stream *about, unsigned number, const struct s
 
 	(void)snprintf(text, sizeof(text), "input %u, %s", number,
 	               which < sizeof(types) / sizeof(types[0]) ? types[which] : "any");
-	if (name->size) {
-		about_part_of(about, text, name, content);
-	} else {
-		about_part(about, text, content, 1);
-	}
+	about_part_of(about, text, name, content);
 }
 
 static void put_run(struct stream *about, const struct stream *run)
 {
 	struct cursor cursor = cursor_over(run->bytes, run->size);
-	struct span type = {0}, name = {0};
+	struct span type = {0}, name = {0}, field;
 	unsigned number = 0;
+	uint8_t tag;
 
-	while (!cursor_at_end(&cursor)) {
-		uint8_t tag = 0;
-		struct span field = {0};
-
-		field.bytes = cursor_any_field(&cursor, &tag, &field.size);
-		if (!field.bytes) {
-			return;
-		}
+	while (cursor_next(&cursor, &tag, &field)) {
 		if (tag == TAG_OPTION) {
 			about_sized(about, ABOUT_OPTION, field.bytes, field.size);
 		} else if (tag == TAG_STEP) {
-			about_part(about, "earlier inputs", &field, 1);
+			about_part(about, "earlier inputs", &field);
 		} else if (tag == TAG_TYPE) {
 			type = field;
 			name = (struct span){0};

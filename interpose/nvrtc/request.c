@@ -122,24 +122,18 @@ void request_about(const struct stream *creation, const char *const *name_expres
                    struct stream *about)
 {
 	struct cursor cursor = cursor_over(creation->bytes, creation->size);
-	struct span name = {0};
+	struct span name = {0}, field;
+	uint8_t tag;
 
-	while (!cursor_at_end(&cursor)) {
-		uint8_t tag = 0;
-		struct span field = {0};
-
-		field.bytes = cursor_any_field(&cursor, &tag, &field.size);
-		if (!field.bytes) {
-			break;
-		}
+	while (cursor_next(&cursor, &tag, &field)) {
 		if (tag == TAG_SOURCE) {
-			about_part(about, "source", &field, 1);
+			about_part(about, "source", &field);
 		} else if (tag == TAG_HEADER_NAME) {
 			name = field;
 		} else if (tag == TAG_HEADER_TEXT) {
 			about_part_of(about, "header", &name, &field);
 		} else if (tag == TAG_HEADERS_DIGEST) {
-			about_part(about, "headers in memory", &field, 1);
+			about_part(about, "headers in memory", &field);
 		}
 	}
 	for (size_t i = 0; i < name_count; i++) {

@@ -133,30 +133,20 @@ const struct entry *nvvm_program_answer(const struct handle *handle, size_t arti
 void nvvm_program_about(const struct handle *handle, const struct call *call, struct stream *about)
 {
 	struct cursor cursor = cursor_over(handle->creation.bytes, handle->creation.size);
-	struct span name = {0};
+	struct span name = {0}, field;
 	unsigned number = 0;
 	char text[32];
+	uint8_t tag;
 
 	about_text(about, ABOUT_STEP, call->kind == WORK_COMPILE ? "compile" : "verify");
-	while (!cursor_at_end(&cursor)) {
-		uint8_t tag = 0;
-		struct span field = {0};
-
-		field.bytes = cursor_any_field(&cursor, &tag, &field.size);
-		if (!field.bytes) {
-			return;
-		}
+	while (cursor_next(&cursor, &tag, &field)) {
 		if (tag == TAG_MODULE) {
 			name = (struct span){0};
 		} else if (tag == TAG_NAME) {
 			name = field;
 		} else if (tag == TAG_BYTES || tag == TAG_DIGEST) {
 			(void)snprintf(text, sizeof(text), "module %u", ++number);
-			if (name.size) {
-				about_part_of(about, text, &name, &field);
-			} else {
-				about_part(about, text, &field, 1);
-			}
+			about_part_of(about, text, &name, &field);
 		}
 	}
 }

@@ -59,7 +59,7 @@ static void build_and_read(struct input *input)
 
 		walk.texts[i] = take_text(input);
 		if (kind == ABOUT_PART) {
-			about_part(&about, walk.texts[i], &span, 1);
+			about_part(&about, walk.texts[i], &span);
 		} else if (kind == ABOUT_ARTIFACT) {
 			about_artifact(&about, walk.texts[i], kind, (uint32_t)i);
 		} else {

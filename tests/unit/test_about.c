@@ -28,7 +28,7 @@ static void describe(void)
 	about_begin(&about);
 	about_text(&about, ABOUT_COMPILER, "nvrtc");
 	about_text(&about, ABOUT_OPTION, "-arch=sm_90");
-	about_part(&about, "source", &source, 1);
+	about_part(&about, "source", &source);
 	about_artifact(&about, "PTX", 0x100, 8);
 	cr_assert(!about.failed);
 }
@@ -57,8 +57,8 @@ Test(about, different_parts_have_different_digests)
 	const struct span one = {"text", 4}, other = {"texu", 4};
 	struct stream a = STREAM_EMPTY, b = STREAM_EMPTY;
 
-	about_part(&a, "source", &one, 1);
-	about_part(&b, "source", &other, 1);
+	about_part(&a, "source", &one);
+	about_part(&b, "source", &other);
 	cr_expect_eq(a.size, b.size);
 	cr_expect_neq(memcmp(a.bytes, b.bytes, a.size), 0);
 	stream_free(&a);

@@ -32,7 +32,7 @@ static struct stream about_of(const char *facts)
 			struct span span = {content + 1, strlen(content + 1)};
 
 			*content = '\0';
-			about_part(&about, fact + 1, &span, 1);
+			about_part(&about, fact + 1, &span);
 		}
 	}
 	cr_assert(!about.failed);
