@@ -17,37 +17,24 @@ typedef void any_function(void);
 /* The real function of each replacement; 0 until a library imports it. */
 static _Atomic(uintptr_t) real[ARITHMETIC_COUNT];
 
-#define REAL(name, type) ((type *)atomic_load_explicit(&real[ARITHMETIC_##name], memory_order_relaxed))
+#define REAL(name) ((__typeof__(&watch_##name))atomic_load_explicit(&real[ARITHMETIC_##name], memory_order_relaxed))
 
-typedef double d_function(double);
-typedef float f_function(float);
-typedef double dd_function(double, double);
-typedef float ff_function(float, float);
-
-#define WATCH_D(name)                             \
-	static double watch_##name(double x)      \
-	{                                         \
-		record_soft(TAINT_ARITHMETIC);    \
-		return REAL(name, d_function)(x); \
+#define WATCH_ONE(type, name)                  \
+	static type watch_##name(type x)       \
+	{                                      \
+		record_soft(TAINT_ARITHMETIC); \
+		return REAL(name)(x);          \
 	}
-#define WATCH_F(name)                             \
-	static float watch_##name(float x)        \
-	{                                         \
-		record_soft(TAINT_ARITHMETIC);    \
-		return REAL(name, f_function)(x); \
+#define WATCH_TWO(type, name)                    \
+	static type watch_##name(type x, type y) \
+	{                                        \
+		record_soft(TAINT_ARITHMETIC);   \
+		return REAL(name)(x, y);         \
 	}
-#define WATCH_DD(name)                                 \
-	static double watch_##name(double x, double y) \
-	{                                              \
-		record_soft(TAINT_ARITHMETIC);         \
-		return REAL(name, dd_function)(x, y);  \
-	}
-#define WATCH_FF(name)                                \
-	static float watch_##name(float x, float y)   \
-	{                                             \
-		record_soft(TAINT_ARITHMETIC);        \
-		return REAL(name, ff_function)(x, y); \
-	}
+#define WATCH_D(name)  WATCH_ONE(double, name)
+#define WATCH_F(name)  WATCH_ONE(float, name)
+#define WATCH_DD(name) WATCH_TWO(double, name)
+#define WATCH_FF(name) WATCH_TWO(float, name)
 #define WATCH_ODD(name)
 #define WATCH(kind, name) WATCH_##kind(name)
 ARITHMETIC(WATCH)
@@ -83,12 +70,6 @@ static size_t find_function(const char *name)
 bool arithmetic_knows(const char *name)
 {
 	return find_function(name) < ARITHMETIC_COUNT;
-}
-
-/* Returns true if an unbound slot of the object still leads to the stub that calls the lazy resolver. */
-static bool is_stub(const struct elf_object *object, uintptr_t function)
-{
-	return elf_contains(object, function);
 }
 
 static bool is_soname_of_libm(const struct elf_object *object)
@@ -130,14 +111,17 @@ bool arithmetic_missed(const struct arithmetic *arithmetic)
 	return false;
 }
 
-/* Returns the function to which the slot is, or would be, bound; 0 if there is none. */
+/*
+ * Returns the function to which the slot is, or would be, bound; 0 if there is none. An unbound slot leads to a stub in
+ * the object itself, which calls the lazy resolver.
+ */
 static uintptr_t function_behind(const struct arithmetic *arithmetic, const struct elf_object *object,
                                  const struct elf_import *import)
 {
 	uintptr_t function = atomic_load((_Atomic(uintptr_t) *)import->slot);
 
-	return function && is_stub(object, function) ? arithmetic->resolve(object, import->name, import->version)
-	                                             : function;
+	return function && elf_contains(object, function) ? arithmetic->resolve(object, import->name, import->version)
+	                                                  : function;
 }
 
 static void know_less(struct arithmetic *arithmetic, enum arithmetic_knowledge knowledge)
@@ -205,7 +189,7 @@ bool arithmetic_add(struct arithmetic *arithmetic, const struct elf_object *obje
 	}
 	if (import->slot) {
 		function = atomic_load((_Atomic(uintptr_t) *)import->slot);
-		if (function && is_stub(object, function) && wait_for_use(arithmetic, import, function)) {
+		if (function && elf_contains(object, function) && wait_for_use(arithmetic, import, function)) {
 			return false;
 		}
 	}

@@ -132,7 +132,7 @@ static void record_getcwd(const char *directory)
 	int error = errno;
 
 	if (directory || error != ERANGE) {
-		record_directory(directory);
+		record_asked(NULL, directory);
 	} else {
 		record_call();
 	}

@@ -152,7 +152,7 @@ static void find_initial(const struct environment *environment, const char *bloc
  * Returns the values at the start of the process, which are never freed. A forked child uses those of its parent, which
  * is correct because it also inherits the parent's loaded library.
  */
-static const struct initial *initial(struct environment *environment)
+static const struct initial *initial_values(struct environment *environment)
 {
 	const struct initial *known = atomic_load_explicit(&environment->initial, memory_order_acquire);
 	struct initial *made;
@@ -185,7 +185,7 @@ static const struct initial *initial(struct environment *environment)
 
 bool environment_unchanged(struct environment *environment, const struct environment_value *values, size_t count)
 {
-	const struct initial *then = initial(environment);
+	const struct initial *then = initial_values(environment);
 
 	if (!then) {
 		return false;

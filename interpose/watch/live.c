@@ -40,6 +40,12 @@ static void unlock_list(void)
 	fork_mutex_unlock(&live_lock);
 }
 
+static void add_to_list(struct live *live)
+{
+	live->next = live_list;
+	live_list = live;
+}
+
 void watch_fork_child(void)
 {
 	unsigned count = 0;
@@ -47,12 +53,7 @@ void watch_fork_child(void)
 	(void)fork_mutex_fork_child(&live_lock);
 	live_list = NULL;
 	for (struct live *live = live_current; live; live = live->outer) {
-		live->previous = NULL;
-		live->next = live_list;
-		if (live_list) {
-			live_list->previous = live;
-		}
-		live_list = live;
+		add_to_list(live);
 		count++;
 	}
 	atomic_store(&live_count, count);
@@ -72,11 +73,7 @@ void watch_begin(struct trace *trace)
 	live->trace = trace;
 	live->outer = live_current;
 	lock_list();
-	live->next = live_list;
-	if (live_list) {
-		live_list->previous = live;
-	}
-	live_list = live;
+	add_to_list(live);
 	unlock_list();
 	atomic_fetch_add(&live_count, 1);
 	live_current = live;
@@ -86,7 +83,7 @@ void watch_begin(struct trace *trace)
  * Compares the stamps of all files again. A file that changed after the replacement read it, but before the compiler
  * did, would be in the result under the digest of the old content.
  */
-static void look_again(struct trace *trace)
+static void compare_stamps(struct trace *trace)
 {
 	for (size_t i = 0; i < trace->count && !trace->failed && !(atomic_load(&trace->tainted) & ~TAINTS_SOFT); i++) {
 		const struct trace_event *event = &trace->events[i];
@@ -115,13 +112,11 @@ void watch_end(struct trace *trace)
 		return;
 	}
 	lock_list();
-	if (live->previous) {
-		live->previous->next = live->next;
-	} else {
-		live_list = live->next;
-	}
-	if (live->next) {
-		live->next->previous = live->previous;
+	for (struct live **at = &live_list; *at; at = &(*at)->next) {
+		if (*at == live) {
+			*at = live->next;
+			break;
+		}
 	}
 	unlock_list();
 	atomic_fetch_sub(&live_count, 1);
@@ -130,7 +125,7 @@ void watch_end(struct trace *trace)
 		trace_asked(trace, live->foreign[i]);
 		free(live->foreign[i]);
 	}
-	look_again(trace);
+	compare_stamps(trace);
 	/* A compilation inside a flow callback is part of the outer one, so its taints apply to both. */
 	if (live->outer) {
 		trace_taint(live->outer->trace, atomic_load(&trace->tainted));
@@ -167,7 +162,7 @@ struct live *live_enter(void)
 }
 
 /* Stores a name until watch_end(), because only the thread that owns the trace may change the trace's lists. */
-static void ask_for(struct live *live, const char *variable)
+static void note_variable(struct live *live, const char *variable)
 {
 	for (size_t i = 0; i < live->foreign_count; i++) {
 		if (strcmp(live->foreign[i], variable) == 0) {
@@ -203,7 +198,7 @@ void live_ask_all(const char *variable, const char *answer)
 	for (struct live *live = live_list; live; live = live->next) {
 		live_told(live->trace, variable, answer);
 		if (variable) {
-			ask_for(live, variable);
+			note_variable(live, variable);
 		}
 	}
 	unlock_list();

@@ -14,9 +14,8 @@
 
 struct live {
 	struct trace *trace;
-	struct live *outer; /* the enclosing compilation of the same thread, or NULL */
-	struct live *next;  /* in the list of all threads' compilations; under the lock */
-	struct live *previous;
+	struct live *outer;              /* the enclosing compilation of the same thread, or NULL */
+	struct live *next;               /* in the list of all threads' compilations; under the lock */
 	uint8_t *buffer;                 /* for reading files in pieces; NULL until the first file is read */
 	char *foreign[LIVE_FOREIGN_MAX]; /* variables read by threads without a trace; under the lock */
 	size_t foreign_count;

@@ -14,10 +14,6 @@ static const char *const names[] = {"statx", "__xstat", "access", "fopen", "fope
                                     "open",  "open64",  "openat", "stat",  "realpath"};
 #define NAME_COUNT (sizeof(names) / sizeof(names[0]))
 
-struct owners {
-	uintptr_t base[NAME_COUNT]; /* base + 1 of the first object that defines the function; 0: none yet */
-};
-
 /* Returns true for objects whose functions do not count: this library, libpthread and sanitizer runtimes. */
 static bool passes_on(const struct elf_object *object)
 {
@@ -26,9 +22,10 @@ static bool passes_on(const struct elf_object *object)
 	       elf_symbol(object, "__sanitizer_set_death_callback", NULL) != 0;
 }
 
-static int look_in(const struct elf_object *object, void *context)
+/* Notes in `context`, for each function, base + 1 of the first object that defines it; 0: none does yet. */
+static int note_owners(const struct elf_object *object, void *context)
 {
-	struct owners *owners = context;
+	uintptr_t *owners = context;
 	size_t defined = 0;
 
 	for (size_t i = 0; i < NAME_COUNT; i++) {
@@ -40,23 +37,22 @@ static int look_in(const struct elf_object *object, void *context)
 		return 0;
 	}
 	for (size_t i = 0; i < NAME_COUNT; i++) {
-		if (!owners->base[i] && (defined >> i & 1)) {
-			owners->base[i] = object->base + 1;
+		if (!owners[i] && (defined >> i & 1)) {
+			owners[i] = object->base + 1;
 		}
 	}
-	return owners->base[0] !=
-	       0; /* libc defines statx (from 2.28), so no later object is needed once it was found */
+	return owners[0] != 0; /* libc defines statx (from 2.28), so no later object is needed once it was found */
 }
 
-static bool find_out(void)
+static bool compare_owners(void)
 {
-	struct owners owners = {{0}};
+	uintptr_t owners[NAME_COUNT] = {0};
 	uintptr_t first = 0;
 
-	(void)elf_each_object(look_in, &owners);
+	(void)elf_each_object(note_owners, owners);
 	for (size_t i = 0; i < NAME_COUNT; i++) {
-		first = first ? first : owners.base[i];
-		if (owners.base[i] && owners.base[i] != first) {
+		first = first ? first : owners[i];
+		if (owners[i] && owners[i] != first) {
 			return false;
 		}
 	}
@@ -69,7 +65,7 @@ bool path_functions_agree(void)
 	signed char now = atomic_load_explicit(&known, memory_order_relaxed);
 
 	if (now == 0) {
-		now = find_out() ? 1 : -1;
+		now = compare_owners() ? 1 : -1;
 		atomic_store_explicit(&known, now, memory_order_relaxed);
 	}
 	return now > 0;

@@ -20,18 +20,9 @@
 
 #define PIECE ((size_t)64 * 1024)
 
-static void add_event(struct trace *trace, enum trace_kind kind, const char *path, int error,
-                      const struct file_stamp *stamp, const struct key *digest)
+static void add_path(struct trace *trace, enum trace_kind kind, const char *path)
 {
-	struct trace_event event = {.kind = kind, .error = error, .path = path};
-
-	if (stamp) {
-		event.stamp = *stamp;
-	}
-	if (digest) {
-		event.digest = *digest;
-	}
-	trace_add(trace, &event);
+	(void)trace_add(trace, &(struct trace_event){.kind = kind, .path = path});
 }
 
 /*
@@ -53,7 +44,7 @@ static void add_error(struct trace *trace, enum trace_kind kind, const char *pat
 	if (error != ENOENT && error != ENOTDIR) {
 		trace_taint_by(trace, TAINT_UNREADABLE, path);
 	}
-	add_event(trace, kind, path, error, NULL, NULL);
+	(void)trace_add(trace, &(struct trace_event){.kind = kind, .path = path, .error = error});
 }
 
 /* Returns the kind of scratch file. Scratch files are recorded as such, and are no dependency. */
@@ -71,7 +62,7 @@ void record_write(const char *path)
 	if (live && scratch == SCRATCH_NO) {
 		trace_taint_by(live->trace, TAINT_WRITE, path);
 	} else if (scratch == SCRATCH_KEPT) {
-		add_event(live->trace, TRACE_SCRATCH_MADE, path, 0, NULL, NULL);
+		add_path(live->trace, TRACE_SCRATCH_MADE, path);
 	}
 	errno = saved_errno;
 }
@@ -98,15 +89,15 @@ void record_probe(const char *path, const struct stat *found, int error)
 {
 	int saved_errno = errno;
 	struct live *live = live_enter();
-	struct file_stamp stamp;
+	struct trace_event event = {.kind = TRACE_PROBE, .path = path};
 
 	if (live && scratch_of(live, path) == SCRATCH_NO && has_path(live->trace, path)) {
 		if (live->trace->told && !snapshot_agrees_stat(live->trace->told, path, found)) {
 			trace_taint(live->trace, TAINT_TOLD_OTHERWISE);
 		}
 		if (found) {
-			file_stamp_from(found, &stamp);
-			add_event(live->trace, TRACE_PROBE, path, 0, &stamp, NULL);
+			file_stamp_from(found, &event.stamp);
+			(void)trace_add(live->trace, &event);
 		} else {
 			add_error(live->trace, TRACE_PROBE, path, error);
 		}
@@ -212,7 +203,7 @@ static void add_content(struct live *live, const char *path, int descriptor)
 		 * or consume data that the compiler needs.
 		 */
 		trace_taint_by(trace, TAINT_UNREADABLE, path);
-		add_event(trace, TRACE_LISTING, path, 0, NULL, NULL);
+		add_path(trace, TRACE_LISTING, path);
 		return;
 	}
 	file_stamp_from(&status, &before);
@@ -234,7 +225,7 @@ static void add_content(struct live *live, const char *path, int descriptor)
 	if (!file_stamp_same(&before, &after) || size != after.size) {
 		trace_taint_by(trace, TAINT_TOO_NEW, path);
 	}
-	add_event(trace, TRACE_OPEN, path, 0, &before, &digest);
+	(void)trace_add(trace, &(struct trace_event){TRACE_OPEN, 0, path, before, digest});
 }
 
 void record_open(const char *path, int descriptor, int error)
@@ -246,7 +237,7 @@ void record_open(const char *path, int descriptor, int error)
 
 	if (scratch != SCRATCH_NO) {
 		if (descriptor >= 0 && scratch == SCRATCH_KEPT) {
-			add_event(live->trace, TRACE_SCRATCH_READ, path, 0, NULL, NULL);
+			add_path(live->trace, TRACE_SCRATCH_READ, path);
 		}
 	} else if (live && has_path(live->trace, path)) {
 		if (descriptor >= 0) {
@@ -264,7 +255,7 @@ void record_listing(const char *path)
 	struct live *live = live_enter();
 
 	if (live && scratch_of(live, path) == SCRATCH_NO && has_path(live->trace, path)) {
-		add_event(live->trace, TRACE_LISTING, path, 0, NULL, NULL);
+		add_path(live->trace, TRACE_LISTING, path);
 	}
 	errno = saved_errno;
 }
@@ -300,31 +291,18 @@ void record_soft(uint32_t taint)
 	}
 }
 
-void record_asked(const char *variable, const char *value)
+void record_asked(const char *variable, const char *answer)
 {
 	int saved_errno = errno;
 
-	if (live_current) {
+	if (!live_current) {
+		live_ask_all(variable, answer);
+	} else {
 		live_current->trace->calls++;
 		if (variable) {
 			trace_asked(live_current->trace, variable);
-			live_told(live_current->trace, variable, value);
 		}
-	} else if (variable) {
-		live_ask_all(variable, value);
-	}
-	errno = saved_errno;
-}
-
-void record_directory(const char *answer)
-{
-	int saved_errno = errno;
-
-	if (live_current) {
-		live_current->trace->calls++;
-		live_told(live_current->trace, NULL, answer);
-	} else {
-		live_ask_all(NULL, answer);
+		live_told(live_current->trace, variable, answer);
 	}
 	errno = saved_errno;
 }

@@ -7,8 +7,8 @@
  *
  * A thread without a trace records nothing while no thread compiles. Otherwise its call taints every live trace with
  * TAINT_OTHER_THREAD. Exceptions: variables and numbers given to record_asked() and record_answered() are added to
- * every live trace instead, record_soft() adds only its taint, record_call() taints nothing, and record_directory()
- * taints a trace only if the answer differs from the trace's snapshot.
+ * every live trace instead, which is tainted only if the answer differs from the trace's snapshot; record_soft() adds
+ * only its taint, and record_call() taints nothing.
  *
  * Errors: none; a call that cannot be recorded taints the trace, or marks it as failed. errno and dlerror do not
  * change. Threads: any. Fork: see watch.h. Signals: not from handlers. Cancellation: no function here is a cancellation
@@ -49,10 +49,8 @@ void record_taint(uint32_t taint);
  * live trace.
  */
 void record_soft(uint32_t taint);
-/* Records a query of an environment variable, and its answer. */
-void record_asked(const char *variable, const char *value);
-/* Records a query of the working directory, and its answer; NULL: the query failed. */
-void record_directory(const char *answer);
+/* Records a query of an environment variable or, if `variable` is NULL, of the working directory, and its answer. */
+void record_asked(const char *variable, const char *answer);
 /* Records a query of a number of the machine (keygen/machine.h), and its answer. */
 void record_answered(uint32_t question, int64_t answer);
 /* Records any other call, as evidence that the watch works. */

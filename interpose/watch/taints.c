@@ -97,17 +97,14 @@ REPLACEMENT(char *, setlocale, (int category, const char *locale))
 	return result;
 }
 
-REPLACEMENT(locale_t, newlocale, (int mask, const char *locale, locale_t base))
-{
-	record_locale(locale);
-	return REAL(newlocale)(mask, locale, base);
-}
-
-REPLACEMENT(locale_t, __newlocale, (int mask, const char *locale, locale_t base))
-{
-	record_locale(locale);
-	return REAL(__newlocale)(mask, locale, base);
-}
+#define NEWLOCALE(name)                                                            \
+	REPLACEMENT(locale_t, name, (int mask, const char *locale, locale_t base)) \
+	{                                                                          \
+		record_locale(locale);                                             \
+		return REAL(name)(mask, locale, base);                             \
+	}
+NEWLOCALE(newlocale)
+NEWLOCALE(__newlocale)
 
 /* Returns true for system calls without a libc wrapper (NVRTC: gettid), and others that affect only this process. */
 static bool is_harmless(long number)

@@ -44,8 +44,8 @@ struct patch {
 
 struct watch {
 	struct arithmetic arithmetic;
+	struct patch *patches;
 	size_t count;
-	struct patch patches[];
 };
 
 struct pages {
@@ -54,10 +54,9 @@ struct pages {
 
 struct plan {
 	const struct elf_object *object;
-	struct arithmetic arithmetic;
 	uintptr_t real[IMPORT_COUNT];
-	struct patch *patches;
-	size_t count, capacity;
+	struct watch watch; /* what the library's slots will be */
+	size_t capacity;
 	struct pages constant, variable; /* pages of the slots in RELRO, and of the others */
 	struct pages relro;
 	const char *reason;
@@ -118,17 +117,17 @@ static int add_patch(struct plan *plan, const struct elf_import *import, uintptr
 	struct pages *pages = import->in_relro ? &plan->constant : &plan->variable;
 	uintptr_t at = (uintptr_t)import->slot;
 
-	if (plan->count == plan->capacity) {
+	if (plan->watch.count == plan->capacity) {
 		size_t capacity = plan->capacity ? 2 * plan->capacity : 64;
-		struct patch *patches = realloc(plan->patches, capacity * sizeof(*patches));
+		struct patch *patches = realloc(plan->watch.patches, capacity * sizeof(*patches));
 
 		if (!patches) {
 			return -ENOMEM;
 		}
-		plan->patches = patches;
+		plan->watch.patches = patches;
 		plan->capacity = capacity;
 	}
-	plan->patches[plan->count++] = (struct patch){(_Atomic(uintptr_t) *)import->slot, replacement};
+	plan->watch.patches[plan->watch.count++] = (struct patch){(_Atomic(uintptr_t) *)import->slot, replacement};
 	if (pages->high == 0 || at < pages->low) {
 		pages->low = at;
 	}
@@ -150,12 +149,12 @@ static int plan_import(const struct elf_import *import, void *context)
 		return -ENOTSUP;
 	}
 	if (!entry || !entry->replacement) {
-		return arithmetic_add(&plan->arithmetic, plan->object, import, &replacement)
+		return arithmetic_add(&plan->watch.arithmetic, plan->object, import, &replacement)
 		           ? add_patch(plan, import, replacement)
 		           : 0;
 	}
 	id = (size_t)(entry - imports);
-	real = plan->arithmetic.resolve(NULL, import->name, import->version);
+	real = plan->watch.arithmetic.resolve(NULL, import->name, import->version);
 	if (!real) {
 		/*
 		 * A weak import that nothing defines is never called, and its slot is 0. Any other import without an
@@ -236,11 +235,29 @@ static int claim_functions(const struct plan *plan)
 }
 
 /* Release order, because a thread that calls through a slot immediately must find the real function in imports_real. */
-static void store_slots(struct watch *watch)
+static void store_slots(const struct watch *watch)
 {
 	for (size_t i = 0; i < watch->count; i++) {
 		atomic_store_explicit(watch->patches[i].slot, watch->patches[i].replacement, memory_order_release);
 	}
+}
+
+/* Makes the plan. `ret_reason`: what prevents it, if that is known. */
+static int make_plan(struct plan *plan, const char **ret_reason)
+{
+	int error = elf_each_needed(plan->object, is_known_library, &plan->reason);
+
+	if (error == 0) {
+		error = elf_each_import(plan->object, plan_import, plan);
+	}
+	if (error == -ENOTSUP) {
+		*ret_reason = plan->reason;
+	}
+	if (error == 0) {
+		arithmetic_end(&plan->watch.arithmetic);
+		error = claim_functions(plan);
+	}
+	return error;
 }
 
 int watch_patch(const struct elf_object *object, watch_resolver *resolve, struct watch **ret_watch,
@@ -251,54 +268,27 @@ int watch_patch(const struct elf_object *object, watch_resolver *resolve, struct
 	 * threads.
 	 */
 	struct plan *plan = calloc(1, sizeof(*plan));
-	struct watch *watch = NULL;
-	const char *reason = NULL;
+	struct watch *watch = malloc(sizeof(*watch));
 	int error = -ENOMEM;
 
-	if (!plan) {
-		goto out;
+	if (plan && watch) {
+		plan->object = object;
+		plan->watch.arithmetic.resolve = resolve;
+		error = make_plan(plan, ret_reason);
 	}
-	plan->object = object;
-	plan->arithmetic.resolve = resolve;
-	error = elf_each_needed(object, is_known_library, &plan->reason);
 	if (error == 0) {
-		error = elf_each_import(object, plan_import, plan);
-	}
-	reason = error == -ENOTSUP ? plan->reason : NULL;
-	if (error) {
-		goto out;
-	}
-	watch = malloc(sizeof(*watch) + plan->count * sizeof(*watch->patches));
-	if (!watch) {
-		error = -ENOMEM;
-		goto out;
-	}
-	arithmetic_end(&plan->arithmetic);
-	watch->arithmetic = plan->arithmetic;
-	watch->count = plan->count;
-	if (plan->count) {
-		memcpy(watch->patches, plan->patches, plan->count * sizeof(*watch->patches));
-	}
-	error = claim_functions(plan);
-	if (error) {
-		goto out;
-	}
-	error = unprotect_slots(plan);
-	if (error) {
+		error = unprotect_slots(plan);
+		if (error == 0) {
+			store_slots(&plan->watch);
+		}
 		protect_again(plan);
-		goto out;
 	}
-	store_slots(watch);
-	protect_again(plan);
-	*ret_watch = watch;
-	watch = NULL;
-out:
-	if (reason) {
-		*ret_reason = reason;
-	}
-	free(watch);
-	if (plan) {
-		free(plan->patches);
+	if (error == 0) {
+		*watch = plan->watch;
+		*ret_watch = watch;
+	} else {
+		free(watch);
+		free(plan ? plan->watch.patches : NULL);
 	}
 	free(plan);
 	return error;
