@@ -17,25 +17,30 @@
 #include <string.h>
 #include <xxhash.h>
 
-enum option_class {
-	OPTION_UNKNOWN,
-	OPTION_HARMLESS,
-	OPTION_DEBUG,
-	OPTION_IR,
-	OPTION_OPTIX,
-	OPTION_PCH,
-	OPTION_INCLUDE,
-	OPTION_BUNDLE, /* like INCLUDE; NVRTC unpacks its headers there, under a lock */
-	OPTION_PRE_INCLUDE,
-	OPTION_PTXAS,
-	OPTION_RESTRICT,   /* harmless, and sticky */
-	OPTION_OPT_INFO,   /* like RESTRICT */
-	OPTION_SPLIT,      /* like RESTRICT */
-	OPTION_GEN_LTO,    /* like -dlto, and sticky */
-	OPTION_TRACE,      /* path-dependent, and sticky */
-	OPTION_PROCESS,    /* path-dependent, and its output depends on the process */
-	OPTION_DIAG_ERROR, /* harmless, and turns warnings into errors */
-	OPTION_BINDS       /* may let paths reach the output, and is not sticky */
+/* From this bit on: STICKY_*, of options with an effect on later compilations. */
+#define STICKY_AT 16
+
+/* What options do: a set of bits for each. */
+enum option_effect {
+	OPTION_HARMLESS = 0,
+	OPTION_INCLUDE = 1 << 0,
+	OPTION_BUNDLE = 1 << 1, /* like INCLUDE; NVRTC unpacks its headers there, under a lock */
+	OPTION_PRE_INCLUDE = 1 << 2,
+	OPTION_PTXAS = 1 << 3,
+	OPTION_DEBUG = 1 << 4,
+	OPTION_OPTIX = 1 << 5,
+	OPTION_LTO = 1 << 6,
+	OPTION_PCH = 1 << 7,
+	OPTION_DIAG_ERROR = 1 << 8, /* harmless, and turns warnings into errors */
+	OPTION_BINDS = 1 << 9,      /* may let paths reach the output */
+	OPTION_TELLS = 1 << 10,     /* its output depends on the process */
+	OPTION_RESTRICT = STICKY_RESTRICT << STICKY_AT,
+	OPTION_OPT_INFO = STICKY_OPT_INFO << STICKY_AT,
+	OPTION_SPLIT = STICKY_SPLIT << STICKY_AT,
+	OPTION_IR = OPTION_OPTIX | OPTION_LTO,
+	OPTION_GEN_LTO = OPTION_IR | STICKY_GEN_OPT_LTO << STICKY_AT,
+	OPTION_TRACE = OPTION_BINDS | STICKY_TIME_TRACE << STICKY_AT,
+	OPTION_PROCESS = OPTION_BINDS | OPTION_TELLS
 };
 
 enum option_form {
@@ -46,7 +51,7 @@ enum option_form {
 };
 
 /*
- * X(class, form, --long name, -short name). HARMLESS: PTX, CUBIN and log of one program had the same bytes with two
+ * X(effect, form, --long name, -short name). HARMLESS: PTX, CUBIN and log of one program had the same bytes with two
  * different directories for sources, headers, cwd and PWD and with different header times, in every release that knows
  * the option.
  */
@@ -130,13 +135,13 @@ enum option_form {
 
 struct known_option {
 	const char *names[2]; /* [0] after two dashes, [1] after one */
+	uint32_t effects;
 	uint8_t sizes[2];
-	uint8_t class;
 	uint8_t form;
 };
 
 static const struct known_option known_options[] = {
-#define KNOWN_OPTION(c, f, l, s) {{l, s}, {sizeof(l) - 1, sizeof(s) - 1}, OPTION_##c, FORM_##f},
+#define KNOWN_OPTION(e, f, l, s) {{l, s}, OPTION_##e, {sizeof(l) - 1, sizeof(s) - 1}, FORM_##f},
     OPTIONS(KNOWN_OPTION)
 #undef KNOWN_OPTION
 };
@@ -178,7 +183,7 @@ static bool ptxas_value_is_harmless(const char *value)
  * Adds to the hash. Several options, or the same ones in another order, have another hash, so that such a compilation
  * does not count as one with the same options.
  */
-static void not_cleared(struct options *options, const char *option)
+static void note_uncleared(struct options *options, const char *option)
 {
 	options->uncleared = XXH3_64bits_withSeed(option, strlen(option), options->uncleared) | 1;
 }
@@ -222,7 +227,17 @@ static int add_bundle(struct options *options, size_t capacity, int index, const
 static int note_value(struct options *options, size_t capacity, const struct known_option *known, int index,
                       const char *value)
 {
-	switch (known->class) {
+	const uint32_t effects = known->effects;
+
+	options->debug |= (effects & OPTION_DEBUG) != 0;
+	options->ir |= (effects & OPTION_IR) != 0;
+	options->lto |= (effects & OPTION_LTO) != 0;
+	options->pch |= (effects & OPTION_PCH) != 0;
+	options->errors |= (effects & OPTION_DIAG_ERROR) != 0;
+	options->unknown |= (effects & OPTION_BINDS) != 0;
+	options->tells_process |= (effects & OPTION_TELLS) != 0;
+	options->sticky |= effects >> STICKY_AT;
+	switch (effects) {
 	case OPTION_INCLUDE:
 		return add_include(options, capacity, index, value);
 	case OPTION_BUNDLE:
@@ -233,57 +248,17 @@ static int note_value(struct options *options, size_t capacity, const struct kno
 		 * a root.
 		 */
 		options->unknown |= value[0] == '/' || has_doubtful_ends(value, strlen(value));
-		break;
+		return 0;
 	case OPTION_PTXAS:
 		options->unknown |= !ptxas_value_is_harmless(value);
-		if (!ptxas_options_cleared(value)) {
-			not_cleared(options, value);
-		}
 		options->ptxas_speaks |= strstr(value, "-v") || strstr(value, "-warn");
-		break;
-	case OPTION_DEBUG:
-		options->debug = true;
-		break;
-	case OPTION_IR:
-		options->ir = options->lto = true;
-		break;
-	case OPTION_OPTIX:
-		options->ir = true;
-		break;
-	case OPTION_PCH:
-		options->pch = true;
-		break;
-	case OPTION_DIAG_ERROR:
-		options->errors = true;
-		break;
-	case OPTION_RESTRICT:
-		options->sticky |= STICKY_RESTRICT;
-		break;
-	case OPTION_OPT_INFO:
-		options->sticky |= STICKY_OPT_INFO;
-		break;
-	case OPTION_SPLIT:
-		options->sticky |= STICKY_SPLIT;
-		break;
-	case OPTION_GEN_LTO:
-		options->ir = options->lto = true;
-		options->sticky |= STICKY_GEN_OPT_LTO;
-		break;
-	case OPTION_TRACE:
-		options->unknown = true;
-		options->sticky |= STICKY_TIME_TRACE;
-		break;
-	case OPTION_PROCESS:
-		options->unknown = true;
-		options->tells_process = true;
-		break;
-	case OPTION_BINDS:
-		options->unknown = true;
-		break;
+		if (!ptxas_options_cleared(value)) {
+			note_uncleared(options, value);
+		}
+		return 0;
 	default:
-		break;
+		return 0;
 	}
-	return 0;
 }
 
 static int read_option(struct options *options, size_t capacity, int index, const char *string,
@@ -346,7 +321,7 @@ static int read_option(struct options *options, size_t capacity, int index, cons
 	return note_value(options, capacity, known, index, name + size + 1);
 unknown:
 	options->unknown = true;
-	not_cleared(options, string);
+	note_uncleared(options, string);
 	return 0;
 }
 

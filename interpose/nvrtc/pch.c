@@ -23,22 +23,26 @@ struct maker {
 
 static _Atomic(struct maker *) makers; /* grows at its head, and never shrinks */
 
-static const char *skip_digits(const char *text)
+/* Returns the end of "<digits>_<digits>"; NULL if the text does not begin so. */
+static const char *skip_numbers(const char *text)
 {
-	return text + strspn(text, "0123456789");
+	size_t first = strspn(text, "0123456789");
+	size_t second = text[first] == '_' ? strspn(text + first + 1, "0123456789") : 0;
+
+	return first > 0 && second > 0 ? text + first + 1 + second : NULL;
 }
 
 /* Returns true for edg<digits>_<digits>, or (13.5) edg.<six letters of mkstemp>. */
 static bool is_work_file(const char *name)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
-	const char *middle = strncmp(name, "edg", 3) == 0 ? skip_digits(name + 3) : name;
-	const char *end = *middle == '_' ? skip_digits(middle + 1) : middle;
+	const char *end;
 
 	if (strncmp(name, "edg.", 4) == 0) {
 		return strspn(name + 4, letters) == 6 && strlen(name) == 10;
 	}
-	return middle > name + 3 && end > middle + 1 && *end == '\0';
+	end = strncmp(name, "edg", 3) == 0 ? skip_numbers(name + 3) : NULL;
+	return end && *end == '\0';
 }
 
 static bool is_scratch(const char *path)
@@ -48,11 +52,9 @@ static bool is_scratch(const char *path)
 	const char *slash = path ? strrchr(path, '/') : NULL;
 
 	if (at) {
-		const char *middle = skip_digits(at + sizeof(directory) - 1);
-		const char *end = *middle == '_' ? skip_digits(middle + 1) : middle;
+		const char *end = skip_numbers(at + sizeof(directory) - 1);
 
-		return middle > at + sizeof(directory) - 1 && end > middle + 1 && (*end == '/' || *end == '\0') &&
-		       !strstr(end, "..");
+		return end && (*end == '/' || *end == '\0') && !strstr(end, "..");
 	}
 	return slash && is_work_file(slash + 1);
 }

@@ -93,7 +93,7 @@ static uint32_t place_at(const uint8_t *text, size_t size, size_t at, const stru
 	return 0;
 }
 
-static uint32_t look_at(const uint8_t *text, size_t size, size_t at, const struct places *places)
+static uint32_t findings_at(const uint8_t *text, size_t size, size_t at, const struct places *places)
 {
 	if (text[at] == '_' || text[at] == 's') {
 		return names_at(text, size, at);
@@ -129,9 +129,9 @@ static struct search search_for(const struct places *places)
 /*
  * Searches 16 positions at once. Each name has its own letter at two fixed distances: '_' and, five bytes later, 'E'
  * (DATE, TIME, FILE), 'L' of "_BASE_FILE_" moved by one '_', and so on. The masks only have to match rarely, because
- * look_at() decides.
+ * findings_at() decides.
  */
-static uint32_t look(const struct search *search, const uint8_t *at, size_t size)
+static uint32_t search_text(const struct search *search, const uint8_t *at, size_t size)
 {
 	uint32_t found = 0;
 	size_t i = 0;
@@ -161,11 +161,11 @@ static uint32_t look(const struct search *search, const uint8_t *at, size_t size
 			continue;
 		}
 		for (size_t j = i; j < i + 16; j++) {
-			found |= look_at(at, size, j, search->places);
+			found |= findings_at(at, size, j, search->places);
 		}
 	}
 	for (; i < size; i++) {
-		found |= look_at(at, size, i, search->places);
+		found |= findings_at(at, size, i, search->places);
 	}
 	return found;
 }
@@ -234,7 +234,7 @@ static uint8_t *end_line(const uint8_t *line, uint8_t *to)
  * line that the text continues, because a splice may have begun there; it is set to the start of the last line. Returns
  * the end of the output.
  */
-static uint8_t *join(const uint8_t **line, uint8_t *to, const uint8_t *text, size_t size)
+static uint8_t *join_lines(const uint8_t **line, uint8_t *to, const uint8_t *text, size_t size)
 {
 	const uint8_t *end = text + size;
 
@@ -267,7 +267,7 @@ static int remove_splices(const void *text, size_t *size, const uint8_t **ret_be
 			return -ENOMEM;
 		}
 		line = joined;
-		*size = (size_t)(join(&line, joined, text, *size) - joined);
+		*size = (size_t)(join_lines(&line, joined, text, *size) - joined);
 		*ret_begin = joined;
 	}
 	*ret_joined = joined;
@@ -284,7 +284,7 @@ uint32_t scan_text(const void *text, size_t size, const struct places *places)
 	if (remove_splices(text, &size, &begin, &joined) != 0) {
 		return SCAN_TIME | SCAN_PATH | (places ? SCAN_PLACE : 0);
 	}
-	found = look(&search, begin, size);
+	found = search_text(&search, begin, size);
 	free(joined);
 	return found;
 }
@@ -357,7 +357,7 @@ void scan_begin(struct scan *scan, const struct places *places)
  * Returns the end of the text with at most one white byte after the rest. One is enough for any number of them, and a
  * splice never outgrows the room for it.
  */
-static uint8_t *trim(const uint8_t *from, uint8_t *end)
+static uint8_t *trim_end(const uint8_t *from, uint8_t *end)
 {
 	uint8_t *begin = before_white(from, end);
 
@@ -382,12 +382,12 @@ void scan_piece(struct scan *scan, uint8_t *piece, size_t size)
 	uint8_t *end = piece + size;
 
 	if (pending || may_splice(piece, size)) {
-		end = join(&line, piece, piece, size);
+		end = join_lines(&line, piece, piece, size);
 	} else if (memchr(piece, '\n', size)) {
 		line = last_line(piece, end);
 	}
-	scan->found |= look(&search, from, (size_t)(end - from));
-	end = trim(line, end);
+	scan->found |= search_text(&search, from, (size_t)(end - from));
+	end = trim_end(line, end);
 	scan->kept = (size_t)(end - from) < SCAN_ROOM ? (size_t)(end - from) : SCAN_ROOM;
 	scan->line = (size_t)(end - line) < scan->kept ? (size_t)(end - line) : scan->kept;
 	memmove(piece - scan->kept, end - scan->kept, scan->kept);

@@ -12,7 +12,7 @@
 #define UNCLEARED_SEVERAL UINT64_MAX
 
 /* Returns those of the given options that affect later compilations with this release. */
-static uint32_t lasting(const struct library *library, uint32_t bits)
+static uint32_t lasting_bits(const struct library *library, uint32_t bits)
 {
 	bits &= STICKY_OPTIONS;
 	if (!nvrtc_differs(DIFFERENCE_STICKY, library->major, library->minor)) {
@@ -69,7 +69,7 @@ bool sticky_spoils(const struct library *library, const struct options *options)
 {
 	uint32_t asked = options->sticky & ~(uint32_t)STICKY_SPLIT;
 
-	return (lasting(library, atomic_load(&library->told)) & ~asked) != 0;
+	return (lasting_bits(library, atomic_load(&library->told)) & ~asked) != 0;
 }
 
 bool sticky_may_spoil(const struct library *library, const struct options *options)

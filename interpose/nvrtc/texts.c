@@ -120,23 +120,17 @@ static const char known[][DIGITS_BYTES(KEY_BYTES)] = {
 #include "interpose/nvrtc/known_headers.list"
 };
 
+static int compare_digits(const void *one, const void *other)
+{
+	return memcmp(one, other, sizeof(known[0]) - 1);
+}
+
 bool known_header(const struct key *digest)
 {
-	size_t low = 0, high = sizeof(known) / sizeof(known[0]);
 	char text[DIGITS_BYTES(KEY_BYTES)];
 
 	(void)digits_spell(digest->bytes, KEY_BYTES, text);
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		int order = memcmp(text, known[middle], sizeof(text) - 1);
-
-		if (order == 0) {
-			return true;
-		}
-		low = order > 0 ? middle + 1 : low;
-		high = order < 0 ? middle : high;
-	}
-	return false;
+	return bsearch(text, known, sizeof(known) / sizeof(known[0]), sizeof(known[0]), compare_digits) != NULL;
 }
 
 static uint32_t found_taints(const void *search, const struct key *digest)
