@@ -49,18 +49,13 @@ static int is_bypassing_import(const struct elf_import *import, void *context)
 	        library_holds(node, (uintptr_t)*import->slot));
 }
 
-static int is_bypassing_unversioned(const struct elf_import *import, void *context)
-{
-	return is_bypassing(context, import->name);
-}
-
 /*
  * For libraries without versions: an undefined symbol is bound to the first definition, perhaps in a library loaded
  * later.
  */
-static int is_bypassing_undefined(const char *name, void *context)
+static int is_bypassing_unversioned(const struct elf_import *import, void *context)
 {
-	return is_bypassing(context, name);
+	return is_bypassing(context, import->name);
 }
 
 /* For elf_each_object(): returns nonzero if the object may call the compiler without this library. */
@@ -69,7 +64,7 @@ static int is_bypassing_object(const struct elf_object *object, void *context)
 	const struct node *node = context;
 
 	if (node->compiler->hallmark) {
-		int result = elf_each_undefined(object, is_bypassing_undefined, context);
+		int result = elf_each_undefined(object, is_bypassing_unversioned, context);
 
 		return result != -ENODATA ? result : elf_each_import(object, is_bypassing_unversioned, context) == 1;
 	}

@@ -68,10 +68,11 @@ int elf_each_import(const struct elf_object *object, int (*each)(const struct el
                     void *context);
 
 /*
- * Does the same for the undefined names in the symbol table. -ENODATA if they cannot be read; elf_each_import() may
+ * Does the same for the undefined names in the symbol table; only the name is set. -ENODATA if they cannot be read; elf_each_import() may
  * then still succeed.
  */
-int elf_each_undefined(const struct elf_object *object, int (*each)(const char *name, void *context), void *context);
+int elf_each_undefined(const struct elf_object *object, int (*each)(const struct elf_import *import, void *context),
+                       void *context);
 
 /* Does the same for the DT_NEEDED names, in order. */
 int elf_each_needed(const struct elf_object *object, int (*each)(const char *name, void *context), void *context);

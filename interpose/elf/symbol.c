@@ -186,7 +186,8 @@ static bool has_definitions(const struct elf_hash *hash)
  * Only the symbols before the first one in the GNU hash table are visited, because the table lists only definitions. An
  * empty table cannot be used: its first number is 1.
  */
-int elf_each_undefined(const struct elf_object *object, int (*each)(const char *name, void *context), void *context)
+int elf_each_undefined(const struct elf_object *object, int (*each)(const struct elf_import *import, void *context),
+                       void *context)
 {
 	struct elf_hash hash;
 	size_t count = object->symbol_count;
@@ -199,10 +200,10 @@ int elf_each_undefined(const struct elf_object *object, int (*each)(const char *
 		count = hash.first < count ? hash.first : count;
 	}
 	for (size_t i = 1; i < count && result == 0; i++) {
-		const char *name =
-		    object->symbols[i].st_shndx == SHN_UNDEF ? string_at(object, object->symbols[i].st_name) : NULL;
+		const ElfW(Sym) *symbol = &object->symbols[i];
+		const struct elf_import import = {.name = string_at(object, symbol->st_name)};
 
-		result = name ? each(name, context) : 0;
+		result = symbol->st_shndx == SHN_UNDEF && import.name ? each(&import, context) : 0;
 	}
 	return result;
 }
