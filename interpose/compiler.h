@@ -27,6 +27,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <string.h>
 
 struct door_thunks;
 struct needles;
@@ -91,12 +92,18 @@ enum cancellation { CANCELLATION_OFF, CANCELLATION_OF_HOST };
 
 /* The meaning of the return code of a call that compiles. */
 enum outcome {
+	OUTCOME_OTHER, /* the contents of the handle are unknown */
 	OUTCOME_SUCCESS,
 	OUTCOME_FAILURE,         /* the input has an error, which the log describes; may be cached */
 	OUTCOME_REFUSED_OPTIONS, /* the options were rejected, and the handle holds no result of the call */
 	OUTCOME_REFUSED_CALL,    /* the library did nothing; the handle is unchanged */
-	OUTCOME_NO_MEMORY,
-	OUTCOME_OTHER /* the contents of the handle are unknown */
+	OUTCOME_NO_MEMORY
+};
+
+/* A return code: its name, for messages, and its meaning. Codes that are not listed are OUTCOME_OTHER. */
+struct compiler_code {
+	const char *name;
+	enum outcome outcome;
 };
 
 /* The answer to the library's question whether to continue: yes, no, or the answer of the host's callback. */
@@ -104,7 +111,7 @@ enum answer { ANSWER_GO_ON, ANSWER_STOP, ANSWER_HOST };
 
 /*
  * Required: all constants except `hallmark` and `reader`, and the functions owns, wants_door, release, describe, run,
- * outcome, collect, answer_from, about and explains_failure. For the others a comment says what NULL means.
+ * collect, about and explains_failure. For the others a comment says what NULL means.
  */
 struct compiler {
 	const char *name;         /* in JSON and in file names */
@@ -190,9 +197,7 @@ struct compiler {
 	 * host's thread may be cancelled only there.
 	 */
 	int (*run)(const struct handle *, const struct call *, enum cancellation);
-	enum outcome (*outcome)(int return_code);
-	/* Names of the return codes, from 0 on, for messages. NULL, with code_count 0: messages have only numbers. */
-	const char *const *codes;
+	const struct compiler_code *codes; /* from 0 on */
 	size_t code_count;
 	/*
 	 * Adds to the trace what the watch cannot see. Returns COUNTER_NONE, or the reason why that fails. NULL: the
@@ -211,7 +216,8 @@ struct compiler {
 	size_t artifact_count;
 	size_t
 	    artifact_head; /* ARTIFACT_HEAD if the bytes getter may write less than the size getter returned; else 0 */
-	/* Returns the entry from which a getter of the handle is answered. NULL: the real library answers. */
+	/* Returns the entry from which a getter of the handle is answered; NULL if the real library answers. NULL: it is
+	 * `served` of the handle. */
 	const struct entry *(*answer_from)(const struct handle *, size_t artifact);
 	/*
 	 * Returns the code of a getter that gets a NULL pointer for its answer. NULL: the real getter is called,
@@ -239,5 +245,19 @@ struct compiler {
 	/* Its output contains module ids, which can make a difference incomparable (compile/result.h). */
 	bool hides_ids;
 };
+
+/* Returns true if the option has that name; a name that ends with '=' stands for the option with any value. */
+static inline bool compiler_option_is(const char *option, const char *name)
+{
+	size_t size = strlen(name);
+
+	return strncmp(option, name, size) == 0 && (name[size - 1] == '=' || option[size] == '\0');
+}
+
+static inline enum outcome compiler_outcome(const struct compiler *compiler, int return_code)
+{
+	return return_code >= 0 && (size_t)return_code < compiler->code_count ? compiler->codes[return_code].outcome
+	                                                                      : OUTCOME_OTHER;
+}
 
 #endif

@@ -51,28 +51,16 @@ static void put_compiler(struct stream *about, const struct compiler *compiler, 
 	}
 }
 
-/* Returns the name of a part that all compilers' call runs have (keygen/surroundings.h), or NULL. */
-static const char *part_of(uint8_t tag)
-{
-	switch (tag) {
-	case REQUEST_TAG_IDENTITY:
-		return "compiler";
-	case REQUEST_TAG_NAMESPACE:
-		return "namespace";
-	case REQUEST_TAG_NAME:
-		return "program name";
-	case REQUEST_TAG_PWD:
-		return "PWD";
-	case REQUEST_TAG_CWD:
-		return "working directory";
-	case REQUEST_TAG_FLOATING_POINT:
-		return "rounding mode";
-	case REQUEST_TAG_DECIMALS:
-		return "decimals";
-	default:
-		return NULL;
-	}
-}
+/* The names of the parts that all compilers' call runs have (keygen/surroundings.h), by tag. */
+static const char *const parts[] = {
+    [REQUEST_TAG_IDENTITY] = "compiler",
+    [REQUEST_TAG_NAMESPACE] = "namespace",
+    [REQUEST_TAG_NAME] = "program name",
+    [REQUEST_TAG_PWD] = "PWD",
+    [REQUEST_TAG_CWD] = "working directory",
+    [REQUEST_TAG_DECIMALS] = "decimals",
+    [REQUEST_TAG_FLOATING_POINT] = "rounding mode",
+};
 
 /*
  * Adds a digest of each part. Every call has all parts except the namespace; a path-dependent request also has its
@@ -85,8 +73,10 @@ static void put_surroundings(struct stream *about, const struct stream *run)
 	uint8_t tag;
 
 	while (cursor_next(&cursor, &tag, &field)) {
-		if (part_of(tag)) {
-			about_part(about, part_of(tag), &field);
+		const char *part = tag < sizeof(parts) / sizeof(parts[0]) ? parts[tag] : NULL;
+
+		if (part) {
+			about_part(about, part, &field);
 		} else if (tag == REQUEST_TAG_VARIABLE) {
 			variable = field;
 		} else if (tag == REQUEST_TAG_VALUE && variable.bytes) {

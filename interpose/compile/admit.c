@@ -215,7 +215,7 @@ static int build_entry(const struct handle *handle, struct attempt *attempt, str
 	if (error != 0) {
 		return error;
 	}
-	error = compiler->outcome(attempt->observed.return_code) == OUTCOME_SUCCESS ||
+	error = compiler_outcome(compiler, attempt->observed.return_code) == OUTCOME_SUCCESS ||
 	                compiler->explains_failure(handle, &result)
 	            ? 0
 	            : -EAGAIN;
@@ -272,7 +272,7 @@ static enum counter store_entry(const struct finding *finding, struct entry *ent
 		return runtime_error_counter(error, COUNTER_ERRORS_write);
 	}
 	*outcome = COMPILE_LOCK_KEPT;
-	runtime_count(COUNTER_TOTAL_evictions, store_take_evictions(runtime->store));
+	counters_add(COUNTER_TOTAL_evictions, store_take_evictions(runtime->store));
 	fetch_tell_agent(&finding->key);
 	return COUNTER_NONE;
 }
@@ -297,13 +297,13 @@ static void explain_code(const struct compiler *compiler, int return_code, struc
 	bool known = return_code >= 0 && (size_t)return_code < compiler->code_count;
 
 	event_explain_refusal(event, "return code %d%s%s", return_code, known ? ", " : "",
-	                      known ? compiler->codes[return_code] : "");
+	                      known ? compiler->codes[return_code].name : "");
 }
 
 struct entry *admit_result(struct handle *handle, const struct call *call, struct attempt *attempt)
 {
 	const struct compiler *compiler = handle->library->compiler;
-	enum outcome outcome = compiler->outcome(attempt->observed.return_code);
+	enum outcome outcome = compiler_outcome(compiler, attempt->observed.return_code);
 	struct event *event = attempt->event;
 	struct entry *entry = NULL;
 	enum counter reason;

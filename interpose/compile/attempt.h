@@ -23,6 +23,7 @@
 #include "interpose/compile/handle.h"
 #include "interpose/compile/library.h"
 #include "interpose/watch/snapshot.h"
+#include "keygen/dependencies.h"
 #include "keygen/digest.h"
 #include "keygen/directories.h"
 #include "keygen/trace.h"
@@ -55,6 +56,11 @@ struct identity {
 int identity_of(struct library *library, const struct identity **ret_identity);
 /* Returns true if the loaded builtins are those of the identity. */
 bool identity_confirm(struct library *library, const struct identity *identity);
+/*
+ * Reads a file of at least `least` and at most `most` bytes into a block for free(); a NUL follows the last byte. Errors:
+ * a negative errno; -EINVAL if the file is smaller or not regular, -EFBIG, -EAGAIN if it changed while it was read.
+ */
+int identity_read_file(const char *path, size_t least, size_t most, void **ret_bytes, size_t *ret_size);
 
 /* Properties of a request, which a compiler's describe() sets. */
 enum request_trait {
@@ -84,6 +90,24 @@ struct request {
 	_Alignas(
 	    max_align_t) unsigned char own[REQUEST_OWN_BYTES]; /* data of the compiler, freed by its free_request() */
 };
+
+/* Returns true if the entry is still valid. */
+static inline bool entry_holds(const struct entry *entry, const struct roots *roots)
+{
+	size_t size;
+	const void *dependencies = entry_dependencies(entry, &size);
+
+	return dependencies_hold(dependencies, size, roots, NULL, 0);
+}
+
+/* Returns true if any dependency of the entry is a path. */
+static inline bool entry_names_files(const struct entry *entry)
+{
+	size_t size;
+	const void *dependencies = entry_dependencies(entry, &size);
+
+	return dependencies_name_files(dependencies, size);
+}
 
 /* Where a result was found. An entry in memory is usually in the directory, too. */
 enum origin { ORIGIN_MEMORY, ORIGIN_DIRECTORY, ORIGIN_BELOW };
@@ -142,6 +166,12 @@ enum counter request_describe(struct handle *handle, size_t earlier, const struc
  */
 bool request_unchanged(struct handle *handle, const struct call *call, const struct request *request,
                        const struct snapshot *told);
+/*
+ * For describe() of a compiler whose requests have no roots: writes the call run up to the compiler's own fields, and
+ * from there to its end. request_end_run() returns COUNTER_NONE, or COUNTER_ERRORS_memory.
+ */
+void request_begin_run(struct request *request, const struct surroundings *around);
+enum counter request_end_run(struct request *request, const struct surroundings *around);
 /* Frees the allocations of request_describe(); the request can then be described again. */
 void request_clear(struct request *request);
 

@@ -14,7 +14,6 @@
 #include "interpose/compile/result.h"
 #include "interpose/compile/runtime.h"
 #include "interpose/compile/views.h"
-#include "keygen/dependencies.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -26,9 +25,6 @@
  * link, which have to be performed anyway.
  */
 #define HISTORY_MAX 32
-
-/* Whether a call waits for another compilation of the same key: never, or as NVRTCCACHE_WAIT says. */
-enum patience { PATIENCE_NONE, PATIENCE_AS_SET };
 
 /* The purpose of a real compilation: its result is cached, or compared with the entry that was found. */
 enum purpose { PURPOSE_KEEP, PURPOSE_VERIFY };
@@ -54,7 +50,7 @@ static void note_independent(struct handle *handle, const struct call *call, uin
 static void note_done(struct handle *handle, const struct call *call, const struct attempt *attempt)
 {
 	const struct compiler *compiler = handle->library->compiler;
-	enum outcome outcome = compiler->outcome(attempt->observed.return_code);
+	enum outcome outcome = compiler_outcome(compiler, attempt->observed.return_code);
 	bool refused = outcome == OUTCOME_REFUSED_OPTIONS;
 
 	if (compiler->past == PAST_IS_NOTHING) {
@@ -103,7 +99,7 @@ static bool note_served(struct handle *handle, const struct call *call, const st
 	}
 	if (handle_answer_from(handle, entry) != 0) {
 		/* without an entry to answer from, the call must not count as deferred */
-		free(handle->calls[--handle->call_count].options);
+		free((void *)handle->calls[--handle->call_count].call.options);
 		return false;
 	}
 	handle->calls[handle->call_count - 1].answer = entry;
@@ -125,18 +121,14 @@ static bool note_served(struct handle *handle, const struct call *call, const st
  */
 static bool can_be_deferred(const struct handle *handle, const struct call *call, const struct entry *entry)
 {
-	size_t size;
-	const void *dependencies = entry_dependencies(entry, &size);
-
-	return handle->library->compiler->past != PAST_GROWS || call->kind == 0 ||
-	       !dependencies_name_files(dependencies, size);
+	return handle->library->compiler->past != PAST_GROWS || call->kind == 0 || !entry_names_files(entry);
 }
 
 /* Returns true if this host can be served the entry; otherwise the event says why not. */
 static bool is_fit(const struct handle *handle, const struct call *call, const struct entry *entry, struct event *event)
 {
 	const struct compiler *compiler = handle->library->compiler;
-	enum outcome outcome = compiler->outcome(result_value(entry, RESULT_TAG_RETURN_CODE, -1));
+	enum outcome outcome = compiler_outcome(compiler, result_value(entry, RESULT_TAG_RETURN_CODE, -1));
 	const char *variable;
 
 	/* such a result is never cached, so another program must have written the entry */
@@ -175,7 +167,7 @@ static enum counter bypass_reason(const struct handle *handle, const struct call
 {
 	const struct runtime *runtime = runtime_get();
 
-	if (runtime->off) {
+	if (runtime->off_reason) {
 		return runtime->off_reason;
 	}
 	if (!handle->keyed) {
@@ -221,7 +213,7 @@ static int bypass_call(struct handle *handle, const struct call *call, enum coun
 		note_independent(handle, call, 0);
 		return result;
 	}
-	if (was_served && handle->base && compiler->outcome(result) == OUTCOME_REFUSED_CALL) {
+	if (was_served && handle->base && compiler_outcome(compiler, result) == OUTCOME_REFUSED_CALL) {
 		replay_take_back(handle);
 	}
 	handle_unkey(handle, is_cancelled ? COUNTER_BYPASSED_history : reason);
@@ -262,14 +254,14 @@ static int compile_handle(struct handle *handle, const struct call *call, struct
  * ran meanwhile. A compilation with a flow callback never waits: the callback is host code, which may wait for another
  * thread or stop the compilation.
  */
-static bool wait_for_others(enum patience patience, struct attempt *attempt)
+static bool wait_for_others(const struct handle *handle, struct attempt *attempt)
 {
 	const struct settings *settings = &runtime_get()->settings;
 	const struct compile_lock_options options = {
 	    .directory = settings->directory,
 	    .shared = settings->shared,
 	    .read_only = settings->read_only,
-	    .wait_seconds = patience == PATIENCE_NONE || settings->recache ? 0 : settings->wait,
+	    .wait_seconds = handle->asks_host || settings->recache ? 0 : settings->wait,
 	};
 	int64_t start = runtime_clock();
 	bool again = compile_lock_acquire(&attempt->compile_lock, &options, attempt->finding.key.bytes);
@@ -284,7 +276,6 @@ static bool wait_for_others(enum patience patience, struct attempt *attempt)
 static enum counter find_result(struct handle *handle, const struct call *call, struct attempt *attempt,
                                 struct entry **ret_entry)
 {
-	enum patience patience = handle->asks_host ? PATIENCE_NONE : PATIENCE_AS_SET;
 	struct event *event = attempt->event;
 	struct entry *entry;
 
@@ -298,7 +289,7 @@ static enum counter find_result(struct handle *handle, const struct call *call, 
 			return reason;
 		}
 		entry = look_up(&attempt->request, event, &attempt->finding);
-	} while (!entry && (wait_for_others(patience, attempt) || fetch_from_agent(attempt)));
+	} while (!entry && (wait_for_others(handle, attempt) || fetch_from_agent(attempt)));
 	fetch_judge_agent(attempt, entry);
 	if (entry) {
 		compile_lock_release(&attempt->compile_lock, COMPILE_LOCK_KEPT);

@@ -165,7 +165,7 @@ void handle_free(struct handle *handle)
 	stream_free(&handle->creation);
 	free(handle->name);
 	for (size_t i = 0; i < handle->call_count; i++) {
-		free(handle->calls[i].options);
+		free((void *)handle->calls[i].call.options);
 	}
 	free(handle->calls);
 	free(handle->keys);
@@ -177,10 +177,10 @@ void handle_free(struct handle *handle)
 }
 
 /*
- * Adds the record. A record with the same handle is replaced, because its handle was destroyed without this library's
- * notice and the value was reused.
+ * Adds the record, or frees it if there is no memory. A record with the same handle is replaced, because its handle was
+ * destroyed without this library's notice and the value was reused.
  */
-static bool put_in(struct handle *handle)
+bool handle_put_back(struct handle *handle)
 {
 	struct shard *shard = shard_of(handle->value);
 	struct handle *stale = NULL;
@@ -199,28 +199,23 @@ static bool put_in(struct handle *handle)
 		added = false;
 	}
 	fork_mutex_unlock(&shard->lock);
-	handle_free(stale);
+	handle_free(added ? stale : handle);
 	return added;
 }
 
-bool handle_add(struct handle *handle, void *value, struct library *library, enum reach reach)
+void *handle_add(size_t size, void *value, struct library *library, enum reach reach)
 {
+	struct handle *handle = calloc(1, size);
+
+	if (!handle) {
+		handle_free(handle_take(value));
+		return NULL;
+	}
 	handle->value = value;
 	handle->library = library;
 	handle->reach = reach;
 	handle->keyed = true;
-	if (!put_in(handle)) {
-		handle_free(handle);
-		return false;
-	}
-	return true;
-}
-
-void handle_put_back(struct handle *handle)
-{
-	if (!put_in(handle)) {
-		handle_free(handle);
-	}
+	return handle_put_back(handle) ? handle : NULL;
 }
 
 struct handle *handle_find(void *value)
@@ -306,9 +301,7 @@ int handle_add_call(struct handle *handle, const struct call *call, const struct
 		return -ENOMEM;
 	}
 	calls[count - 1] = (struct past_call){
-	    .options = copy,
-	    .option_count = call->option_count,
-	    .kind = call->kind,
+	    .call = {call->option_count, (const char *const *)copy, call->kind},
 	    .mode = arithmetic_mode(),
 	    .asked = asked,
 	    .state = state,
@@ -318,20 +311,13 @@ int handle_add_call(struct handle *handle, const struct call *call, const struct
 	return 0;
 }
 
-struct call handle_past_call(const struct handle *handle, size_t index)
-{
-	const struct past_call *past = &handle->calls[index];
-
-	return (struct call){past->option_count, (const char *const *)past->options, past->kind};
-}
-
 void handle_forget_calls(struct handle *handle, int kind)
 {
 	size_t left = 0;
 
 	for (size_t i = 0; i < handle->call_count; i++) {
-		if (handle->calls[i].kind <= kind) {
-			free(handle->calls[i].options);
+		if (handle->calls[i].call.kind <= kind) {
+			free((void *)handle->calls[i].call.options);
 			continue;
 		}
 		handle->calls[left] = handle->calls[i];

@@ -41,11 +41,9 @@ enum call_state {
 
 /* An earlier call on the handle, with everything that is needed to perform it again. */
 struct past_call {
-	char **options; /* one block: pointers, then text */
-	int option_count;
-	int kind;
-	uint64_t mode;  /* floating-point mode of the host's thread at the call */
-	uint64_t asked; /* half a fingerprint of its call run */
+	struct call call; /* as the host made it; its options are one block of ours: pointers, then text */
+	uint64_t mode;    /* floating-point mode of the host's thread at the call */
+	uint64_t asked;   /* half a fingerprint of its call run */
 	enum call_state state;
 	const struct entry *answer; /* of a hit: an entry in `held`; NULL: the real library performed the call */
 };
@@ -77,15 +75,16 @@ struct handle {
 };
 
 /*
- * Adds the record, and takes ownership of it. All of its `struct handle` except creation and name must be zero. Returns
- * false if there is no memory; the record is then freed.
+ * Adds a record of `size` bytes, which begins with a struct handle; the rest of it is zero. Returns NULL if there is no
+ * memory; an earlier record with that value is then removed, too.
  */
-bool handle_add(struct handle *handle, void *value, struct library *library, enum reach reach);
+void *handle_add(size_t size, void *value, struct library *library, enum reach reach);
 struct handle *handle_find(void *value);
 /* Like handle_find(), but returns NULL also if the handle belongs to another compiler. */
 struct handle *handle_find_of(const struct compiler *compiler, void *value);
 struct handle *handle_take(void *value);
-void handle_put_back(struct handle *handle);
+/* Adds the record again. Returns false if there is no memory; the record is then freed. */
+bool handle_put_back(struct handle *handle);
 void handle_free(struct handle *handle); /* NULL is fine */
 
 /* Returns true if the options can be read: none of them is NULL. */
@@ -98,8 +97,6 @@ void handle_unkey(struct handle *handle, enum counter reason);
 /* Adds a call to the history. -ENOMEM: the caller has to call handle_unkey(). */
 int handle_add_call(struct handle *handle, const struct call *call, const struct key *key, uint64_t asked,
                     enum call_state state);
-/* Returns call number `index` of the history, as the host made it. */
-struct call handle_past_call(const struct handle *handle, size_t index);
 /* Removes calls of this kind and of lower kinds from the history, because a later call replaces their results. */
 void handle_forget_calls(struct handle *handle, int kind);
 /* Returns true if a call of the history is deferred. */

@@ -35,15 +35,15 @@ void host_call_private(struct library *library, const char *function)
 	struct event event;
 
 	event_begin(&event, library->compiler, library, "dlsym", function, runtime_clock());
-	event_end(&event, EVENT_BYPASSED, runtime->off ? runtime->off_reason : COUNTER_BYPASSED_private_functions,
-	          NULL);
+	event_end(&event, EVENT_BYPASSED,
+	          runtime->off_reason ? runtime->off_reason : COUNTER_BYPASSED_private_functions, NULL);
 	event_count_work(&event);
 	host_call_end_bypass(NULL, 0, &event);
 }
 
 struct library *host_call_made(const struct door *door, void *value, const char *name)
 {
-	bool off = runtime_get()->off;
+	bool off = runtime_get()->off_reason != COUNTER_NONE;
 	struct library *library = off ? NULL : library_of_door(door);
 
 	if (!library) {
@@ -70,8 +70,8 @@ int host_call_destroy(const struct door *door, size_t function, void *value, voi
 	int result = HOST_CALL_AS(destroy_function, known ? known->library : NULL, function, host_errno, argument);
 
 	host_errno = errno;
-	if (known && known->library->compiler->outcome(result) != OUTCOME_SUCCESS) {
-		handle_put_back(known);
+	if (known && compiler_outcome(known->library->compiler, result) != OUTCOME_SUCCESS) {
+		(void)handle_put_back(known);
 	} else {
 		handle_free(known);
 	}
@@ -88,7 +88,9 @@ static int get_artifact(const struct door *door, enum getter getter, size_t arti
 	const struct compiler *compiler = door_compiler(door);
 	const struct compiler_artifact *row = &compiler->artifacts[artifact];
 	struct handle *handle = handle_find_of(compiler, value);
-	const struct entry *entry = handle ? compiler->answer_from(handle, artifact) : NULL;
+	const struct entry *entry = !handle                 ? NULL
+	                            : compiler->answer_from ? compiler->answer_from(handle, artifact)
+	                                                    : handle->served;
 
 	if (!entry || (!answer && !compiler->no_room)) {
 		return HOST_CALL_AS(get_function, handle ? handle->library : NULL,

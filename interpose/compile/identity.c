@@ -25,7 +25,7 @@
 /* One per library slot: published once, and replaced once if the loader loaded another companion than predicted. */
 static _Atomic(const struct identity *) identities[LIBRARIES_MAX];
 
-static bool append(struct identity *identity, uint8_t kind, const void *bytes, size_t size)
+static bool append_piece(struct identity *identity, uint8_t kind, const void *bytes, size_t size)
 {
 	if (size > 200 || identity->size + size + 2 > sizeof(identity->bytes)) {
 		return false;
@@ -37,32 +37,46 @@ static bool append(struct identity *identity, uint8_t kind, const void *bytes, s
 	return true;
 }
 
-static int read_file(const char *path, void **ret_bytes, size_t *ret_size)
+/* Reads one byte more than the size from fstat(), to detect that the file has grown. -EAGAIN: its size has changed. */
+static int read_all(int descriptor, char *bytes, size_t size)
 {
-	int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	uint8_t *bytes = NULL;
-	struct stat stat;
-	ssize_t got;
-	int result = -ENOENT;
+	const ssize_t got = call_pread(descriptor, bytes, size + 1, 0);
 
+	if (got < 0) {
+		return -errno;
+	}
+	return (size_t)got == size ? 0 : -EAGAIN;
+}
+
+int identity_read_file(const char *path, size_t least, size_t most, void **ret_bytes, size_t *ret_size)
+{
+	char *bytes = NULL;
+	struct stat status;
+	int descriptor, result = -EINVAL;
+
+	/* Checked before the open, because opening a FIFO or a device can have an effect. */
+	if (stat(path, &status) != 0 || !S_ISREG(status.st_mode)) {
+		return -EINVAL;
+	}
+	descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (descriptor < 0) {
 		return -errno;
 	}
-	if (fstat(descriptor, &stat) != 0 || !S_ISREG(stat.st_mode)) {
-		goto out;
+	if (fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && (size_t)status.st_size >= least) {
+		const size_t size = (size_t)status.st_size;
+
+		bytes = size <= most ? malloc(size + 1) : NULL;
+		result = bytes ? read_all(descriptor, bytes, size) : size <= most ? -ENOMEM : -EFBIG;
 	}
-	bytes = malloc((size_t)stat.st_size + 1);
-	got = bytes ? call_pread(descriptor, bytes, (size_t)stat.st_size, 0) : -1;
-	if (got >= 0) {
-		*ret_bytes = bytes;
-		*ret_size = (size_t)got;
-		bytes = NULL;
-		result = 0;
-	}
-out:
-	free(bytes);
 	(void)close(descriptor);
-	return result;
+	if (result != 0) {
+		free(bytes);
+		return result;
+	}
+	bytes[status.st_size] = '\0';
+	*ret_bytes = bytes;
+	*ret_size = (size_t)status.st_size;
+	return 0;
 }
 
 static bool append_content(struct identity *identity, const char *path)
@@ -72,12 +86,12 @@ static bool append_content(struct identity *identity, const char *path)
 	void *bytes = NULL;
 	bool appended;
 
-	if (read_file(path, &bytes, &span.size) != 0) {
+	if (identity_read_file(path, 0, SIZE_MAX - 1, &bytes, &span.size) != 0) {
 		return false;
 	}
 	span.bytes = bytes;
 	digest_key(&span, 1, &digest);
-	appended = append(identity, 'c', digest.bytes, sizeof(digest.bytes));
+	appended = append_piece(identity, 'c', digest.bytes, sizeof(digest.bytes));
 	free(bytes);
 	return appended;
 }
@@ -91,7 +105,7 @@ static int append_build_id(struct identity *identity, int file, size_t most)
 	size_t id_size;
 	int result = size < 0 ? -EIO : elf_build_id_in_file(bytes, (size_t)size, &id, &id_size);
 
-	if (result == 0 && !append(identity, 'b', id, id_size)) {
+	if (result == 0 && !append_piece(identity, 'b', id, id_size)) {
 		result = -EINVAL;
 	}
 	free(bytes);
@@ -131,7 +145,7 @@ static int match_loaded(const struct elf_object *object, void *context)
 	}
 	wanted->found = true;
 	wanted->path[0] = '\0';
-	if (elf_build_id(object, &id, &id_size) != 0 || !append(wanted->identity, 'b', id, id_size)) {
+	if (elf_build_id(object, &id, &id_size) != 0 || !append_piece(wanted->identity, 'b', id, id_size)) {
 		strncat(wanted->path, object->path, sizeof(wanted->path) - 1);
 	}
 	return 1;
@@ -171,8 +185,8 @@ static int make_identity(struct library *library, enum companion companion, stru
 
 	identity->size = 0;
 	(void)snprintf(name, sizeof(name), "%s %d.%d", library->node->name, library->major, library->minor);
-	if (!append(identity, 'n', name, strlen(name)) ||
-	    !(library->build_id_size ? append(identity, 'b', library->build_id, library->build_id_size)
+	if (!append_piece(identity, 'n', name, strlen(name)) ||
+	    !(library->build_id_size ? append_piece(identity, 'b', library->build_id, library->build_id_size)
 	                             : append_content(identity, library->path))) {
 		return -ENOENT;
 	}

@@ -17,9 +17,8 @@
 
 struct search {
 	const struct node *node;
-	struct elf_object *candidates;
+	struct elf_object candidates[LIBRARIES_MAX];
 	size_t count;
-	size_t capacity;
 };
 
 static struct library libraries[LIBRARIES_MAX];
@@ -120,7 +119,7 @@ static int collect_candidate(const struct elf_object *object, void *context)
 {
 	struct search *search = context;
 
-	if (node_of(object) == search->node && search->count < search->capacity) {
+	if (node_of(object) == search->node && search->count < LIBRARIES_MAX) {
 		search->candidates[search->count++] = *object;
 	}
 	return 0;
@@ -155,17 +154,19 @@ static const struct elf_object *candidate_for(const struct search *search, void 
 /* Returns how many libraries of the node are loaded, and in `ret_object` the one that the call is for. */
 static size_t choose_library(const struct node *node, void *caller, struct elf_object *ret_object)
 {
-	struct elf_object candidates[LIBRARIES_MAX];
-	struct search search = {.node = node, .candidates = candidates, .capacity = LIBRARIES_MAX};
+	struct search search;
 
+	search.node = node;
+	search.count = 0;
 	(void)elf_each_object(collect_candidate, &search);
 	if (search.count > 0) {
-		*ret_object = search.count == 1 ? candidates[0] : *candidate_for(&search, caller);
+		*ret_object = search.count == 1 ? search.candidates[0] : *candidate_for(&search, caller);
 	}
 	return search.count;
 }
 
-struct library *library_of_node(struct node *node, void *caller)
+/* Returns the library of a node for a call from `caller`, adopting it if necessary. NULL: none is loaded. */
+static struct library *library_of_node(struct node *node, void *caller)
 {
 	uint64_t now = elf_generation();
 	struct library *library = atomic_load_explicit(&node->library, memory_order_acquire);
@@ -340,23 +341,17 @@ void library_give_up(struct library *library, enum counter reason, const char *t
 /*
  * Returns the function to which the loader would bind an import: the first definition in load order, where a definition
  * without a version matches any version. dlvsym() skips definitions without a version, and most preloads define their
- * functions so (path redirection, sandboxes).
+ * functions so (path redirection, sandboxes). In the scope of `library`, the loader itself is asked, because libm's
+ * functions are IFUNCs.
  */
-static uintptr_t bound_globally(const char *name, const char *version)
-{
-	uintptr_t address = elf_global_symbol(name, version);
-
-	return address ? address : next_symbol_global(name, version);
-}
-
-/* Asks the loader itself for the function, because libm's functions are IFUNCs. */
 static uintptr_t bound_function(const struct elf_object *library, const char *name, const char *version)
 {
 	uintptr_t address = 0;
 	void *handle;
 
 	if (!library) {
-		return bound_globally(name, version);
+		address = elf_global_symbol(name, version);
+		return address ? address : next_symbol_global(name, version);
 	}
 	handle = loader_open_again(library->path, 0);
 	if (handle) {

@@ -77,8 +77,6 @@ static inline const struct compiler *door_compiler(const struct door *door)
 }
 
 struct library *library_of_door(const struct door *door);
-/* Returns the library of a node for a call from `caller`, adopting it if necessary. NULL: none is loaded. */
-struct library *library_of_node(struct node *node, void *caller);
 /*
  * Returns the real function for a call through this door. `known` is the library of the call's handle (NULL: the handle
  * is unknown). Also works for a library without a slot. NULL: no library is loaded, or the library lacks the function.

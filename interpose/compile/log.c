@@ -20,7 +20,7 @@ static _Atomic int log_level;
 #define CLOSED UINT64_C(1)
 static _Atomic uint64_t stderr_noted;
 
-static uint64_t identify(int descriptor)
+static uint64_t file_identity(int descriptor)
 {
 	const uint64_t factor = UINT64_C(0x9e3779b97f4a7c15);
 	uint64_t digest = 0;
@@ -48,14 +48,15 @@ void log_note_stderr(void)
 		flags = fcntl(STDERR_FILENO, F_GETFD);
 		/* the program itself opened a descriptor with FD_CLOEXEC, so it is not the inherited stderr */
 		(void)atomic_compare_exchange_strong(
-		    &stderr_noted, &none, flags < 0 || (flags & FD_CLOEXEC) != 0 ? CLOSED : identify(STDERR_FILENO));
+		    &stderr_noted, &none,
+		    flags < 0 || (flags & FD_CLOEXEC) != 0 ? CLOSED : file_identity(STDERR_FILENO));
 	}
 	errno = saved;
 }
 
 static bool is_noted(int descriptor)
 {
-	uint64_t identity = identify(descriptor);
+	uint64_t identity = file_identity(descriptor);
 
 	return identity != CLOSED && identity == atomic_load_explicit(&stderr_noted, memory_order_relaxed);
 }

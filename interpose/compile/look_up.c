@@ -58,7 +58,7 @@ static int look_on_disk(struct looking *looking, struct entry **ret_entry)
 		char text[ERROR_TEXT_BYTES];
 
 		log_write(LOG_WARNING, "look-up failed: %s: %s", runtime->settings.directory, error_text(error, text));
-		runtime_count(runtime_error_counter(error, COUNTER_ERRORS_read), 1);
+		counters_add(runtime_error_counter(error, COUNTER_ERRORS_read), 1);
 	}
 	for (int i = 0; i < runtime->lower_count && error != 0; i++) {
 		int below = store_get(runtime->lower[i], key, dependencies_still_hold, looking, ret_entry);
@@ -173,7 +173,7 @@ static void write_anew(const struct entry *entry, const struct entry *anew, enum
 		return;
 	}
 	log_write(LOG_INFO, "updated the entry's stamps");
-	runtime_count(COUNTER_TOTAL_evictions, store_take_evictions(runtime->store));
+	counters_add(COUNTER_TOTAL_evictions, store_take_evictions(runtime->store));
 }
 
 /*
@@ -281,26 +281,21 @@ static struct agent_options options_now(void)
 
 static void count_outcome(enum agent_outcome outcome, uint64_t wait_ns)
 {
-	switch (outcome) {
-	case AGENT_FETCH_NOT_ASKED:
+	static const enum counter counters[AGENT_OUTCOME_COUNT] = {
+	    [AGENT_FETCH_SKIPPED] = COUNTER_TOTAL_agent_skipped,
+	    [AGENT_FETCH_FOUND] = COUNTER_TOTAL_agent_found,
+	    [AGENT_FETCH_ABSENT] = COUNTER_TOTAL_agent_absent,
+	    [AGENT_FETCH_TIMEOUT] = COUNTER_TOTAL_agent_timeouts,
+	};
+
+	if (outcome == AGENT_FETCH_NOT_ASKED) {
 		return;
-	case AGENT_FETCH_SKIPPED:
-		runtime_count(COUNTER_TOTAL_agent_skipped, 1);
-		return;
-	case AGENT_FETCH_FOUND:
-		runtime_count(COUNTER_TOTAL_agent_found, 1);
-		break;
-	case AGENT_FETCH_ABSENT:
-		runtime_count(COUNTER_TOTAL_agent_absent, 1);
-		break;
-	case AGENT_FETCH_TIMEOUT:
-		runtime_count(COUNTER_TOTAL_agent_timeouts, 1);
-		break;
-	default:
-		runtime_count(COUNTER_TOTAL_agent_down, 1);
 	}
-	runtime_count(COUNTER_TOTAL_agent_asked, 1);
-	runtime_count(COUNTER_TOTAL_agent_wait_ns, wait_ns);
+	counters_add(counters[outcome] ? counters[outcome] : COUNTER_TOTAL_agent_down, 1);
+	if (outcome != AGENT_FETCH_SKIPPED) {
+		counters_add(COUNTER_TOTAL_agent_asked, 1);
+		counters_add(COUNTER_TOTAL_agent_wait_ns, wait_ns);
+	}
 }
 
 bool fetch_from_agent(struct attempt *attempt)

@@ -38,7 +38,7 @@ static void abandon_attempt(void *context)
 #pragma weak __pthread_unregister_cancel
 #pragma weak __pthread_unwind_next
 
-static int go_out(struct excursion *excursion, void (*where)(struct excursion *excursion))
+static int leave_library(struct excursion *excursion, void (*where)(struct excursion *excursion))
 {
 	if (!__pthread_register_cancel) {
 		where(excursion);
@@ -69,7 +69,7 @@ bool observe_callback(const struct handle *handle, struct attempt *attempt, stru
 {
 	struct excursion excursion = {.handle = handle, .attempt = attempt, .held = held};
 
-	return go_out(&excursion, call_host) != 0;
+	return leave_library(&excursion, call_host) != 0;
 }
 
 static void begin_watch(const struct request *request, enum watching watching, struct observed *observed)
@@ -136,7 +136,7 @@ void observe_compile(struct handle *handle, const struct call *call, enum counte
 	begin_watch(request, watching, observed);
 	/* The clock starts after the set-up of the watch, because this is the time that a hit is reported to save. */
 	start = runtime_clock();
-	observed->return_code = go_out(&excursion, call_compiler);
+	observed->return_code = leave_library(&excursion, call_compiler);
 	observed->cost_ns = (uint64_t)(runtime_clock() - start);
 	end_watch(request, observed);
 	if (watching == WATCHING_NOTHING) {

@@ -11,7 +11,6 @@
 #include "interpose/compile/runtime.h"
 #include "interpose/watch/arithmetic.h"
 #include "interpose/watch/environment.h"
-#include "keygen/dependencies.h"
 
 #include <locale.h>
 #include <string.h>
@@ -21,7 +20,7 @@
  * must not cancel these calls; it cannot be unset, only replaced. Returns false if the real library returned another
  * code than the cache.
  */
-static bool catch_up(struct handle *handle)
+static bool perform_deferred(struct handle *handle)
 {
 	const struct compiler *compiler = handle->library->compiler;
 	char decimals[ENVIRONMENT_DECIMALS_MAX];
@@ -37,7 +36,6 @@ static bool catch_up(struct handle *handle)
 
 	for (size_t i = 0; i < handle->call_count; i++) {
 		struct past_call *past = &handle->calls[i];
-		const struct call call = handle_past_call(handle, i);
 		int result;
 
 		if (past->state != CALL_DEFERRED) {
@@ -48,7 +46,7 @@ static bool catch_up(struct handle *handle)
 			replaced = true;
 		}
 		arithmetic_restore(past->mode);
-		result = compiler->run(handle, &call, CANCELLATION_OFF);
+		result = compiler->run(handle, &past->call, CANCELLATION_OFF);
 		if (past->answer &&
 		    result != result_value(past->answer, RESULT_TAG_RETURN_CODE, compiler->internal_error)) {
 			as_told = false;
@@ -69,7 +67,7 @@ static bool catch_up(struct handle *handle)
 
 void replay_all(struct handle *handle)
 {
-	(void)catch_up(handle);
+	(void)perform_deferred(handle);
 }
 
 /*
@@ -91,10 +89,7 @@ static bool never_compiled(const struct handle *handle)
 
 bool replay_allows(const struct handle *handle, const struct entry *entry)
 {
-	size_t size;
-	const void *dependencies = entry_dependencies(entry, &size);
-
-	return never_compiled(handle) || !dependencies_name_files(dependencies, size);
+	return never_compiled(handle) || !entry_names_files(entry);
 }
 
 /*
@@ -105,42 +100,40 @@ static bool holds_still(struct handle *handle, size_t index)
 {
 	const struct past_call *past = &handle->calls[index];
 	const struct entry *entry = past->answer;
-	const struct call call = handle_past_call(handle, index);
 	struct request now = {.library = NULL};
-	bool same = request_describe(handle, index, &call, &now) == COUNTER_NONE &&
+	bool same = request_describe(handle, index, &past->call, &now) == COUNTER_NONE &&
 	            digest_half(&runtime_get()->secret, now.spans) == past->asked;
 
 	if (same && entry) {
-		size_t size;
-		const void *dependencies = entry_dependencies(entry, &size);
 		const char *variable;
 
 		same = result_applies(entry, runtime_sloppiness(), &variable) == RESULT_FITS &&
-		       dependencies_hold(dependencies, size, &now.roots, NULL, 0);
+		       entry_holds(entry, &now.roots);
 	}
 	request_clear(&now);
 	return same;
 }
 
+static void change_states(struct handle *handle, enum call_state from, enum call_state to)
+{
+	for (size_t i = 0; i < handle->call_count; i++) {
+		if (handle->calls[i].state == from) {
+			handle->calls[i].state = to;
+		}
+	}
+}
+
 static void detach_handle(struct handle *handle)
 {
 	log_write(LOG_INFO, "detached the handle: its entry is no longer valid, so deferred calls are not replayed");
-	for (size_t i = 0; i < handle->call_count; i++) {
-		if (handle->calls[i].state == CALL_DEFERRED) {
-			handle->calls[i].state = CALL_DONE;
-		}
-	}
+	change_states(handle, CALL_DEFERRED, CALL_DONE);
 	handle->base = handle->served;
 	handle->served = NULL;
 }
 
 void replay_take_back(struct handle *handle)
 {
-	for (size_t i = 0; i < handle->call_count; i++) {
-		if (handle->calls[i].state == CALL_DONE) {
-			handle->calls[i].state = CALL_DEFERRED;
-		}
-	}
+	change_states(handle, CALL_DONE, CALL_DEFERRED);
 	handle->served = handle->base;
 	handle->base = NULL;
 }
@@ -157,7 +150,7 @@ static bool all_hold_still(struct handle *handle)
 
 bool replay_unchanged(struct handle *handle)
 {
-	return all_hold_still(handle) && catch_up(handle);
+	return all_hold_still(handle) && perform_deferred(handle);
 }
 
 /* Steps are performed even if something has changed, because the next step needs their results. */
@@ -165,7 +158,7 @@ static bool replay_steps(struct handle *handle)
 {
 	bool still = all_hold_still(handle);
 
-	return catch_up(handle) && still;
+	return perform_deferred(handle) && still;
 }
 
 bool replay(struct handle *handle)
@@ -188,6 +181,6 @@ bool replay(struct handle *handle)
 		detach_handle(handle);
 		return false;
 	}
-	(void)catch_up(handle);
+	(void)perform_deferred(handle);
 	return result_state(handle, &state) == 0 && memcmp(&state, &handle->state, sizeof(state)) == 0;
 }

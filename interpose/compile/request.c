@@ -100,6 +100,22 @@ static enum counter describe_call(struct handle *handle, size_t earlier, const s
 	return handle->library->compiler->describe(handle, call, &around, told, request);
 }
 
+void request_begin_run(struct request *request, const struct surroundings *around)
+{
+	const struct request_name name = {"", NAME_WITHOUT_DIRECTORY};
+	const struct directories none = {.count = 0};
+
+	surroundings_begin(&request->run, around, &name, around->cwd ? &none : NULL);
+	surroundings_compute(&request->run, around);
+	request->traits = around->cwd ? 0 : REQUEST_BOUND;
+}
+
+enum counter request_end_run(struct request *request, const struct surroundings *around)
+{
+	surroundings_end(&request->run, around);
+	return request->run.failed ? COUNTER_ERRORS_memory : COUNTER_NONE;
+}
+
 /* For roots: returns the digest of the host's libm, on which folded constants depend; NULL: it is not known. */
 static const struct key *arithmetic_of(void *context)
 {

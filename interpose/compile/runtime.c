@@ -14,6 +14,7 @@
 #include "interpose/compile/library.h"
 #include "interpose/compile/log.h"
 #include "interpose/compile/timeline.h"
+#include "interpose/compile/views.h"
 #include "interpose/elf/elf.h"
 #include "interpose/watch/watch.h"
 #include "keygen/dependencies.h"
@@ -21,9 +22,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -102,7 +101,6 @@ static void open_layers(void)
 	}
 	timeline_open(runtime.settings.trace);
 	if (runtime.settings.disable) {
-		runtime.off = true;
 		runtime.off_reason = COUNTER_BYPASSED_disabled;
 		return;
 	}
@@ -117,7 +115,7 @@ static void open_layers(void)
 	}
 }
 
-static const char *look_up(const char *name)
+static const char *read_variable(const char *name)
 {
 	return secure_getenv(name);
 }
@@ -149,17 +147,14 @@ static void log_settings(const struct settings *settings)
 	}
 }
 
-static void set_up(void)
+static void set_up_cache(void)
 {
 	runtime = (struct runtime){0}; /* a child that was forked during the set-up starts with a half-written struct */
 	if (elf_another_copy_is_active()) {
-		runtime.off = true;
 		runtime.off_reason = COUNTER_BYPASSED_disabled;
 	} else if (getauxval(AT_SECURE)) {
-		runtime.off = true;
 		runtime.off_reason = COUNTER_BYPASSED_secure;
-	} else if (settings_read(look_up, &runtime.settings) != 0) {
-		runtime.off = true;
+	} else if (settings_read(read_variable, &runtime.settings) != 0) {
 		runtime.off_reason = COUNTER_BYPASSED_disabled;
 	} else {
 		log_open(runtime.settings.log, runtime.settings.log_level);
@@ -171,7 +166,6 @@ static void set_up(void)
 	 * 24595), because no host compiles in a fork handler.
 	 */
 	if (__register_atfork(NULL, NULL, fork_child, NULL) != 0) {
-		runtime.off = true;
 		runtime.off_reason = COUNTER_ERRORS_memory;
 	}
 }
@@ -195,7 +189,7 @@ __attribute__((noinline)) static void set_up_once(void)
 			(void)syscall(SYS_futex, &progress, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
 			seen = atomic_load_explicit(&progress, memory_order_acquire);
 		} else if (atomic_compare_exchange_strong(&progress, &seen, process)) {
-			set_up();
+			set_up_cache();
 			atomic_store(&progress, READY);
 			if (atomic_load(&waited_for)) {
 				(void)syscall(SYS_futex, &progress, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
@@ -223,7 +217,7 @@ int64_t runtime_clock(void)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-static void flush_counters(enum counters_when when)
+void runtime_flush(enum counters_when when)
 {
 	int saved = errno;
 
@@ -241,28 +235,10 @@ static void flush_counters(enum counters_when when)
 	errno = saved;
 }
 
-void runtime_flush(void)
-{
-	flush_counters(COUNTERS_WHEN_DUE);
-}
-
 unsigned runtime_sloppiness(void)
 {
 	return (runtime.settings.sloppy_time_macros ? SLOPPINESS_TIME_MACROS : 0) |
 	       (runtime.settings.sloppy_debug_paths ? SLOPPINESS_DEBUG_PATHS : 0);
-}
-
-void runtime_count(enum counter counter, uint64_t amount)
-{
-	counters_add(counter, amount);
-}
-
-void runtime_count_share(enum counter_group of, enum counter counter, uint64_t amount)
-{
-	counters_add(counter, amount);
-	if (of != COUNTER_NOTHING) {
-		counters_add(counter_share(of, counter), amount);
-	}
 }
 
 enum counter runtime_error_counter(int error, enum counter otherwise)
@@ -289,100 +265,6 @@ enum counter runtime_error_counter(int error, enum counter otherwise)
 	}
 }
 
-#define LINE_BYTES 512
-
-__attribute__((format(printf, 2, 3))) static void add_text(char line[LINE_BYTES], const char *format, ...)
-{
-	size_t length = strlen(line);
-	va_list arguments;
-
-	va_start(arguments, format);
-	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): clang 14 misses va_start */
-	(void)vsnprintf(line + length, LINE_BYTES - length, format, arguments);
-	va_end(arguments);
-}
-
-static unsigned long long count_here(enum counter counter)
-{
-	return counters_here(counter);
-}
-
-/* Adds ", 3 not cached (time_macros 2)": the sum, and the most frequent reason. */
-static void add_reasons(char line[LINE_BYTES], const char *words, enum counter sum, enum counter_group group)
-{
-	enum counter top = COUNTER_NONE;
-
-	for (int i = 1; i < COUNTER_COUNT; i++) {
-		if (counter_group((enum counter)i) == group && count_here((enum counter)i) > 0 &&
-		    (top == COUNTER_NONE || count_here((enum counter)i) > count_here(top))) {
-			top = (enum counter)i;
-		}
-	}
-	if (top != COUNTER_NONE) {
-		add_text(line, ", %llu %s (%s%s)", count_here(sum), words,
-		         count_here(top) < count_here(sum) ? "most: " : "", counter_name(top));
-	}
-}
-
-/* Adds the hits of each compiler, if the process used more than one. */
-static void add_compilers(char line[LINE_BYTES])
-{
-	static const struct {
-		enum counter_group group;
-		const char *title;
-	} compilers[] = {
-#define TITLE_ROW(group, name, title) {COUNTER_##group, title},
-	    COUNTERS_COMPILERS(TITLE_ROW)
-#undef TITLE_ROW
-	};
-	enum { COUNT = sizeof(compilers) / sizeof(compilers[0]) };
-	unsigned long long hits[COUNT], calls[COUNT];
-	int used = 0;
-
-	for (size_t i = 0; i < COUNT; i++) {
-		hits[i] = count_here(counter_share(compilers[i].group, COUNTER_TOTAL_hits_memory)) +
-		          count_here(counter_share(compilers[i].group, COUNTER_TOTAL_hits_disk));
-		calls[i] = hits[i] + count_here(counter_share(compilers[i].group, COUNTER_TOTAL_misses));
-		used += calls[i] != 0;
-	}
-	for (size_t i = 0; used > 1 && i < COUNT; i++) {
-		if (calls[i] != 0) {
-			add_text(line, "; %s: %llu hit%s of %llu", compilers[i].title, hits[i], hits[i] == 1 ? "" : "s",
-			         calls[i]);
-		}
-	}
-}
-
-/* Prints one line on stderr, if NVRTCCACHE_STATS asks for it. */
-static void print_line(void)
-{
-	unsigned long long in_memory = count_here(COUNTER_TOTAL_hits_memory);
-	unsigned long long misses = count_here(COUNTER_TOTAL_misses);
-	unsigned long long mismatches = count_here(COUNTER_ERRORS_mismatch);
-	char line[LINE_BYTES] = "";
-
-	add_text(line, "nvrtccache[%d]: ", (int)call_getpid());
-	if (runtime.off) {
-		add_text(line, "%s", counter_name(runtime.off_reason));
-		add_text(line, ", %llu bypassed", count_here(COUNTER_TOTAL_bypassed));
-	} else {
-		add_text(line, "%llu hit%s in memory, %llu on disk, %llu miss%s, %llu stored", in_memory,
-		         in_memory == 1 ? "" : "s", count_here(COUNTER_TOTAL_hits_disk), misses,
-		         misses == 1 ? "" : "es", count_here(COUNTER_TOTAL_stores));
-		add_reasons(line, "not cached", COUNTER_TOTAL_not_kept, COUNTER_NOT_KEPT);
-		add_reasons(line, "bypassed", COUNTER_TOTAL_bypassed, COUNTER_BYPASSED);
-		add_text(line, ", %llu ms saved", count_here(COUNTER_TOTAL_saved_ns) / 1000000);
-	}
-	if (runtime.settings.verify) {
-		add_text(line, ", %llu verified, %llu mismatch%s", count_here(COUNTER_TOTAL_verified), mismatches,
-		         mismatches == 1 ? "" : "es");
-	}
-	add_compilers(line);
-	line[LINE_BYTES - 2] = '\0'; /* room for the end */
-	add_text(line, "\n");
-	log_put_stderr(line, strlen(line));
-}
-
 __attribute__((destructor)) static void at_exit(void)
 {
 	if (atomic_load_explicit(&progress, memory_order_acquire) != READY) {
@@ -390,8 +272,8 @@ __attribute__((destructor)) static void at_exit(void)
 	}
 	/* another preload's wrapper of libc functions may have been finalised already (cache/calls.h) */
 	calls_go_straight();
-	flush_counters(COUNTERS_NOW);
+	runtime_flush(COUNTERS_NOW);
 	if (runtime.settings.stats) {
-		print_line();
+		views_print_stats();
 	}
 }

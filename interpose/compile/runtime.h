@@ -30,20 +30,16 @@ struct runtime {
 	struct store *store;
 	struct store **lower; /* read-only caches, searched after the store, in order */
 	int lower_count;
-	struct secret secret;  /* for fingerprints */
-	struct memory *memory; /* NULL: no memory could be allocated, or there is no secret */
-	bool off;
-	enum counter off_reason;
+	struct secret secret;    /* for fingerprints */
+	struct memory *memory;   /* NULL: no memory could be allocated, or there is no secret */
+	enum counter off_reason; /* why the cache is off; COUNTER_NONE: it is on */
 };
 
 const struct runtime *runtime_get(void);
-void runtime_count(enum counter counter, uint64_t amount);
-/* Adds to a counter of COUNTERS_OF_EACH, and to the compiler's share of it. */
-void runtime_count_share(enum counter_group of, enum counter counter, uint64_t amount);
 /* Returns the counter for an error (negative errno) of the layers below. */
 enum counter runtime_error_counter(int error, enum counter otherwise);
-/* Writes the counts to the cache directory if that is due. errno does not change. */
-void runtime_flush(void);
+/* Writes the counts to the cache directory. errno does not change. */
+void runtime_flush(enum counters_when when);
 /* Bits: what the user allows (NVRTCCACHE_SLOPPINESS). */
 enum sloppiness { SLOPPINESS_TIME_MACROS = 1, SLOPPINESS_DEBUG_PATHS = 2 };
 unsigned runtime_sloppiness(void);

@@ -257,27 +257,20 @@ static void write_line(const char *path, struct json *json)
 	json->size = 0;
 }
 
-static const char *category_of(enum event_kind kind)
-{
-	switch (kind) {
-#define EVENT_CATEGORY(name, category, words) \
-	case EVENT_##name:                    \
-		return category;
-		EVENT_KINDS(EVENT_CATEGORY)
-#undef EVENT_CATEGORY
-	}
-	return "";
-}
-
 void timeline_write(const struct event *event)
 {
 	const char *path = atomic_load_explicit(&timeline_path, memory_order_acquire);
+	static const char *const categories[] = {
+#define EVENT_CATEGORY(name, category, words) [EVENT_##name] = (category),
+	    EVENT_KINDS(EVENT_CATEGORY)
+#undef EVENT_CATEGORY
+	};
 	char bytes[EVENT_BYTES];
 	struct json json = json_fixed(bytes, sizeof(bytes) - 2, JSON_BYTES_REPLACED);
 
 	put_process(&json, &event->about);
 	write_line(path, &json);
-	put_slice(&json, event, category_of(event->kind), event->call);
+	put_slice(&json, event, categories[event->kind], event->call);
 	write_line(path, &json);
 	if (event->wait.start_ns != 0) {
 		put_slice(&json, event, "wait", event->wait);

@@ -6,21 +6,8 @@
 #include "interpose/compile/log.h"
 #include "interpose/compile/result.h"
 #include "interpose/compile/runtime.h"
-#include "keygen/dependencies.h"
 
 #include <errno.h>
-
-/*
- * Returns true if the entry is still valid. A header that was edited between hit and compilation causes a difference
- * that is no error.
- */
-static bool still_holds(const struct roots *roots, const struct entry *entry)
-{
-	size_t size;
-	const void *dependencies = entry_dependencies(entry, &size);
-
-	return size == 0 || dependencies_hold(dependencies, size, roots, NULL, 0);
-}
 
 /*
  * Returns true if an option with process-wide effect was used before. The compilation then differs from a hit, which is
@@ -61,16 +48,17 @@ static void report_difference(const struct handle *handle, const struct attempt 
 	if (results == RESULTS_ALIKE) {
 		return;
 	}
-	if (is_spoiled(handle, attempt) || !still_holds(&request->roots, expected)) {
+	/* a header that was edited between hit and compilation causes a difference that is no error */
+	if (is_spoiled(handle, attempt) || !entry_holds(expected, &request->roots)) {
 		return;
 	}
 	if (results == RESULTS_HIDDEN || (request->traits & REQUEST_VARIES) ||
 	    (result_sloppiness(expected) & SLOPPINESS_DEBUG_PATHS)) {
-		runtime_count(COUNTER_TOTAL_verify_uncompared, 1);
+		counters_add(COUNTER_TOTAL_verify_uncompared, 1);
 		log_write(LOG_INFO, "verify: %s cannot be compared: the output of %s varies", what, compiler->title);
 		return;
 	}
-	runtime_count(COUNTER_ERRORS_mismatch, 1);
+	counters_add(COUNTER_ERRORS_mismatch, 1);
 	log_mismatch(handle, expected, what);
 }
 
@@ -87,7 +75,7 @@ void verify_compare(const struct handle *handle, const struct attempt *attempt, 
 	if (error == 0) {
 		report_difference(handle, attempt, expected, given);
 	} else {
-		runtime_count(error == -ENOMEM ? COUNTER_ERRORS_memory : COUNTER_ERRORS_internal, 1);
+		counters_add(error == -ENOMEM ? COUNTER_ERRORS_memory : COUNTER_ERRORS_internal, 1);
 		log_write(LOG_WARNING, "verify: a hit could not be compared: %s", error_text(error, text));
 	}
 	entry_unref(given);

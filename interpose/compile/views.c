@@ -27,10 +27,21 @@ static uint64_t saved_by(const struct event *event)
 	return event->compile_ns > event->call.ns ? event->compile_ns - event->call.ns : 0;
 }
 
+/* Adds to a counter of COUNTERS_OF_EACH, and to the compiler's share of it. */
+static void count_share(const struct event *event, enum counter counter, uint64_t amount)
+{
+	const enum counter_group share = event->compiler->share;
+
+	counters_add(counter, amount);
+	if (share != COUNTER_NOTHING) {
+		counters_add(counter_share(share, counter), amount);
+	}
+}
+
 static void count_hit(const struct event *event, enum counter hits)
 {
-	runtime_count_share(event->compiler->share, hits, 1);
-	runtime_count_share(event->compiler->share, COUNTER_TOTAL_saved_ns, saved_by(event));
+	count_share(event, hits, 1);
+	count_share(event, COUNTER_TOTAL_saved_ns, saved_by(event));
 }
 
 void event_count_work(const struct event *event)
@@ -39,12 +50,12 @@ void event_count_work(const struct event *event)
 		counters_bypassed(event->compiler->share, event->reason);
 		return;
 	}
-	runtime_count_share(event->compiler->share, COUNTER_TOTAL_misses, 1);
-	runtime_count_share(event->compiler->share, COUNTER_TOTAL_compile_ns, event->compile_ns);
+	count_share(event, COUNTER_TOTAL_misses, 1);
+	count_share(event, COUNTER_TOTAL_compile_ns, event->compile_ns);
 	/*
 	 * Stale entries are also counted as misses: this counter says how many misses were due to changed dependencies.
 	 */
-	runtime_count(COUNTER_TOTAL_stale, event->why == EVENT_WHY_STALE);
+	counters_add(COUNTER_TOTAL_stale, event->why == EVENT_WHY_STALE);
 }
 
 static void count_end(const struct event *event)
@@ -57,13 +68,13 @@ static void count_end(const struct event *event)
 		count_hit(event, COUNTER_TOTAL_hits_disk);
 		break;
 	case EVENT_STORED:
-		runtime_count_share(event->compiler->share, COUNTER_TOTAL_stores, 1);
+		count_share(event, COUNTER_TOTAL_stores, 1);
 		break;
 	case EVENT_NOT_KEPT:
 		counters_not_kept(event->compiler->share, event->reason);
 		break;
 	case EVENT_VERIFIED:
-		runtime_count(COUNTER_TOTAL_verified, 1);
+		counters_add(COUNTER_TOTAL_verified, 1);
 		break;
 	case EVENT_BYPASSED:
 		break;
@@ -71,18 +82,6 @@ static void count_end(const struct event *event)
 }
 
 /* ---- the line of the log ---- */
-
-static const char *words_of(enum event_kind kind)
-{
-	switch (kind) {
-#define EVENT_WORDS(name, category, words) \
-	case EVENT_##name:                 \
-		return words;
-		EVENT_KINDS(EVENT_WORDS)
-#undef EVENT_WORDS
-	}
-	return "";
-}
 
 struct line {
 	char text[LINE];
@@ -122,7 +121,13 @@ static void put_time(struct line *line, const char *before, uint64_t ns)
 
 static void put_outcome(struct line *line, const struct event *event)
 {
-	put_words(line, "%s", words_of(event->kind));
+	static const char *const words[] = {
+#define EVENT_WORDS(name, category, words) [EVENT_##name] = (words),
+	    EVENT_KINDS(EVENT_WORDS)
+#undef EVENT_WORDS
+	};
+
+	put_words(line, "%s", words[event->kind]);
 	if (event->reason != COUNTER_NONE) {
 		put_words(line, ": %s", counter_name(event->reason));
 	}
@@ -248,7 +253,7 @@ bool event_tells_misses(void)
 {
 	const struct runtime *runtime = runtime_get();
 
-	return !runtime->off && runtime->store && !runtime->settings.read_only;
+	return !runtime->off_reason && runtime->store && !runtime->settings.read_only;
 }
 
 bool event_tells_hits(void)
@@ -269,11 +274,93 @@ void event_tell(struct event *event, int return_code)
 	if (timeline_wanted()) {
 		timeline_write(event);
 	}
-	runtime_flush();
+	runtime_flush(COUNTERS_WHEN_DUE);
 	/* The journal comes after the counters, because writing those creates a missing directory. */
 	if (is_for_journal(event)) {
 		write_journal(event);
 	}
 	stream_free(&event->about);
 	errno = saved;
+}
+
+/* ---- the line of the statistics, at the end of the process ---- */
+
+static unsigned long long count_here(enum counter counter)
+{
+	return counters_here(counter);
+}
+
+/* Adds ", 3 not cached (time_macros 2)": the sum, and the most frequent reason. */
+static void add_reasons(struct line *line, const char *words, enum counter sum, enum counter_group group)
+{
+	enum counter top = COUNTER_NONE;
+
+	for (int i = 1; i < COUNTER_COUNT; i++) {
+		if (counter_group((enum counter)i) == group && count_here((enum counter)i) > 0 &&
+		    (top == COUNTER_NONE || count_here((enum counter)i) > count_here(top))) {
+			top = (enum counter)i;
+		}
+	}
+	if (top != COUNTER_NONE) {
+		put_words(line, ", %llu %s (%s%s)", count_here(sum), words,
+		          count_here(top) < count_here(sum) ? "most: " : "", counter_name(top));
+	}
+}
+
+/* Adds the hits of each compiler, if the process used more than one. */
+static void add_compilers(struct line *line)
+{
+	static const struct {
+		enum counter_group group;
+		const char *title;
+	} compilers[] = {
+#define TITLE_ROW(group, name, title) {COUNTER_##group, title},
+	    COUNTERS_COMPILERS(TITLE_ROW)
+#undef TITLE_ROW
+	};
+	enum { COUNT = sizeof(compilers) / sizeof(compilers[0]) };
+	unsigned long long hits[COUNT], calls[COUNT];
+	int used = 0;
+
+	for (size_t i = 0; i < COUNT; i++) {
+		hits[i] = count_here(counter_share(compilers[i].group, COUNTER_TOTAL_hits_memory)) +
+		          count_here(counter_share(compilers[i].group, COUNTER_TOTAL_hits_disk));
+		calls[i] = hits[i] + count_here(counter_share(compilers[i].group, COUNTER_TOTAL_misses));
+		used += calls[i] != 0;
+	}
+	for (size_t i = 0; used > 1 && i < COUNT; i++) {
+		if (calls[i] != 0) {
+			put_words(line, "; %s: %llu hit%s of %llu", compilers[i].title, hits[i],
+			          hits[i] == 1 ? "" : "s", calls[i]);
+		}
+	}
+}
+
+void views_print_stats(void)
+{
+	const struct runtime *runtime = runtime_get();
+	unsigned long long in_memory = count_here(COUNTER_TOTAL_hits_memory);
+	unsigned long long misses = count_here(COUNTER_TOTAL_misses);
+	unsigned long long mismatches = count_here(COUNTER_ERRORS_mismatch);
+	struct line line = {.size = 0};
+
+	put_words(&line, "nvrtccache[%d]: ", (int)call_getpid());
+	if (runtime->off_reason) {
+		put_words(&line, "%s", counter_name(runtime->off_reason));
+		put_words(&line, ", %llu bypassed", count_here(COUNTER_TOTAL_bypassed));
+	} else {
+		put_words(&line, "%llu hit%s in memory, %llu on disk, %llu miss%s, %llu stored", in_memory,
+		          in_memory == 1 ? "" : "s", count_here(COUNTER_TOTAL_hits_disk), misses,
+		          misses == 1 ? "" : "es", count_here(COUNTER_TOTAL_stores));
+		add_reasons(&line, "not cached", COUNTER_TOTAL_not_kept, COUNTER_NOT_KEPT);
+		add_reasons(&line, "bypassed", COUNTER_TOTAL_bypassed, COUNTER_BYPASSED);
+		put_words(&line, ", %llu ms saved", count_here(COUNTER_TOTAL_saved_ns) / 1000000);
+	}
+	if (runtime->settings.verify) {
+		put_words(&line, ", %llu verified, %llu mismatch%s", count_here(COUNTER_TOTAL_verified), mismatches,
+		          mismatches == 1 ? "" : "es");
+	}
+	add_compilers(&line);
+	line.text[line.size++] = '\n';
+	log_put_stderr(line.text, line.size);
 }

@@ -8,8 +8,7 @@
  *
  *     #define EXPORT(name, ...) NODES(DOOR_EXPORT, name, __VA_ARGS__)    exports export_name_id as name@soname
  *     FUNCTIONS(EXPORT)
- *     #define THUNK(name, ...) DOOR_THUNKS(name, __VA_ARGS__)            one per slot
- *     FUNCTIONS(THUNK)
+ *     FUNCTIONS(DOOR_THUNKS)                                             one per slot
  *     const struct door_thunks thunks[] = {FUNCTIONS(DOOR_THUNK_ROW)};
  */
 #ifndef INTERPOSE_DOOR_MAKE_H

@@ -79,12 +79,6 @@ bool link_artifacts_may_name_inputs(const struct handle *handle)
 	return log_may_name(handle, NVJITLINK_ARTIFACT_ErrorLog) || log_may_name(handle, NVJITLINK_ARTIFACT_InfoLog);
 }
 
-const struct entry *link_artifacts_from(const struct handle *handle, size_t artifact)
-{
-	(void)artifact;
-	return handle->served;
-}
-
 int link_artifacts_no_room(const struct handle *handle)
 {
 	return handle->library->major < 13 ? NVJITLINK_INVALID_INPUT : NVJITLINK_NULL_INPUT;

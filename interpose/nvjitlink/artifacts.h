@@ -17,7 +17,6 @@
 
 extern const struct compiler_artifact nvjitlink_artifacts[NVJITLINK_ARTIFACT_COUNT];
 
-const struct entry *link_artifacts_from(const struct handle *handle, size_t artifact);
 int link_artifacts_no_room(const struct handle *handle);
 /*
  * Returns true if the log names an error in the input; false if the library ran out of memory, or if an earlier input

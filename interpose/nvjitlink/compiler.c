@@ -9,7 +9,6 @@
 #include "interpose/nvjitlink/nodes.h"
 #include "interpose/nvjitlink/options.h"
 #include "interpose/nvjitlink/prefix.h"
-#include "keygen/directories.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -64,30 +63,18 @@ static int ask_release(const struct library *library, int *ret_major, int *ret_m
 }
 
 /*
- * The call run consists of surroundings_begin(), surroundings_compute(), KIND, surroundings_end(). Everything else is
- * in the creation run. There are no roots, because no directory reaches the output. Members of thin archives are
+ * The call run consists of request_begin_run(), KIND, request_end_run(). Everything else is in the creation run. There are no roots, because no directory reaches the output. Members of thin archives are
  * dependencies, and a relative member follows the working directory as in the library.
  */
 static enum counter describe_link(struct handle *handle, const struct call *call, struct surroundings *around,
                                   const struct snapshot *told, struct request *ret_request)
 {
-	const struct request_name name = {"", NAME_WITHOUT_DIRECTORY};
-	const struct directories none = {.count = 0};
 	const struct link *link = link_of(handle);
-	struct stream stream = STREAM_EMPTY;
 
 	(void)told;
-	surroundings_begin(&stream, around, &name, around->cwd ? &none : NULL);
-	surroundings_compute(&stream, around);
-	stream_number(&stream, TAG_KIND, call->kind == LINK_COMPLETE ? KIND_COMPLETE : KIND_ADD);
-	surroundings_end(&stream, around);
-	if (stream.failed) {
-		stream_free(&stream);
-		return COUNTER_ERRORS_memory;
-	}
-	ret_request->run = stream;
-	ret_request->traits = REQUEST_LOOKS_COUNT | (around->cwd ? 0 : REQUEST_BOUND) |
-	                      (link->options & LINK_OPTIONS_VARIES ? REQUEST_VARIES : 0);
+	request_begin_run(ret_request, around);
+	stream_number(&ret_request->run, TAG_KIND, call->kind == LINK_COMPLETE ? KIND_COMPLETE : KIND_ADD);
+	ret_request->traits |= REQUEST_LOOKS_COUNT | (link->options & LINK_OPTIONS_VARIES ? REQUEST_VARIES : 0);
 	/*
 	 * NVVM always reads a variable before it compiles. ptxas does not: up to 13.0 it reads one only after it has
 	 * parsed the text, in 13.5 only for sm_90 and later. For steps of ptxas, only the watch's check of the slots,
@@ -96,7 +83,7 @@ static enum counter describe_link(struct handle *handle, const struct call *call
 	if (call->kind == LINK_COMPLETE && (link->options & LINK_OPTIONS_LTO)) {
 		ret_request->traits |= REQUEST_ASKS_VARIABLES;
 	}
-	return COUNTER_NONE;
+	return request_end_run(ret_request, around);
 }
 
 /* Returns the input of a step; NULL for completing the link. */
@@ -136,20 +123,6 @@ static int run_link(const struct handle *handle, const struct call *call, enum c
 	return result;
 }
 
-static enum outcome judge_code(int return_code)
-{
-	switch (return_code) {
-	case NVJITLINK_SUCCESS:
-		return OUTCOME_SUCCESS;
-	case NVJITLINK_PTX_COMPILE:
-	case NVJITLINK_NVVM_COMPILE:
-	case NVJITLINK_INTERNAL:
-		return OUTCOME_FAILURE;
-	default:
-		return OUTCOME_OTHER;
-	}
-}
-
 /* With machine code as input, the results of 12.0 to 12.2 contain uninitialised bytes, so they are not cached. */
 static enum counter refuse_result(const struct handle *handle, const struct request *request, struct event *event)
 {
@@ -170,26 +143,26 @@ static enum counter refuse_result(const struct handle *handle, const struct requ
 	return COUNTER_NONE;
 }
 
-static const char *const codes[] = {
-    "NVJITLINK_SUCCESS",
-    "NVJITLINK_ERROR_UNRECOGNIZED_OPTION",
-    "NVJITLINK_ERROR_MISSING_ARCH",
-    "NVJITLINK_ERROR_INVALID_INPUT",
-    "NVJITLINK_ERROR_PTX_COMPILE",
-    "NVJITLINK_ERROR_NVVM_COMPILE",
-    "NVJITLINK_ERROR_INTERNAL",
-    "NVJITLINK_ERROR_THREADPOOL",
-    "NVJITLINK_ERROR_UNRECOGNIZED_INPUT",
-    "NVJITLINK_ERROR_FINALIZE",
-    "NVJITLINK_ERROR_NULL_INPUT",
-    "NVJITLINK_ERROR_INCOMPATIBLE_OPTIONS",
-    "NVJITLINK_ERROR_INCORRECT_INPUT_TYPE",
-    "NVJITLINK_ERROR_ARCH_MISMATCH",
-    "NVJITLINK_ERROR_OUTDATED_LIBRARY",
-    "NVJITLINK_ERROR_MISSING_FATBIN",
-    "NVJITLINK_ERROR_UNRECOGNIZED_ARCH",
-    "NVJITLINK_ERROR_UNSUPPORTED_ARCH",
-    "NVJITLINK_ERROR_LTO_NOT_ENABLED",
+static const struct compiler_code codes[] = {
+    {"NVJITLINK_SUCCESS", OUTCOME_SUCCESS},
+    {"NVJITLINK_ERROR_UNRECOGNIZED_OPTION", OUTCOME_OTHER},
+    {"NVJITLINK_ERROR_MISSING_ARCH", OUTCOME_OTHER},
+    {"NVJITLINK_ERROR_INVALID_INPUT", OUTCOME_OTHER},
+    {"NVJITLINK_ERROR_PTX_COMPILE", OUTCOME_FAILURE},
+    {"NVJITLINK_ERROR_NVVM_COMPILE", OUTCOME_FAILURE},
+    {"NVJITLINK_ERROR_INTERNAL", OUTCOME_FAILURE},
+    {"NVJITLINK_ERROR_THREADPOOL", OUTCOME_OTHER},
+    {"NVJITLINK_ERROR_UNRECOGNIZED_INPUT", OUTCOME_OTHER},
+    {"NVJITLINK_ERROR_FINALIZE", OUTCOME_OTHER},
+    {"NVJITLINK_ERROR_NULL_INPUT", OUTCOME_OTHER},
+    {"NVJITLINK_ERROR_INCOMPATIBLE_OPTIONS", OUTCOME_OTHER},
+    {"NVJITLINK_ERROR_INCORRECT_INPUT_TYPE", OUTCOME_OTHER},
+    {"NVJITLINK_ERROR_ARCH_MISMATCH", OUTCOME_OTHER},
+    {"NVJITLINK_ERROR_OUTDATED_LIBRARY", OUTCOME_OTHER},
+    {"NVJITLINK_ERROR_MISSING_FATBIN", OUTCOME_OTHER},
+    {"NVJITLINK_ERROR_UNRECOGNIZED_ARCH", OUTCOME_OTHER},
+    {"NVJITLINK_ERROR_UNSUPPORTED_ARCH", OUTCOME_OTHER},
+    {"NVJITLINK_ERROR_LTO_NOT_ENABLED", OUTCOME_OTHER},
 };
 
 const struct compiler nvjitlink_compiler = {
@@ -219,14 +192,12 @@ const struct compiler nvjitlink_compiler = {
     .served = link_grown,
     .prepare = settle_prefix,
     .run = run_link,
-    .outcome = judge_code,
     .codes = codes,
     .code_count = sizeof(codes) / sizeof(codes[0]),
     .refuses = refuse_result,
     .artifacts = nvjitlink_artifacts,
     .artifact_count = NVJITLINK_ARTIFACT_COUNT,
     .artifact_head = ARTIFACT_HEAD,
-    .answer_from = link_artifacts_from,
     .no_room = link_artifacts_no_room,
     .about = link_about,
     .collect = artifact_collect_all,

@@ -159,7 +159,7 @@ static int handle_nvJitLinkComplete(const struct door *door, nvjitlink_handle ha
 	struct link *link = link_find(handle);
 	int result;
 
-	if (!link && runtime_get()->off) {
+	if (!link && runtime_get()->off_reason) {
 		return complete_off(door, handle, host_errno);
 	}
 	if (link && !link->is_complete && (has_work(link) || !link->handle.keyed)) {
@@ -192,7 +192,6 @@ NVJITLINK_ARTIFACTS(GETTERS, )
 #define EXPORT(name, ...) NVJITLINK_LINKED(LINKED_EXPORT, name, __VA_ARGS__)
 NVJITLINK_HANDLED(EXPORT)
 
-#define THUNK(name, ...) DOOR_THUNKS(name, __VA_ARGS__)
-NVJITLINK_HANDLED(THUNK)
+NVJITLINK_HANDLED(DOOR_THUNKS)
 
 const struct door_thunks nvjitlink_thunks[NVJITLINK_FUNCTION_COUNT] = {NVJITLINK_HANDLED(DOOR_THUNK_ROW)};

@@ -5,14 +5,11 @@
  */
 #include "interpose/nvjitlink/input.h"
 
-#include "cache/calls.h"
+#include "interpose/compile/attempt.h"
 
 #include <elf.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -208,50 +205,9 @@ void link_input_refresh_name(struct link_input *input)
 }
 
 #define FILE_LEAST 2 /* for a file of one byte the library reports another error than for one byte of data */
-#define FILE_MAX   ((off_t)16 << 20)
-
-/* Reads one byte more than the size from fstat(), to detect that the file has grown. -EAGAIN: its size has changed. */
-static int read_all(int descriptor, char *bytes, size_t size)
-{
-	const ssize_t got = call_pread(descriptor, bytes, size + 1, 0);
-
-	if (got < 0) {
-		return -errno;
-	}
-	return (size_t)got == size ? 0 : -EAGAIN;
-}
+#define FILE_MAX   ((size_t)16 << 20)
 
 int link_file_read(const char *path, void **ret_bytes, size_t *ret_size)
 {
-	char *bytes = NULL;
-	struct stat status;
-	int descriptor, result = -EINVAL;
-
-	/* Checked before the open, because opening a FIFO or a device can have an effect. */
-	if (stat(path, &status) != 0 || !S_ISREG(status.st_mode)) {
-		return -EINVAL;
-	}
-	descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	if (descriptor < 0) {
-		return -errno;
-	}
-	if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size < FILE_LEAST) {
-		goto out;
-	}
-	if (status.st_size > FILE_MAX) {
-		result = -EFBIG;
-		goto out;
-	}
-	bytes = malloc((size_t)status.st_size + 1);
-	result = bytes ? read_all(descriptor, bytes, (size_t)status.st_size) : -ENOMEM;
-	if (result == 0) {
-		bytes[status.st_size] = '\0';
-		*ret_bytes = bytes;
-		*ret_size = (size_t)status.st_size;
-		bytes = NULL;
-	}
-out:
-	free(bytes);
-	(void)close(descriptor);
-	return result;
+	return identity_read_file(path, FILE_LEAST, FILE_MAX, ret_bytes, ret_size);
 }

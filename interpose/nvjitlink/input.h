@@ -55,10 +55,7 @@ bool link_input_keeps_name(const struct link_input *input);
 /* Refreshes the copy of the name from the host's memory. If that cannot be read, the copy is not changed. */
 void link_input_refresh_name(struct link_input *input);
 
-/*
- * Reads the file at `path` into a block for free(); a NUL follows the last byte. Errors: a negative errno; -EINVAL if
- * the file is empty or not regular, -EFBIG, -EAGAIN if it changed while it was read.
- */
+/* identity_read_file() for a file that the host names as an input. */
 int link_file_read(const char *path, void **ret_bytes, size_t *ret_size);
 
 #endif

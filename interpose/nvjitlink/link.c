@@ -38,7 +38,7 @@ enum own_tag {
 	TAG_STEP = 12
 };
 
-_Static_assert(offsetof(struct link, handle) == 0, "a handle's record is a link's");
+_Static_assert(offsetof(struct link, handle) == 0, "a handle's record is a link's, and NULL stays NULL");
 
 /*
  * The limit for the copies of inputs. Larger inputs are added immediately: copies that the host did not ask for must
@@ -86,9 +86,8 @@ void link_add(nvjitlink_handle value, struct library *library, enum reach reach,
 	if (options & LINK_OPTIONS_UNCLEARED) {
 		(void)atomic_fetch_or(&library->told, TOLD_UNCLEARED_OPTIONS);
 	}
-	link = calloc(1, sizeof(*link));
+	link = handle_add(sizeof(*link), value, library, reach);
 	if (!link) {
-		handle_free(handle_take(value));
 		return;
 	}
 	link->options = options;
@@ -98,9 +97,6 @@ void link_add(nvjitlink_handle value, struct library *library, enum reach reach,
 	}
 	put_told(&link->handle.creation);
 	link->head_size = link->handle.creation.size;
-	if (!handle_add(&link->handle, value, library, reach)) {
-		return;
-	}
 	if (link->handle.creation.failed) {
 		handle_unkey(&link->handle, COUNTER_ERRORS_memory);
 	} else if (link->options & LINK_OPTIONS_UNCLEARED) {
@@ -114,9 +110,7 @@ void link_add(nvjitlink_handle value, struct library *library, enum reach reach,
 
 struct link *link_find(nvjitlink_handle value)
 {
-	struct handle *handle = handle_find_of(&nvjitlink_compiler, value);
-
-	return handle ? link_of(handle) : NULL;
+	return link_of(handle_find_of(&nvjitlink_compiler, value));
 }
 
 /*

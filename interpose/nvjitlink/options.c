@@ -5,8 +5,6 @@
 
 #include <string.h>
 
-enum form { FORM_FLAG, FORM_VALUE };
-
 /*
  * Flags of one option, used only in this file. SPEAKS: ptxas adds to the log. NO_CACHE: the driver's cache is not used
  * (from 12.5 on).
@@ -14,53 +12,45 @@ enum form { FORM_FLAG, FORM_VALUE };
 enum { SPEAKS = 0x100, NO_CACHE = 0x200 };
 
 /*
- * X(name, form, what): options without an effect on later links, measured on 12.0, 12.4, 12.9, 13.0 and 13.5. With
- * -split-compile-extended, and from 13.5 on with -g and -Ofc, the output has other bytes from link to link.
+ * Options without an effect on later links, measured on 12.0, 12.4, 12.9, 13.0 and 13.5. With -split-compile-extended,
+ * and from 13.5 on with -g and -Ofc, the output has other bytes from link to link.
  */
-#define CLEARED(X)                                                    \
-	X("-arch", FORM_VALUE, 0)                                     \
-	X("-lto", FORM_FLAG, LINK_OPTIONS_LTO)                        \
-	X("-ptx", FORM_FLAG, LINK_OPTIONS_PTX)                        \
-	X("-O", FORM_FLAG, 0)                                         \
-	X("-O0", FORM_FLAG, 0)                                        \
-	X("-O1", FORM_FLAG, 0)                                        \
-	X("-O2", FORM_FLAG, 0)                                        \
-	X("-O3", FORM_FLAG, 0)                                        \
-	X("-g", FORM_FLAG, LINK_OPTIONS_VARIES)                       \
-	X("-lineinfo", FORM_FLAG, 0)                                  \
-	X("-ftz", FORM_VALUE, 0)                                      \
-	X("-prec-div", FORM_VALUE, 0)                                 \
-	X("-prec-sqrt", FORM_VALUE, 0)                                \
-	X("-fma", FORM_VALUE, 0)                                      \
-	X("-maxrregcount", FORM_VALUE, 0)                             \
-	X("-kernels-used", FORM_VALUE, 0)                             \
-	X("-variables-used", FORM_VALUE, 0)                           \
-	X("-optimize-unused-variables", FORM_FLAG, 0)                 \
-	X("-split-compile", FORM_VALUE, 0)                            \
-	X("-split-compile-extended", FORM_VALUE, LINK_OPTIONS_VARIES) \
-	X("-jump-table-density", FORM_VALUE, 0)                       \
-	X("-no-cache", FORM_FLAG, NO_CACHE)                           \
-	X("-Ofc", FORM_VALUE, LINK_OPTIONS_VARIES)                    \
-	X("-r", FORM_FLAG, 0)                                         \
-	X("-nvvm-latest", FORM_FLAG, 0)                               \
-	X("-verbose", FORM_FLAG, LINK_OPTIONS_LOGS)                   \
-	X("-time", FORM_FLAG, LINK_OPTIONS_LOGS)
+static const struct {
+	const char *name;
+	unsigned what;
+} cleared[] = {
+    {"-arch=", 0},
+    {"-O", 0},
+    {"-O0", 0},
+    {"-O1", 0},
+    {"-O2", 0},
+    {"-O3", 0},
+    {"-lineinfo", 0},
+    {"-ftz=", 0},
+    {"-prec-div=", 0},
+    {"-prec-sqrt=", 0},
+    {"-fma=", 0},
+    {"-maxrregcount=", 0},
+    {"-kernels-used=", 0},
+    {"-variables-used=", 0},
+    {"-optimize-unused-variables", 0},
+    {"-split-compile=", 0},
+    {"-jump-table-density=", 0},
+    {"-r", 0},
+    {"-nvvm-latest", 0},
+    {"-lto", LINK_OPTIONS_LTO},
+    {"-ptx", LINK_OPTIONS_PTX},
+    {"-g", LINK_OPTIONS_VARIES},
+    {"-split-compile-extended=", LINK_OPTIONS_VARIES},
+    {"-Ofc=", LINK_OPTIONS_VARIES},
+    {"-no-cache", NO_CACHE},
+    {"-verbose", LINK_OPTIONS_LOGS},
+    {"-time", LINK_OPTIONS_LOGS},
+};
 
 static unsigned read_one(const char *option)
 {
-	static const struct {
-		const char *name;
-		enum form form;
-		unsigned what;
-	} cleared[] = {
-#define CLEARED_ROW(name, form, what) {name, form, what},
-	    CLEARED(CLEARED_ROW)
-#undef CLEARED_ROW
-	};
-	size_t size = strcspn(option, "=");
-	enum form form = option[size] == '=' ? FORM_VALUE : FORM_FLAG;
-
-	if (strncmp(option, "-Xptxas=", strlen("-Xptxas=")) == 0) {
+	if (compiler_option_is(option, "-Xptxas=")) {
 		const char *value = option + strlen("-Xptxas=");
 
 		return !ptxas_options_cleared(value)                   ? LINK_OPTIONS_UNCLEARED
@@ -68,8 +58,7 @@ static unsigned read_one(const char *option)
 		                                                       : 0;
 	}
 	for (size_t i = 0; i < sizeof(cleared) / sizeof(cleared[0]); i++) {
-		if (form == cleared[i].form && strlen(cleared[i].name) == size &&
-		    memcmp(option, cleared[i].name, size) == 0) {
+		if (compiler_option_is(option, cleared[i].name)) {
 			return cleared[i].what;
 		}
 	}

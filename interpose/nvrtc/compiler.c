@@ -121,24 +121,6 @@ static int run_compile(const struct handle *handle, const struct call *call, enu
 	return result;
 }
 
-static enum outcome judge_code(int return_code)
-{
-	switch (return_code) {
-	case RESULT_SUCCESS:
-		return OUTCOME_SUCCESS;
-	case RESULT_COMPILATION:
-		return OUTCOME_FAILURE;
-	case RESULT_INVALID_OPTION:
-		return OUTCOME_REFUSED_OPTIONS;
-	case RESULT_INVALID_INPUT:
-		return OUTCOME_REFUSED_CALL;
-	case RESULT_OUT_OF_MEMORY:
-		return OUTCOME_NO_MEMORY;
-	default:
-		return OUTCOME_OTHER;
-	}
-}
-
 /*
  * Adds the files that earlier --pch compilations read. Refuses the result if NVRTC unpacked bundled headers, which a
  * hit would not do.
@@ -174,25 +156,25 @@ static enum counter refuse_result(const struct handle *handle, const struct requ
 	return COUNTER_NONE;
 }
 
-static const char *const codes[] = {
-    "NVRTC_SUCCESS",
-    "NVRTC_ERROR_OUT_OF_MEMORY",
-    "NVRTC_ERROR_PROGRAM_CREATION_FAILURE",
-    "NVRTC_ERROR_INVALID_INPUT",
-    "NVRTC_ERROR_INVALID_PROGRAM",
-    "NVRTC_ERROR_INVALID_OPTION",
-    "NVRTC_ERROR_COMPILATION",
-    "NVRTC_ERROR_BUILTIN_OPERATION_FAILURE",
-    "NVRTC_ERROR_NO_NAME_EXPRESSIONS_AFTER_COMPILATION",
-    "NVRTC_ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION",
-    "NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID",
-    "NVRTC_ERROR_INTERNAL_ERROR",
-    "NVRTC_ERROR_TIME_FILE_WRITE_FAILED",
-    "NVRTC_ERROR_NO_PCH_CREATE_ATTEMPTED",
-    "NVRTC_ERROR_PCH_CREATE_HEAP_EXHAUSTED",
-    "NVRTC_ERROR_PCH_CREATE",
-    "NVRTC_ERROR_CANCELLED",
-    "NVRTC_ERROR_TIME_TRACE_FILE_WRITE_FAILED",
+static const struct compiler_code codes[] = {
+    {"NVRTC_SUCCESS", OUTCOME_SUCCESS},
+    {"NVRTC_ERROR_OUT_OF_MEMORY", OUTCOME_NO_MEMORY},
+    {"NVRTC_ERROR_PROGRAM_CREATION_FAILURE", OUTCOME_OTHER},
+    {"NVRTC_ERROR_INVALID_INPUT", OUTCOME_REFUSED_CALL},
+    {"NVRTC_ERROR_INVALID_PROGRAM", OUTCOME_OTHER},
+    {"NVRTC_ERROR_INVALID_OPTION", OUTCOME_REFUSED_OPTIONS},
+    {"NVRTC_ERROR_COMPILATION", OUTCOME_FAILURE},
+    {"NVRTC_ERROR_BUILTIN_OPERATION_FAILURE", OUTCOME_OTHER},
+    {"NVRTC_ERROR_NO_NAME_EXPRESSIONS_AFTER_COMPILATION", OUTCOME_OTHER},
+    {"NVRTC_ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION", OUTCOME_OTHER},
+    {"NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID", OUTCOME_OTHER},
+    {"NVRTC_ERROR_INTERNAL_ERROR", OUTCOME_OTHER},
+    {"NVRTC_ERROR_TIME_FILE_WRITE_FAILED", OUTCOME_OTHER},
+    {"NVRTC_ERROR_NO_PCH_CREATE_ATTEMPTED", OUTCOME_OTHER},
+    {"NVRTC_ERROR_PCH_CREATE_HEAP_EXHAUSTED", OUTCOME_OTHER},
+    {"NVRTC_ERROR_PCH_CREATE", OUTCOME_OTHER},
+    {"NVRTC_ERROR_CANCELLED", OUTCOME_OTHER},
+    {"NVRTC_ERROR_TIME_TRACE_FILE_WRITE_FAILED", OUTCOME_OTHER},
 };
 
 const struct compiler nvrtc_compiler = {
@@ -224,7 +206,6 @@ const struct compiler nvrtc_compiler = {
     .let_answer = let_answer,
     .prepare = describe_prepare,
     .run = run_compile,
-    .outcome = judge_code,
     .codes = codes,
     .code_count = sizeof(codes) / sizeof(codes[0]),
     .unwatched = complete_trace,

@@ -133,10 +133,7 @@ bool describe_prepare(const struct handle *handle, const struct call *call, cons
 
 void describe_free(struct request *request)
 {
-	struct options *options = (struct options *)request->own;
-
-	options_free(options);
-	*options = (struct options){0};
+	options_free((struct options *)request->own);
 	free(request->lock);
 	request->lock = NULL;
 }

@@ -126,14 +126,14 @@ static int handle_nvrtcCompileProgram(const struct door *door, nvrtcProgram prog
 	struct library *library;
 	struct event event;
 	int result;
-	bool off;
+	enum counter off;
 
 	if (known) {
 		return host_call_answer(host_errno, compile_call(&known->handle, &call));
 	}
-	off = runtime_get()->off;
+	off = runtime_get()->off_reason;
 	if (off) {
-		host_call_begin_bypass(door, NULL, runtime_get()->off_reason, &event);
+		host_call_begin_bypass(door, NULL, off, &event);
 	} else if (program &&
 	           (library = library_of_door(door))) { /* without a program, NVRTC does not read the options */
 		sticky_begin(library, &call, &sticky);
@@ -252,9 +252,8 @@ static int handle_nvrtcSetFlowCallback(const struct door *door, nvrtcProgram pro
 NVRTC_HANDLED(EXPORT)
 NVRTC_PRIVATE(EXPORT)
 
-#define THUNK(name, ...) DOOR_THUNKS(name, __VA_ARGS__)
-NVRTC_HANDLED(THUNK)
-NVRTC_PRIVATE(THUNK)
+NVRTC_HANDLED(DOOR_THUNKS)
+NVRTC_PRIVATE(DOOR_THUNKS)
 
 const struct door_thunks nvrtc_thunks[NVRTC_THUNK_COUNT] = {NVRTC_HANDLED(DOOR_THUNK_ROW)
                                                                 NVRTC_PRIVATE(DOOR_THUNK_ROW)};

@@ -13,22 +13,18 @@ _Static_assert(offsetof(struct program, handle) == 0, "a handle's record is a pr
 
 struct program *program_add(nvrtcProgram value, struct library *library, enum reach reach)
 {
-	struct program *program = calloc(1, sizeof(*program));
+	struct program *program = handle_add(sizeof(*program), value, library, reach);
 
-	if (!program) {
-		handle_free(handle_take(value));
-		return NULL;
+	if (program) {
+		/* before the texts are scanned, they are assumed to be path-dependent */
+		program->findings = SCAN_PATH | SCAN_PLACE;
 	}
-	/* before the texts are scanned, they are assumed to be path-dependent */
-	program->findings = SCAN_PATH | SCAN_PLACE;
-	return handle_add(&program->handle, value, library, reach) ? program : NULL;
+	return program;
 }
 
 struct program *program_find(nvrtcProgram value)
 {
-	struct handle *handle = handle_find_of(&nvrtc_compiler, value);
-
-	return handle ? program_of(handle) : NULL;
+	return program_of(handle_find_of(&nvrtc_compiler, value));
 }
 
 void program_release(struct handle *handle)
@@ -41,7 +37,7 @@ void program_release(struct handle *handle)
 	}
 	free(program->names);
 	free(atomic_load(&program->names_index));
-	lent_free(program->lent);
+	free(program->lent);
 }
 
 int program_add_name(struct program *program, const char *expression)

@@ -66,20 +66,17 @@ int request_digest_headers(const struct request_header *headers, size_t count, c
                            struct key *ret_digest)
 {
 	struct span *spans = calloc(2 * count + 1, sizeof(*spans));
-	uint64_t *sizes = calloc(count + 1, sizeof(*sizes));
-	int error = spans && sizes ? 0 : -ENOMEM;
 
-	for (size_t i = 0; error == 0 && i < count; i++) {
-		sizes[i] = headers[i].size;
-		spans[2 * i] = (struct span){&sizes[i], sizeof(sizes[i])};
+	if (!spans) {
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < count; i++) {
+		spans[2 * i] = (struct span){&headers[i].size, sizeof(headers[i].size)};
 		spans[2 * i + 1] = (struct span){headers[i].text, headers[i].size};
 	}
-	if (error == 0) {
-		(void)content_digest(secret, spans, 2 * count, ret_digest);
-	}
+	(void)content_digest(secret, spans, 2 * count, ret_digest);
 	free(spans);
-	free(sizes);
-	return error;
+	return 0;
 }
 
 bool request_digests_headers(const struct request_header *headers, size_t count)
@@ -293,7 +290,7 @@ int request_call(const struct nvrtc_request *request, struct stream *ret_stream,
 	return 0;
 failed:
 	stream_free(&stream);
-	directories_free(&plan.directories);
+	roots_free(&plan.directories.roots);
 	options_free(&options);
 	return error;
 }
@@ -394,9 +391,4 @@ int lent_copy(const struct lent *lent, char **ret_texts, size_t *ret_size)
 	*ret_texts = texts;
 	*ret_size = size;
 	return 0;
-}
-
-void lent_free(struct lent *lent)
-{
-	free(lent);
 }

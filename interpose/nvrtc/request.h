@@ -89,7 +89,7 @@ int request_call(const struct nvrtc_request *request, struct stream *ret_stream,
  * have the texts there. If a host freed or changed them, the digest differs or the read fails: it is a system call, so
  * it cannot crash the host.
  *
- * Calling sequence: lent_take() when the program is created, lent_copy() after a real compilation, lent_free(). Errors:
+ * Calling sequence: lent_take() when the program is created, lent_copy() after a real compilation, free(). Errors:
  * -ENOMEM; lent_copy(): -ESTALE if the host's memory no longer holds the texts or cannot be read. Threads: a struct
  * lent belongs to one program. Fork: a child has a copy of the host's memory too. Ownership: names are not stored.
  */
@@ -105,6 +105,5 @@ struct lent {
 int lent_take(const struct request_header *headers, size_t count, const struct secret *secret, struct lent **ret_lent);
 /* Copies all texts, concatenated, each followed by newlines, into a block that the caller must free(). */
 int lent_copy(const struct lent *lent, char **ret_texts, size_t *ret_size);
-void lent_free(struct lent *lent);
 
 #endif

@@ -6,7 +6,6 @@
 #include "interpose/nvvm/nodes.h"
 #include "interpose/nvvm/options.h"
 #include "interpose/nvvm/program.h"
-#include "keygen/directories.h"
 
 #include <errno.h>
 
@@ -29,7 +28,7 @@ static int ask_release(const struct library *library, int *ret_major, int *ret_m
 }
 
 /*
- * The call run consists of surroundings_begin(), surroundings_compute(), WORK, OPTION*, surroundings_end(). libNVVM
+ * The call run consists of request_begin_run(), WORK, OPTION*, request_end_run(). libNVVM
  * opens no file and asks for no directory, so there are no roots.
  *
  * All releases read NVVM_IR_VER_CHK after they have parsed the modules, and 12.9 and later read other variables before
@@ -39,26 +38,15 @@ static int ask_release(const struct library *library, int *ret_major, int *ret_m
 static enum counter describe_work(struct handle *handle, const struct call *call, struct surroundings *around,
                                   const struct snapshot *told, struct request *ret_request)
 {
-	const struct request_name name = {"", NAME_WITHOUT_DIRECTORY};
-	const struct directories none = {.count = 0};
-	struct stream stream = STREAM_EMPTY;
-
 	(void)handle;
 	(void)told;
-	surroundings_begin(&stream, around, &name, around->cwd ? &none : NULL);
-	surroundings_compute(&stream, around);
-	stream_number(&stream, TAG_WORK, (uint64_t)call->kind);
+	request_begin_run(ret_request, around);
+	stream_number(&ret_request->run, TAG_WORK, (uint64_t)call->kind);
 	for (int i = 0; i < call->option_count; i++) {
-		stream_string(&stream, TAG_OPTION, call->options[i]);
+		stream_string(&ret_request->run, TAG_OPTION, call->options[i]);
 	}
-	surroundings_end(&stream, around);
-	if (stream.failed) {
-		stream_free(&stream);
-		return COUNTER_ERRORS_memory;
-	}
-	ret_request->run = stream;
-	ret_request->traits = REQUEST_ASKS_VARIABLES | (around->cwd ? 0 : REQUEST_BOUND);
-	return COUNTER_NONE;
+	ret_request->traits |= REQUEST_ASKS_VARIABLES;
+	return request_end_run(ret_request, around);
 }
 
 static int run_work(const struct handle *handle, const struct call *call, enum cancellation cancellation)
@@ -75,27 +63,6 @@ static int run_work(const struct handle *handle, const struct call *call, enum c
 	handle_leave_real(ours);
 	nvvm_options_end(handle->library, told, result);
 	return result;
-}
-
-static enum outcome judge_code(int return_code)
-{
-	switch (return_code) {
-	case RESULT_SUCCESS:
-		return OUTCOME_SUCCESS;
-	case RESULT_INVALID_IR:
-	case RESULT_COMPILATION:
-		return OUTCOME_FAILURE;
-	case RESULT_INVALID_OPTION:
-		return OUTCOME_REFUSED_OPTIONS;
-	case RESULT_INVALID_INPUT:
-	case RESULT_INVALID_PROGRAM:
-	case RESULT_NO_MODULE_IN_PROGRAM:
-		return OUTCOME_REFUSED_CALL;
-	case RESULT_OUT_OF_MEMORY:
-		return OUTCOME_NO_MEMORY;
-	default:
-		return OUTCOME_OTHER;
-	}
 }
 
 static enum counter refuse_result(const struct handle *handle, const struct request *request, struct event *event)
@@ -131,17 +98,17 @@ static bool explains_failure(const struct handle *handle, const struct result *r
 	return log && !result_says_shortage(log) && log->size > 1;
 }
 
-static const char *const codes[] = {
-    "NVVM_SUCCESS",
-    "NVVM_ERROR_OUT_OF_MEMORY",
-    "NVVM_ERROR_PROGRAM_CREATION_FAILURE",
-    "NVVM_ERROR_IR_VERSION_MISMATCH",
-    "NVVM_ERROR_INVALID_INPUT",
-    "NVVM_ERROR_INVALID_PROGRAM",
-    "NVVM_ERROR_INVALID_IR",
-    "NVVM_ERROR_INVALID_OPTION",
-    "NVVM_ERROR_NO_MODULE_IN_PROGRAM",
-    "NVVM_ERROR_COMPILATION",
+static const struct compiler_code codes[] = {
+    {"NVVM_SUCCESS", OUTCOME_SUCCESS},
+    {"NVVM_ERROR_OUT_OF_MEMORY", OUTCOME_NO_MEMORY},
+    {"NVVM_ERROR_PROGRAM_CREATION_FAILURE", OUTCOME_OTHER},
+    {"NVVM_ERROR_IR_VERSION_MISMATCH", OUTCOME_OTHER},
+    {"NVVM_ERROR_INVALID_INPUT", OUTCOME_REFUSED_CALL},
+    {"NVVM_ERROR_INVALID_PROGRAM", OUTCOME_REFUSED_CALL},
+    {"NVVM_ERROR_INVALID_IR", OUTCOME_FAILURE},
+    {"NVVM_ERROR_INVALID_OPTION", OUTCOME_REFUSED_OPTIONS},
+    {"NVVM_ERROR_NO_MODULE_IN_PROGRAM", OUTCOME_REFUSED_CALL},
+    {"NVVM_ERROR_COMPILATION", OUTCOME_FAILURE},
 };
 
 const struct compiler nvvm_compiler = {
@@ -166,7 +133,6 @@ const struct compiler nvvm_compiler = {
     .describe = describe_work,
     .served = nvvm_program_served,
     .run = run_work,
-    .outcome = judge_code,
     .codes = codes,
     .code_count = sizeof(codes) / sizeof(codes[0]),
     .refuses = refuse_result,

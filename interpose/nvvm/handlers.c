@@ -73,13 +73,13 @@ static int forward_work(const struct door *door, enum nvvm_function function, vo
                         int host_errno)
 {
 	struct library *library = door->library; /* there are only thunks */
-	bool off = runtime_get()->off;
+	enum counter off = runtime_get()->off_reason;
 	struct event event;
 	uint32_t told;
 	int result;
 
 	if (off) {
-		host_call_begin_bypass(door, NULL, runtime_get()->off_reason, &event);
+		host_call_begin_bypass(door, NULL, off, &event);
 	}
 	told =
 	    program ? nvvm_options_begin(library, call) : 0; /* without a program, libNVVM does not read the options */
@@ -119,7 +119,6 @@ HOST_CALL_GETTERS(nvvmGetProgramLog, ARTIFACT_LOG, void *, char *)
 
 /* ---- the doors ---- */
 
-#define THUNK(name, ...) DOOR_THUNKS(name, __VA_ARGS__)
-NVVM_HANDLED(THUNK)
+NVVM_HANDLED(DOOR_THUNKS)
 
 const struct door_thunks nvvm_thunks[FUNCTION_COUNT] = {NVVM_HANDLED(DOOR_THUNK_ROW)};

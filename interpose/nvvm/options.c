@@ -12,32 +12,33 @@
  * These were run before plain compilations with 12.0, 12.4, 12.9, 13.0 and 13.5, and changed nothing
  * (tests/nvvm/options.py).
  */
-static const char *const clear[] = {"-g",         "-gen-lto",     "-generate-line-info", "-inline-info",
-                                    "-fast-math", "-numba-debug", "-nvvm-latest"};
-static const char *const clear_beginnings[] = {
-    "-arch=",   "-opt=",      "-ftz=",         "-prec-sqrt=",    "-prec-div=",     "-fma=", "-jump-table-density=",
-    "-maxreg=", "-opt-fdiv=", "-host-ref-ek=", "-nvvm-version=", "-Ofast-compile="};
-static const char *const sticky[] = {"-restrict", "-Xopt", "-Xllc"};
-static const char *const sticky_beginnings[] = {"-split-compile="};
+static const char *const clear[] = {"-g",
+                                    "-gen-lto",
+                                    "-generate-line-info",
+                                    "-inline-info",
+                                    "-fast-math",
+                                    "-numba-debug",
+                                    "-nvvm-latest",
+                                    "-arch=",
+                                    "-opt=",
+                                    "-ftz=",
+                                    "-prec-sqrt=",
+                                    "-prec-div=",
+                                    "-fma=",
+                                    "-maxreg=",
+                                    "-jump-table-density=",
+                                    "-opt-fdiv=",
+                                    "-host-ref-ek=",
+                                    "-nvvm-version=",
+                                    "-Ofast-compile="};
+static const char *const sticky[] = {"-restrict", "-Xopt", "-Xllc", "-split-compile="};
 
-static bool is_one(const char *option, const char *const *list, size_t count)
+static bool is_among(const char *option, const char *const *list, size_t count)
 {
-	for (size_t i = 0; i < count; i++) {
-		if (strcmp(option, list[i]) == 0) {
-			return true;
-		}
+	while (count > 0 && !compiler_option_is(option, list[count - 1])) {
+		count--;
 	}
-	return false;
-}
-
-static bool begins_as_one(const char *option, const char *const *list, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		if (strncmp(option, list[i], strlen(list[i])) == 0) {
-			return true;
-		}
-	}
-	return false;
+	return count > 0;
 }
 
 uint32_t nvvm_options_tell(const struct call *call)
@@ -50,11 +51,9 @@ uint32_t nvvm_options_tell(const struct call *call)
 	for (int i = 0; i < call->option_count; i++) {
 		const char *option = call->options[i];
 
-		if (is_one(option, sticky, LENGTH(sticky)) ||
-		    begins_as_one(option, sticky_beginnings, LENGTH(sticky_beginnings))) {
+		if (is_among(option, sticky, LENGTH(sticky))) {
 			told |= TOLD_STICKY;
-		} else if (!is_one(option, clear, LENGTH(clear)) &&
-		           !begins_as_one(option, clear_beginnings, LENGTH(clear_beginnings))) {
+		} else if (!is_among(option, clear, LENGTH(clear))) {
 			told |= TOLD_UNCLEARED;
 		}
 	}
@@ -85,8 +84,8 @@ void nvvm_options_end(struct library *library, uint32_t told, int result)
 
 enum counter nvvm_options_spoil(const struct library *library)
 {
-	bool running = atomic_load(&library->uncleared_running) !=
-	               0; /* read before `told`, to which a running call adds before it ends */
+	/* read before `told`, to which a running call adds before it ends */
+	bool running = atomic_load(&library->uncleared_running) != 0;
 	uint32_t told = atomic_load(&library->told);
 
 	if (told & TOLD_STICKY) {

@@ -21,21 +21,16 @@ _Static_assert(offsetof(struct nvvm_program, handle) == 0, "a handle's record is
 
 void nvvm_program_add(void *value, struct library *library)
 {
-	struct nvvm_program *program = calloc(1, sizeof(*program));
+	struct nvvm_program *program = handle_add(sizeof(*program), value, library, REACH_THUNK);
 
-	if (!program) {
-		handle_free(handle_take(value));
-		return;
+	if (program) {
+		stream_number(&program->handle.creation, TAG_CREATION, REQUEST_FORMAT);
 	}
-	stream_number(&program->handle.creation, TAG_CREATION, REQUEST_FORMAT);
-	(void)handle_add(&program->handle, value, library, REACH_THUNK);
 }
 
 struct nvvm_program *nvvm_program_find(void *value)
 {
-	struct handle *handle = handle_find_of(&nvvm_compiler, value);
-
-	return handle ? nvvm_program_of(handle) : NULL;
+	return nvvm_program_of(handle_find_of(&nvvm_compiler, value));
 }
 
 /* Returns true if the entry has a log that is not empty. */
@@ -118,7 +113,7 @@ void nvvm_program_served(struct handle *handle, const struct entry *entry)
 	struct nvvm_program *program = nvvm_program_of(handle);
 
 	program->log = entry;
-	if (handle->calls[handle->call_count - 1].kind == WORK_COMPILE) {
+	if (handle->calls[handle->call_count - 1].call.kind == WORK_COMPILE) {
 		program->result = entry;
 	}
 }

@@ -15,9 +15,7 @@ static struct library library = {.compiler = &compiler};
 
 static struct handle *add(void *value, enum reach reach)
 {
-	struct handle *handle = calloc(1, sizeof(*handle));
-
-	return handle && handle_add(handle, value, &library, reach) ? handle : NULL;
+	return handle_add(sizeof(struct handle), value, &library, reach);
 }
 
 /* Returns addresses like those of malloc(). */

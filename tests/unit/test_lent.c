@@ -23,7 +23,7 @@ static char *map_text(void)
 
 static void retake(void)
 {
-	lent_free(lent);
+	free(lent);
 	cr_assert_eq(lent_take(headers, 2, NULL, &lent), 0);
 }
 
@@ -39,7 +39,7 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-	lent_free(lent);
+	free(lent);
 }
 
 TestSuite(lent, .init = set_up, .fini = tear_down);
