@@ -150,13 +150,7 @@ static struct fixed_directory stamp_directory(const struct items *items, size_t 
 			return none;
 		}
 	}
-	return (struct fixed_directory){
-	    .device = now.device,
-	    .inode = now.inode,
-	    .mtime_ns = now.mtime_ns,
-	    .ctime_ns = now.ctime_ns,
-	    .settled = 1,
-	};
+	return fixed_directory_from(&now);
 }
 
 /*

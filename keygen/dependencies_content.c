@@ -47,11 +47,6 @@ void content_taken(struct content *content, const struct fixed_stamps *stamps)
 	content->same_boot = stamps->taken_ns != 0 && mount_boot(boot) && memcmp(boot, stamps->boot, sizeof(boot)) == 0;
 }
 
-void content_enter(struct content *content)
-{
-	content->sampled = false;
-}
-
 void content_end(struct content *content)
 {
 	free(content->anew);
@@ -184,16 +179,16 @@ static bool find_digest(struct content *content, const struct file_stamp *now, c
 	return recall_find(&remembered, &key, ret_digest) && !is_refusal(open_sample(content, OPENED_BEFORE));
 }
 
-static enum content_answer read_content(struct content *content, const struct checked_item *item,
-                                        const struct stat *stat, const struct file_stamp *now,
-                                        const struct mount *mount)
+static enum dependency_state read_content(struct content *content, const struct checked_item *item,
+                                          const struct stat *stat, const struct file_stamp *now,
+                                          const struct mount *mount)
 {
 	bool settled = stamp_counts(now, mount, stamp_now());
 	struct key digest;
 
 	if (!settled || !find_digest(content, now, mount, &digest)) {
 		if (now->size > content->left || place_digest(content->place, stat, &digest) != 0) {
-			return CONTENT_UNREADABLE;
+			return DEPENDENCY_UNREADABLE;
 		}
 		content->left -= now->size;
 		content->sampled = true;
@@ -204,10 +199,10 @@ static enum content_answer read_content(struct content *content, const struct ch
 		}
 	}
 	if (memcmp(digest.bytes, item->content.digest, KEY_BYTES) != 0) {
-		return CONTENT_CHANGED;
+		return DEPENDENCY_CHANGED;
 	}
 	stamp_anew(content, item, now, settled);
-	return CONTENT_SAME;
+	return DEPENDENCY_UNCHANGED;
 }
 
 static bool same_stamp(const struct checked_item *item, const struct file_stamp *now)
@@ -217,8 +212,8 @@ static bool same_stamp(const struct checked_item *item, const struct file_stamp 
 	       now->ctime_ns == item->content.ctime_ns;
 }
 
-enum content_answer content_ask(struct content *content, const struct checked_item *item, const struct stat *stat,
-                                const struct file_stamp *now, uint64_t number)
+enum dependency_state content_ask(struct content *content, const struct checked_item *item, const struct stat *stat,
+                                  const struct file_stamp *now, uint64_t number)
 {
 	static const struct mount unknown = {.kind = MOUNT_UNKNOWN};
 	struct sight *sight = sights_see(&content->sights, content->place->path, now->device, number);
@@ -230,7 +225,7 @@ enum content_answer content_ask(struct content *content, const struct checked_it
 	if (!same || !sight || !sight->recorded || !content->same_boot || now->size == 0) {
 		return read_content(content, item, stat, now, sight ? &sight->mount : &unknown);
 	}
-	return is_permitted(content, item, now, &sight->mount) ? CONTENT_SAME : CONTENT_UNREADABLE;
+	return is_permitted(content, item, now, &sight->mount) ? DEPENDENCY_UNCHANGED : DEPENDENCY_UNREADABLE;
 }
 
 bool directory_counts(const char *path, const struct file_stamp *stamp, const struct mount *mount, int64_t read_ns)
@@ -254,13 +249,7 @@ bool content_same_directory(struct content *content, const struct place_group *g
 void content_stamp_directory(struct content *content, const struct place_group *group, const struct file_stamp *now,
                              uint64_t number)
 {
-	const struct fixed_directory stamp = {
-	    .device = now->device,
-	    .inode = now->inode,
-	    .mtime_ns = now->mtime_ns,
-	    .ctime_ns = now->ctime_ns,
-	    .settled = 1,
-	};
+	const struct fixed_directory stamp = fixed_directory_from(now);
 	struct sight *sight;
 
 	/*

@@ -32,45 +32,45 @@ static void forget_item(uint8_t *at, const struct checked_item *item, bool exact
 	}
 }
 
-static enum read forget_group(struct reader *reader, uint8_t *bytes)
+static int forget_group(struct reader *reader, uint8_t *bytes)
 {
 	struct place_group group;
 	uint32_t items = 0;
-	enum read read = reader_group(reader, &group, &items);
+	int error = reader_group(reader, &group, &items);
 
-	if (read == READ_SOUND && (group.hints & HINT_STAMPED)) {
+	if (error == 0 && (group.hints & HINT_STAMPED)) {
 		memset(bytes + group.stamp_at, 0, sizeof(group.stamp));
 	}
-	for (; read == READ_SOUND && items > 0; items--) {
+	for (; error == 0 && items > 0; items--) {
 		struct checked_item item;
 		const char *name;
 		size_t size;
 
-		read = reader_item(reader, &item, &name, &size);
-		if (read == READ_SOUND && item.kind != ITEM_ABSENT) {
+		error = reader_item(reader, &item, &name, &size);
+		if (error == 0 && item.kind != ITEM_ABSENT) {
 			forget_item(bytes + item.at, &item, (reader->flags & DEPENDENCIES_EXACT) != 0);
 		}
 	}
-	return read;
+	return error;
 }
 
 void dependencies_forget(void *dependencies, size_t size)
 {
 	struct fixed_stamps stamps;
 	struct reader reader;
-	enum read read = reader_head(&reader, dependencies, size, &stamps);
+	int error = reader_head(&reader, dependencies, size, &stamps);
 
-	if (read == READ_SOUND) {
+	if (error == 0) {
 		memset((uint8_t *)dependencies + DEPENDENCIES_STAMPS_AT, 0, sizeof(stamps));
 	}
-	for (uint32_t i = 0; read == READ_SOUND && i < reader.roots; i++) {
+	for (uint32_t i = 0; error == 0 && i < reader.roots; i++) {
 		const char *text;
 		size_t text_size;
 
-		read = reader_root(&reader, &text, &text_size);
+		error = reader_root(&reader, &text, &text_size);
 	}
-	for (uint32_t i = 0; read == READ_SOUND && i < reader.groups; i++) {
-		read = forget_group(&reader, dependencies);
+	for (uint32_t i = 0; error == 0 && i < reader.groups; i++) {
+		error = forget_group(&reader, dependencies);
 	}
 }
 

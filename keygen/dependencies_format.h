@@ -108,6 +108,12 @@ static inline bool stamp_counts(const struct file_stamp *stamp, const struct mou
 	return mount->kind != MOUNT_UNKNOWN && stamp->size > 0 && file_stamp_settled(stamp, read_ns);
 }
 
+/* Returns the stamp of a directory of which an equal stamp means equal entries. */
+static inline struct fixed_directory fixed_directory_from(const struct file_stamp *stamp)
+{
+	return (struct fixed_directory){stamp->device, stamp->inode, stamp->mtime_ns, stamp->ctime_ns, .settled = 1};
+}
+
 _Static_assert(sizeof(struct fixed_stamps) == 48 + MOUNTS_MAX * sizeof(struct mount) && sizeof(struct mount) == 24,
                "no padding");
 _Static_assert(sizeof(struct fixed_item) == 12 && sizeof(struct fixed_identity) == 40 &&

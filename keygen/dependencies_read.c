@@ -2,21 +2,21 @@
 /* Each field is checked before it is used, because entries come from archives, remote caches and other users too. */
 #include "keygen/dependencies_read.h"
 
+#include <errno.h>
 #include <string.h>
 
 /* Reads the dependencies that are not paths: the digest of the mathematics functions and the machine's answers. */
-static enum read read_environment(struct reader *reader)
+static int read_environment(struct reader *reader)
 {
 	reader->arithmetic = reader->flags & DEPENDENCIES_ARITHMETIC ? cursor_bytes(&reader->cursor, KEY_BYTES) : NULL;
 	reader->answer_count = reader->flags & DEPENDENCIES_MACHINE ? cursor_u32(&reader->cursor) : 0;
 	if (reader->cursor.failed || reader->answer_count > MACHINE_ANSWERS_MAX) {
-		return READ_DAMAGED;
+		return -EBADMSG;
 	}
-	return reader_fixed(reader, reader->answers, reader->answer_count * sizeof(reader->answers[0])) ? READ_SOUND
-	                                                                                                : READ_DAMAGED;
+	return reader_fixed(reader, reader->answers, reader->answer_count * sizeof(reader->answers[0])) ? 0 : -EBADMSG;
 }
 
-enum read reader_head(struct reader *reader, const void *bytes, size_t size, struct fixed_stamps *ret_stamps)
+int reader_head(struct reader *reader, const void *bytes, size_t size, struct fixed_stamps *ret_stamps)
 {
 	struct cursor *cursor = &reader->cursor;
 	uint32_t magic;
@@ -31,19 +31,19 @@ enum read reader_head(struct reader *reader, const void *bytes, size_t size, str
 	reader->items = cursor_u32(cursor);
 	reader->classes = cursor_u32(cursor);
 	if (!cursor->failed && magic != DEPENDENCIES_MAGIC) {
-		return READ_OTHER_VERSION;
+		return -EPROTONOSUPPORT;
 	}
 	stamps = cursor_bytes(cursor, sizeof(*ret_stamps));
 	/* The counts are limited by the size, so that a damaged one cannot make the walk allocate gigabytes. */
 	if (!stamps || (reader->flags & ~(DEPENDENCIES_EXACT | DEPENDENCIES_ARITHMETIC | DEPENDENCIES_MACHINE)) != 0 ||
 	    reader->items > size / sizeof(struct fixed_item) || reader->classes > reader->items) {
-		return READ_DAMAGED;
+		return -EBADMSG;
 	}
 	memcpy(ret_stamps, stamps, sizeof(*ret_stamps));
 	return read_environment(reader);
 }
 
-enum read reader_root(struct reader *reader, const char **ret_text, size_t *ret_size)
+int reader_root(struct reader *reader, const char **ret_text, size_t *ret_size)
 {
 	size_t size = cursor_u32(&reader->cursor);
 
@@ -53,10 +53,10 @@ enum read reader_root(struct reader *reader, const char **ret_text, size_t *ret_
 		*ret_text = cursor_bytes(&reader->cursor, size);
 		*ret_size = size;
 	}
-	return reader->cursor.failed ? READ_DAMAGED : READ_SOUND;
+	return reader->cursor.failed ? -EBADMSG : 0;
 }
 
-enum read reader_group(struct reader *reader, struct place_group *ret_group, uint32_t *ret_items)
+int reader_group(struct reader *reader, struct place_group *ret_group, uint32_t *ret_items)
 {
 	struct place_group group = {.base = cursor_u32(&reader->cursor), .base_text = ""};
 	bool free_base = group.base == BASE_CWD || group.base == BASE_LITERAL;
@@ -68,32 +68,32 @@ enum read reader_group(struct reader *reader, struct place_group *ret_group, uin
 	group.directory_size = cursor_u32(&reader->cursor);
 	group.directory = reader_text(reader, group.directory_size);
 	if (!group.directory || reader->cursor.failed || (!free_base && group.base >= reader->roots)) {
-		return READ_DAMAGED;
+		return -EBADMSG;
 	}
 	if (group.hints & HINT_STAMPED) {
 		group.stamp_at = (size_t)(reader->cursor.at - reader->bytes);
 		if (!reader_fixed(reader, &group.stamp, sizeof(group.stamp))) {
-			return READ_DAMAGED;
+			return -EBADMSG;
 		}
 	}
 	absolute = group.directory_size > 0 && group.directory[0] == '/';
 	if (group.directory_size > 0 && group.directory[group.directory_size - 1] != '/') {
-		return READ_DAMAGED;
+		return -EBADMSG;
 	}
 	/*
 	 * A directory relative to the cwd has no leading slash and may be empty. Others begin with a slash, except that
 	 * the directory of a root itself is empty.
 	 */
 	if (group.base == BASE_CWD ? absolute : !absolute && (free_base || group.directory_size > 0)) {
-		return READ_DAMAGED;
+		return -EBADMSG;
 	}
 	if (items == 0 || items > reader->items) {
-		return READ_DAMAGED;
+		return -EBADMSG;
 	}
 	reader->items -= items;
 	*ret_group = group;
 	*ret_items = items;
-	return READ_SOUND;
+	return 0;
 }
 
 bool reader_ends(const struct reader *reader)

@@ -6,7 +6,8 @@
  * that texts contain no NUL and are no longer than a path, and that numbers are in range.
  *
  * Calling sequence: reader_head(), reader_root() for each root, reader_group() for each group and reader_item() for
- * each of its items, reader_ends(). Errors: any result other than READ_SOUND ends the reading. Ownership: results
+ * each of its items, reader_ends(). Errors: -EBADMSG: damaged;
+ * -EPROTONOSUPPORT: another version. Any error ends the reading. Ownership: results
  * point into the bytes.
  */
 #ifndef KEYGEN_DEPENDENCIES_READ_H
@@ -14,9 +15,11 @@
 
 #include "keygen/dependencies_format.h"
 #include "keygen/dependencies_sights.h"
+#include "keygen/dependencies_tell.h"
 #include "keygen/digest.h"
 #include "keygen/stream.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <string.h>
@@ -94,11 +97,11 @@ int place_digest(struct place *place, const struct stat *stat, struct key *ret_d
  * dependencies_content: does a file still have the content that the dependencies name?
  *
  *     stamp equal, taken on this boot in this mount --yes--> opened before with our credentials?
- *        | no                                                   | yes: SAME, except one file per directory
- *        |                                                      | no, or that one file: open it --> SAME, UNREADABLE
+ *        | no                                                   | yes: UNCHANGED, except one file per directory
+ *        |                                                      | no, or that one file: open it --> UNCHANGED, UNREADABLE
  *        v
  *     read by this process at this stamp? --no--> read it; remember, if settled
- *        `--------------------------------------> digest equal? SAME (with a new stamp), CHANGED
+ *        `--------------------------------------> digest equal? UNCHANGED (with a new stamp), CHANGED
  *
  * Purpose: finds the answer with the least work, and makes new stamps with which the next look-up needs less.
  *
@@ -133,7 +136,7 @@ struct content {
 	struct sights sights;
 	struct credentials credentials;
 	bool credentials_set;
-	bool sampled;  /* a file of the current directory was opened */
+	bool sampled;  /* a file of the current directory was opened; the walk clears it for each directory */
 	uint64_t left; /* bytes that may still be read, of CONTENT_READ_MAX */
 	bool wants_anew;
 	int64_t began_ns; /* before the first path was looked at: a directory as new as this is not stamped */
@@ -141,24 +144,20 @@ struct content {
 	uint32_t gained;  /* number of files that had to be read and whose new stamp saves the next read */
 };
 
-enum content_answer { CONTENT_SAME, CONTENT_CHANGED, CONTENT_UNREADABLE };
-
 /* CONTENT_ANEW: if a stamp differs, make a copy of the dependencies with new stamps (content_anew()). */
 enum content_want { CONTENT_AS_IT_IS, CONTENT_ANEW };
 void content_begin(struct content *content, const void *bytes, size_t size, enum content_want want,
                    struct place *place);
 /* Sets the recorded head of the stamps and compares its boot with the present one. Call it after content_begin(). */
 void content_taken(struct content *content, const struct fixed_stamps *stamps);
-/* Begins another directory: the first of its files that is checked will be opened. */
-void content_enter(struct content *content);
 void content_end(struct content *content);
 
 /*
  * Checks the content of the file that `place` has selected. `now` is its present stamp (from `stat`), `number` the
- * number of its mount.
+ * number of its mount. Returns DEPENDENCY_UNCHANGED, DEPENDENCY_CHANGED or DEPENDENCY_UNREADABLE.
  */
-enum content_answer content_ask(struct content *content, const struct checked_item *item, const struct stat *stat,
-                                const struct file_stamp *now, uint64_t number);
+enum dependency_state content_ask(struct content *content, const struct checked_item *item, const struct stat *stat,
+                                  const struct file_stamp *now, uint64_t number);
 /* Writes the file that the path names now into the new stamps. */
 void content_moved(struct content *content, const struct checked_item *item, const struct file_stamp *now);
 /* Returns true if the group's directory, whose present stamp is `now`, has the same entries as when it was stamped. */
@@ -175,8 +174,6 @@ bool directory_counts(const char *path, const struct file_stamp *stamp, const st
 /* Returns the dependencies with new stamps, which the caller must free(); NULL if they would save no reading. */
 uint8_t *content_anew(struct content *content);
 
-enum read { READ_SOUND, READ_DAMAGED, READ_OTHER_VERSION };
-
 struct reader {
 	struct cursor cursor;
 	const uint8_t *bytes;
@@ -188,11 +185,11 @@ struct reader {
 };
 
 /* Reads the head. `ret_stamps` is a copy. */
-enum read reader_head(struct reader *reader, const void *bytes, size_t size, struct fixed_stamps *ret_stamps);
+int reader_head(struct reader *reader, const void *bytes, size_t size, struct fixed_stamps *ret_stamps);
 /* Reads the next root. `ret_text` is NULL if the root may have any text. */
-enum read reader_root(struct reader *reader, const char **ret_text, size_t *ret_size);
+int reader_root(struct reader *reader, const char **ret_text, size_t *ret_size);
 /* Reads the head of the next group. The caller then sets the base's text. */
-enum read reader_group(struct reader *reader, struct place_group *ret_group, uint32_t *ret_items);
+int reader_group(struct reader *reader, struct place_group *ret_group, uint32_t *ret_items);
 /* Returns true if all bytes and all items have been read. */
 bool reader_ends(const struct reader *reader);
 
@@ -216,31 +213,31 @@ __attribute__((always_inline)) static inline bool reader_fixed(struct reader *re
 	return bytes != NULL;
 }
 
-__attribute__((always_inline)) static inline enum read reader_item(struct reader *reader, struct checked_item *ret_item,
-                                                                   const char **ret_name, size_t *ret_size)
+__attribute__((always_inline)) static inline int reader_item(struct reader *reader, struct checked_item *ret_item,
+                                                             const char **ret_name, size_t *ret_size)
 {
 	struct fixed_item head;
 	const char *name;
 
 	if (!reader_fixed(reader, &head, sizeof(head)) || !(name = reader_text(reader, head.size)) ||
 	    memchr(name, '/', head.size)) {
-		return READ_DAMAGED;
+		return -EBADMSG;
 	}
 	*ret_name = name;
 	*ret_size = head.size;
 	ret_item->kind = head.kind;
 	if (head.kind == ITEM_ABSENT) {
 		ret_item->error = (int)head.number;
-		return READ_SOUND;
+		return 0;
 	}
 	ret_item->class = head.number;
 	ret_item->at = (size_t)(reader->cursor.at - reader->bytes);
 	if ((head.kind != ITEM_IDENTITY && head.kind != ITEM_CONTENT) || head.number >= reader->classes ||
 	    !reader_fixed(reader, &ret_item->identity, sizeof(ret_item->identity)) ||
 	    (head.kind == ITEM_CONTENT && !reader_fixed(reader, &ret_item->content, sizeof(ret_item->content)))) {
-		return READ_DAMAGED;
+		return -EBADMSG;
 	}
-	return READ_SOUND;
+	return 0;
 }
 
 #endif

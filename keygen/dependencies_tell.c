@@ -147,11 +147,11 @@ bool dependencies_bound_root(const void *dependencies, size_t size, uint32_t roo
 	struct reader reader;
 	size_t text_size = 0;
 
-	if (reader_head(&reader, dependencies, size, &stamps) != READ_SOUND || root >= reader.roots) {
+	if (reader_head(&reader, dependencies, size, &stamps) != 0 || root >= reader.roots) {
 		return false;
 	}
 	for (uint32_t i = 0; i <= root; i++) {
-		if (reader_root(&reader, &text, &text_size) != READ_SOUND) {
+		if (reader_root(&reader, &text, &text_size) != 0) {
 			return false;
 		}
 	}

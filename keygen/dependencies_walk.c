@@ -25,19 +25,6 @@ static inline bool note_file(struct walk *walk, const struct checked_item *item,
 	return true;
 }
 
-static inline enum dependency_state ask_content(struct walk *walk, const struct checked_item *item,
-                                                const struct stat *stat, const struct file_stamp *now, uint64_t number)
-{
-	switch (content_ask(&walk->content, item, stat, now, number)) {
-	case CONTENT_SAME:
-		return DEPENDENCY_UNCHANGED;
-	case CONTENT_CHANGED:
-		return DEPENDENCY_CHANGED;
-	default:
-		return DEPENDENCY_UNREADABLE;
-	}
-}
-
 static inline enum dependency_state ask_present(struct walk *walk, const struct checked_item *item,
                                                 const struct stat *stat, uint64_t number)
 {
@@ -65,7 +52,7 @@ static inline enum dependency_state ask_present(struct walk *walk, const struct 
 	if (now.size != item->identity.size) {
 		return DEPENDENCY_CHANGED;
 	}
-	return ask_content(walk, item, stat, &now, number);
+	return content_ask(&walk->content, item, stat, &now, number);
 }
 
 static inline enum dependency_state ask_path(struct walk *walk, const struct checked_item *item)
@@ -99,11 +86,9 @@ __attribute__((always_inline)) static inline int read_item(struct walk *walk, st
 {
 	const char *name;
 	size_t size;
+	int error = reader_item(&walk->reader, ret_item, &name, &size);
 
-	if (reader_item(&walk->reader, ret_item, &name, &size) != READ_SOUND) {
-		return -EBADMSG;
-	}
-	return place_name(&walk->place, name, size) != 0 ? -ENAMETOOLONG : 0;
+	return error ? error : place_name(&walk->place, name, size);
 }
 
 static inline int walk_items(struct walk *walk, const struct place_group *group, uint32_t items)
@@ -182,8 +167,7 @@ static void stamp_directory(struct walk *walk, struct reader reader, const struc
 		const char *name;
 		size_t size;
 
-		if (reader_item(&reader, &item, &name, &size) != READ_SOUND ||
-		    place_name(&walk->place, name, size) != 0 ||
+		if (reader_item(&reader, &item, &name, &size) != 0 || place_name(&walk->place, name, size) != 0 ||
 		    (item.kind == ITEM_ABSENT && !place_is_vacant(&walk->place))) {
 			return;
 		}
@@ -216,17 +200,17 @@ static int walk_group(struct walk *walk)
 	struct place_group group;
 	uint32_t items = 0;
 	bool asked;
-	int error;
+	int error = reader_group(&walk->reader, &group, &items);
 
-	if (reader_group(&walk->reader, &group, &items) != READ_SOUND) {
-		return -EBADMSG;
+	if (error != 0) {
+		return error;
 	}
 	asked = find_base(walk, &group);
 	if (!asked) {
 		group.hints = 0; /* opens nothing */
 	}
-	error = place_enter(&walk->place, &group) != 0 ? -ENAMETOOLONG : 0;
-	content_enter(&walk->content);
+	error = place_enter(&walk->place, &group);
+	walk->content.sampled = false;
 	if (error == 0) {
 		error = asked ? walk_entered(walk, &group, items) : pass_items(walk, &group, items);
 	}
@@ -242,10 +226,10 @@ static int walk_roots(struct walk *walk)
 		const char *text;
 		size_t size;
 
-		if (reader_root(&walk->reader, &text, &size) != READ_SOUND) {
-			return -EBADMSG;
+		error = reader_root(&walk->reader, &text, &size);
+		if (error == 0) {
+			error = walk->visitor->root(walk, i, text, size);
 		}
-		error = walk->visitor->root(walk, i, text, size);
 	}
 	return error;
 }
@@ -253,10 +237,10 @@ static int walk_roots(struct walk *walk)
 static int walk_head(struct walk *walk, const void *dependencies, size_t size)
 {
 	struct fixed_stamps stamps;
-	enum read head = reader_head(&walk->reader, dependencies, size, &stamps);
+	int error = reader_head(&walk->reader, dependencies, size, &stamps);
 
-	if (head != READ_SOUND) {
-		return head == READ_DAMAGED ? -EBADMSG : -EPROTONOSUPPORT;
+	if (error != 0) {
+		return error;
 	}
 	/* Without paths no stamp is compared, so the boot id need not be read. */
 	if (walk->reader.items > 0) {

@@ -15,7 +15,6 @@
 #define KEYGEN_DEPENDENCIES_WALK_H
 
 #include "keygen/dependencies_read.h"
-#include "keygen/dependencies_tell.h"
 
 /* The file that the paths of a class name now. */
 struct seen {

@@ -122,8 +122,3 @@ void directories_put(struct stream *stream, const struct directories *directorie
 	stream_number(stream, REQUEST_TAG_ROOT, directory->root);
 	stream_string(stream, REQUEST_TAG_REST, directory->text + directories->roots.root[directory->root].size);
 }
-
-void directories_free(struct directories *directories)
-{
-	roots_free(&directories->roots);
-}

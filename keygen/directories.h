@@ -6,7 +6,7 @@
  * the second directory is "root 0" with the rest "/cccl". So no root is inside another, and a path is in at most one.
  *
  * Calling sequence: directories_add() for each directory in the request's order, directories_number(),
- * directories_put() where the request names a directory; then move the roots out of the struct, or directories_free().
+ * directories_put() where the request names a directory; then move the roots out of the struct, or roots_free().
  * The caller adds a directory only if its paths have a single spelling (directories_plain(), and no byte of it has
  * another spelling in a text); otherwise the request must be path-dependent. Errors: directories_add() returns false
  * after DIRECTORIES_MAX directories; directories_number() returns -ENOMEM. Ownership: the texts passed in must outlive
@@ -82,7 +82,6 @@ bool directories_add(struct directories *directories, const char *text, size_t s
 int directories_number(struct directories *directories);
 /* Writes the number of the root of the directory added as number `index`, and the rest of its text after the root. */
 void directories_put(struct stream *stream, const struct directories *directories, size_t index);
-void directories_free(struct directories *directories);
 
 /* Returns true if no component is empty, "." or "..": then every path in the directory starts with its text and "/". */
 bool directories_plain(const char *path, size_t size);

@@ -19,7 +19,7 @@
 #define SYSFS      0x62656572U
 
 /* Types as in f_type of statfs(2); <linux/magic.h> has only some of them. */
-static const struct {
+static const struct known_type {
 	uint32_t type;
 	enum mount_kind kind;
 	const char *kernel; /* name of its directory in /sys/fs, for MOUNT_SUPERBLOCK */
@@ -43,6 +43,20 @@ static const struct {
     {0x47504653, MOUNT_NUMBERED, NULL, true},  /* gpfs */
     {0x19830326, MOUNT_NUMBERED, NULL, true},  /* beegfs */
 };
+
+/* Returns the type of the file system that the path is on, or NULL. */
+static const struct known_type *find_type(const char *path, struct statfs *ret_system)
+{
+	if (statfs(path, ret_system) != 0) {
+		return NULL;
+	}
+	for (size_t i = 0; i < sizeof(known_types) / sizeof(known_types[0]); i++) {
+		if ((uint32_t)ret_system->f_type == known_types[i].type) {
+			return &known_types[i];
+		}
+	}
+	return NULL;
+}
 
 bool mount_same(const struct mount *one, const struct mount *other)
 {
@@ -95,74 +109,50 @@ static uint64_t superblock_number(const char *kernel, uint64_t device)
 void mount_identify(const char *path, uint64_t device, uint64_t number, struct mount *ret_mount)
 {
 	struct statfs system;
-	enum mount_kind kind = MOUNT_UNKNOWN;
+	const struct known_type *type = find_type(path, &system);
+	enum mount_kind kind = type ? type->kind : MOUNT_UNKNOWN;
 	uint64_t name = 0;
 
-	*ret_mount = (struct mount){.device = device};
-	if (statfs(path, &system) != 0) {
-		return;
-	}
-	for (size_t i = 0; i < sizeof(known_types) / sizeof(known_types[0]); i++) {
-		if ((uint32_t)system.f_type != known_types[i].type) {
-			continue;
-		}
-		kind = known_types[i].kind;
-		if (kind == MOUNT_SUPERBLOCK) {
-			name = superblock_number(known_types[i].kernel, device);
-			kind = name ? kind : MOUNT_NUMBERED;
-		} else if (kind == MOUNT_MEMORY) {
-			memcpy(&name, &system.f_fsid, sizeof(name)); /* random for each mount from Linux 6.6 on */
-		}
+	if (kind == MOUNT_SUPERBLOCK) {
+		name = superblock_number(type->kernel, device);
+		kind = name ? kind : MOUNT_NUMBERED;
+	} else if (kind == MOUNT_MEMORY) {
+		memcpy(&name, &system.f_fsid, sizeof(name)); /* random for each mount from Linux 6.6 on */
 	}
 	if (kind == MOUNT_NUMBERED) {
 		name = number;
 		kind = name ? kind : MOUNT_UNKNOWN;
 	}
-	ret_mount->number = name;
-	ret_mount->kind = kind;
+	*ret_mount = (struct mount){.device = device, .number = name, .kind = kind};
 }
 
 bool mount_times_entries(const char *path)
 {
 	struct statfs system;
+	const struct known_type *type = find_type(path, &system);
 
-	if (statfs(path, &system) != 0) {
-		return false;
-	}
-	for (size_t i = 0; i < sizeof(known_types) / sizeof(known_types[0]); i++) {
-		if ((uint32_t)system.f_type == known_types[i].type) {
-			return !known_types[i].changes_elsewhere;
-		}
-	}
-	return false;
-}
-
-static int digit_value(char letter)
-{
-	static const char digits[] = "0123456789abcdef";
-	const char *at = letter ? strchr(digits, letter) : NULL;
-
-	return at ? (int)(at - digits) : -1;
+	return type && !type->changes_elsewhere;
 }
 
 /* Reads 32 hexadecimal digits, written in groups of 8-4-4-4-12. */
 static bool parse_boot(const char *text, uint8_t ret_boot[MOUNT_BOOT_BYTES])
 {
-	size_t digits = 0;
+	static const char digits[] = "0123456789abcdef";
+	size_t count = 0;
 
 	for (; *text && *text != '\n'; text++) {
-		int value = digit_value(*text);
+		const char *digit = strchr(digits, *text);
 
 		if (*text == '-') {
 			continue;
 		}
-		if (value < 0 || digits == 2 * (size_t)MOUNT_BOOT_BYTES) {
+		if (!digit || count == 2 * (size_t)MOUNT_BOOT_BYTES) {
 			return false;
 		}
-		ret_boot[digits / 2] = (uint8_t)(ret_boot[digits / 2] << 4 | value);
-		digits++;
+		ret_boot[count / 2] = (uint8_t)(ret_boot[count / 2] << 4 | (digit - digits));
+		count++;
 	}
-	return digits == 2 * (size_t)MOUNT_BOOT_BYTES;
+	return count == 2 * (size_t)MOUNT_BOOT_BYTES;
 }
 
 /* Reads the boot id. The boot time would not do, because it changes when the clock is set. */

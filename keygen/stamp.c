@@ -32,7 +32,7 @@ int statx(int directory, const char *restrict path, int flags, unsigned mask, st
 #define MOUNT_NUMBER_AT  0x90    /* stx_mnt_id */
 
 /* On some file systems (btrfs) seconds may be any 64-bit number; a time that does not fit is clamped. */
-static int64_t nanoseconds(const struct timespec *time)
+static int64_t nanoseconds_of(const struct timespec *time)
 {
 	int64_t whole = 0;
 	int64_t sum;
@@ -50,8 +50,8 @@ void file_stamp_from(const struct stat *stat, struct file_stamp *ret_stamp)
 	    .device = (uint64_t)stat->st_dev,
 	    .inode = (uint64_t)stat->st_ino,
 	    .size = (uint64_t)stat->st_size,
-	    .mtime_ns = nanoseconds(&stat->st_mtim),
-	    .ctime_ns = nanoseconds(&stat->st_ctim),
+	    .mtime_ns = nanoseconds_of(&stat->st_mtim),
+	    .ctime_ns = nanoseconds_of(&stat->st_ctim),
 	    .mode = (uint32_t)stat->st_mode,
 	};
 }
@@ -105,7 +105,7 @@ int64_t stamp_now(void)
 {
 	struct timespec now = {0};
 
-	return ask_clock(CLOCK_REALTIME, &now) == 0 ? nanoseconds(&now) : INT64_MIN;
+	return ask_clock(CLOCK_REALTIME, &now) == 0 ? nanoseconds_of(&now) : INT64_MIN;
 }
 
 /*

@@ -50,13 +50,6 @@ failed:
 	return false;
 }
 
-/* Little-endian on every machine, so that a cache directory may be shared between them. */
-static void put_u64(uint8_t *at, uint64_t value)
-{
-	value = htole64(value);
-	memcpy(at, &value, sizeof(value));
-}
-
 void stream_bytes(struct stream *stream, const void *bytes, size_t size)
 {
 	if (!stream_reserve(stream, size) || size == 0) {
@@ -66,6 +59,7 @@ void stream_bytes(struct stream *stream, const void *bytes, size_t size)
 	stream->size += size;
 }
 
+/* Numbers are little-endian on every machine, so that a cache directory may be shared between them. */
 void stream_u32(struct stream *stream, uint32_t value)
 {
 	value = htole32(value);
@@ -81,7 +75,8 @@ void stream_u64(struct stream *stream, uint64_t value)
 /* Tag and length come first, so that two different lists of fields never give the same bytes. */
 void stream_field(struct stream *stream, uint8_t tag, const void *bytes, size_t size)
 {
-	const size_t head = 1 + sizeof(uint64_t);
+	const uint64_t length = htole64(size);
+	const size_t head = 1 + sizeof(length);
 	size_t whole;
 	uint8_t *at;
 
@@ -94,7 +89,7 @@ void stream_field(struct stream *stream, uint8_t tag, const void *bytes, size_t 
 	}
 	at = stream->bytes + stream->size;
 	at[0] = tag;
-	put_u64(at + 1, size);
+	memcpy(at + 1, &length, sizeof(length));
 	if (size) {
 		memcpy(at + head, bytes, size);
 	}
@@ -108,10 +103,8 @@ void stream_string(struct stream *stream, uint8_t tag, const char *string)
 
 void stream_number(struct stream *stream, uint8_t tag, uint64_t value)
 {
-	uint8_t bytes[sizeof(value)];
-
-	put_u64(bytes, value);
-	stream_field(stream, tag, bytes, sizeof(bytes));
+	value = htole64(value);
+	stream_field(stream, tag, &value, sizeof(value));
 }
 
 void stream_free(struct stream *stream)

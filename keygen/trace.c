@@ -79,6 +79,20 @@ static size_t next_place(const struct trace *trace, size_t place)
 	return (place + 1) & (trace->index_capacity - 1);
 }
 
+/* Returns the next event of that kind and path from `place` on, and its place; NULL, and the place of a new one. */
+static const struct trace_event *find_event(const struct trace *trace, enum trace_kind kind, const char *path,
+                                            size_t *place)
+{
+	for (; trace->index[*place]; *place = next_place(trace, *place)) {
+		const struct trace_event *event = &trace->events[trace->index[*place] - 1];
+
+		if (event->kind == kind && strcmp(event->path, path) == 0) {
+			return event;
+		}
+	}
+	return NULL;
+}
+
 /* Index slots hold the number of an event plus one; at most half of them are used. */
 static bool grow_index(struct trace *trace)
 {
@@ -143,16 +157,11 @@ static bool same_answer(const struct trace_event *one, const struct trace_event 
 /* Taints the trace if the earlier event of that path and kind found another file. */
 static void compare_earlier(struct trace *trace, const struct trace_event *event, enum trace_kind kind, size_t length)
 {
-	for (size_t place = place_of(trace, kind, event->path, length); trace->index[place];
-	     place = next_place(trace, place)) {
-		const struct trace_event *kept = &trace->events[trace->index[place] - 1];
+	size_t place = place_of(trace, kind, event->path, length);
+	const struct trace_event *earlier = find_event(trace, kind, event->path, &place);
 
-		if (kept->kind == kind && strcmp(kept->path, event->path) == 0) {
-			if (!same_answer(kept, event)) {
-				trace_taint_by(trace, TAINT_TOO_NEW, event->path);
-			}
-			return;
-		}
+	if (earlier && !same_answer(earlier, event)) {
+		trace_taint_by(trace, TAINT_TOO_NEW, event->path);
 	}
 }
 
@@ -164,10 +173,10 @@ static const struct trace_event *fail_trace(struct trace *trace)
 
 const struct trace_event *trace_add(struct trace *trace, const struct trace_event *event)
 {
-	size_t length;
-	size_t place;
+	const struct trace_event *earlier;
 	struct trace_event *kept;
 	const char *path;
+	size_t length, place;
 
 	if (trace->failed || !event->path) {
 		return fail_trace(trace);
@@ -181,12 +190,12 @@ const struct trace_event *trace_add(struct trace *trace, const struct trace_even
 		compare_earlier(trace, event, TRACE_PROBE, length);
 		compare_earlier(trace, event, TRACE_OPEN, length);
 	}
-	for (place = place_of(trace, event->kind, event->path, length); trace->index[place];
-	     place = next_place(trace, place)) {
-		kept = &trace->events[trace->index[place] - 1];
-		if (kept->kind == event->kind && strcmp(kept->path, event->path) == 0 && same_outcome(kept, event)) {
-			return kept;
+	place = place_of(trace, event->kind, event->path, length);
+	while ((earlier = find_event(trace, event->kind, event->path, &place))) {
+		if (same_outcome(earlier, event)) {
+			return earlier;
 		}
+		place = next_place(trace, place);
 	}
 	if (trace->count == trace->capacity && !grow_events(trace)) {
 		return fail_trace(trace);
@@ -205,18 +214,16 @@ const struct trace_event *trace_add(struct trace *trace, const struct trace_even
 
 const struct trace_event *trace_opened(const struct trace *trace, const char *path)
 {
-	if (trace->count == 0) {
-		return NULL;
-	}
-	for (size_t place = place_of(trace, TRACE_OPEN, path, strlen(path)); trace->index[place];
-	     place = next_place(trace, place)) {
-		const struct trace_event *event = &trace->events[trace->index[place] - 1];
+	const struct trace_event *event = NULL;
+	size_t place;
 
-		if (event->kind == TRACE_OPEN && event->error == 0 && strcmp(event->path, path) == 0) {
-			return event;
+	if (trace->count > 0) {
+		place = place_of(trace, TRACE_OPEN, path, strlen(path));
+		while ((event = find_event(trace, TRACE_OPEN, path, &place)) && event->error != 0) {
+			place = next_place(trace, place);
 		}
 	}
-	return NULL;
+	return event;
 }
 
 void trace_asked(struct trace *trace, const char *variable)
