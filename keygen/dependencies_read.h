@@ -98,7 +98,7 @@ int place_digest(struct place *place, const struct stat *stat, struct key *ret_d
  *
  *     stamp equal, taken on this boot in this mount --yes--> opened before with our credentials?
  *        | no                                                   | yes: UNCHANGED, except one file per directory
- *        |                                                      | no, or that one file: open it --> UNCHANGED, UNREADABLE
+ *        |                                                      | no, or that one file: open it --> UNCHANGED or not
  *        v
  *     read by this process at this stamp? --no--> read it; remember, if settled
  *        `--------------------------------------> digest equal? UNCHANGED (with a new stamp), CHANGED

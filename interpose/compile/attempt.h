@@ -57,8 +57,9 @@ int identity_of(struct library *library, const struct identity **ret_identity);
 /* Returns true if the loaded builtins are those of the identity. */
 bool identity_confirm(struct library *library, const struct identity *identity);
 /*
- * Reads a file of at least `least` and at most `most` bytes into a block for free(); a NUL follows the last byte. Errors:
- * a negative errno; -EINVAL if the file is smaller or not regular, -EFBIG, -EAGAIN if it changed while it was read.
+ * Reads a file of at least `least` and at most `most` bytes into a block for free(); a NUL follows the last byte.
+ * Errors: a negative errno; -EINVAL if the file is smaller or not regular, -EFBIG, -EAGAIN if it changed while it was
+ * read.
  */
 int identity_read_file(const char *path, size_t least, size_t most, void **ret_bytes, size_t *ret_size);
 

@@ -2,10 +2,10 @@
 /*
  * host_call: what the handlers of all compilers do around the real function
  *
- * Calling sequence: a handler reads errno first. It makes the real call with HOST_CALL(). If it has work of its own after
- * that, it reads errno again, does its work, and ends with host_call_answer(). A handler that created a handle calls
- * host_call_made(); host_call_destroy() is the handler that destroys handles. Threads, signals: as in handle.h. Errors: if the real function is not found,
- * the compiler's internal error.
+ * Calling sequence: a handler reads errno first. It makes the real call with HOST_CALL(). If it has work of its own
+ * after that, it reads errno again, does its work, and ends with host_call_answer(). A handler that created a handle
+ * calls host_call_made(); host_call_destroy() is the handler that destroys handles. Threads, signals: as in handle.h.
+ * Errors: if the real function is not found, the compiler's internal error.
  */
 #ifndef INTERPOSE_COMPILE_HOST_CALL_H
 #define INTERPOSE_COMPILE_HOST_CALL_H
@@ -33,7 +33,7 @@ static inline int host_call_answer(int host_errno, int result)
 		errno = (host_errno);                                             \
 		real_ ? real_(__VA_ARGS__) : door_compiler(door)->internal_error; \
 	})
-/* The same, by the function's name: for a handle without a record, and for one with a `record` of the compiler or NULL. */
+/* The same, by the function's name: without a record, and with the compiler's `record` of the handle, or NULL. */
 #define HOST_CALL_NEW(name, ...) HOST_CALL_AS(name##_function, NULL, FUNCTION_##name, __VA_ARGS__)
 #define HOST_CALL(name, record, ...) \
 	HOST_CALL_AS(name##_function, (record) ? (record)->handle.library : NULL, FUNCTION_##name, __VA_ARGS__)

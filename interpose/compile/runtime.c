@@ -14,7 +14,6 @@
 #include "interpose/compile/library.h"
 #include "interpose/compile/log.h"
 #include "interpose/compile/timeline.h"
-#include "interpose/compile/views.h"
 #include "interpose/elf/elf.h"
 #include "interpose/watch/watch.h"
 #include "keygen/dependencies.h"
@@ -201,9 +200,14 @@ __attribute__((noinline)) static void set_up_once(void)
 	errno = saved;
 }
 
+const struct runtime *runtime_if_set_up(void)
+{
+	return atomic_load_explicit(&progress, memory_order_acquire) == READY ? &runtime : NULL;
+}
+
 const struct runtime *runtime_get(void)
 {
-	if (atomic_load_explicit(&progress, memory_order_acquire) != READY) {
+	if (!runtime_if_set_up()) {
 		set_up_once();
 	}
 	return &runtime;
@@ -262,18 +266,5 @@ enum counter runtime_error_counter(int error, enum counter otherwise)
 		return COUNTER_BYPASSED_too_large;
 	default:
 		return otherwise;
-	}
-}
-
-__attribute__((destructor)) static void at_exit(void)
-{
-	if (atomic_load_explicit(&progress, memory_order_acquire) != READY) {
-		return;
-	}
-	/* another preload's wrapper of libc functions may have been finalised already (cache/calls.h) */
-	calls_go_straight();
-	runtime_flush(COUNTERS_NOW);
-	if (runtime.settings.stats) {
-		views_print_stats();
 	}
 }

@@ -11,7 +11,7 @@
  * others wait for it (the set-up makes no call into the loader). Fork: the set-up registers a handler that resets the
  * locks in the child. There is no handler before the fork, because it would have to take locks while a handler of the
  * host waits (cache/fork_mutex.h). Signals: not from handlers. Errors: a part that could not be set up is NULL; if the
- * cache is off, `off_reason` says why. Exit: a destructor writes the remaining counts, and frees nothing.
+ * cache is off, `off_reason` says why. Exit: a destructor writes the remaining counts (views.c), and frees nothing.
  */
 #ifndef INTERPOSE_COMPILE_RUNTIME_H
 #define INTERPOSE_COMPILE_RUNTIME_H
@@ -36,6 +36,8 @@ struct runtime {
 };
 
 const struct runtime *runtime_get(void);
+/* Returns NULL if nothing was set up. */
+const struct runtime *runtime_if_set_up(void);
 /* Returns the counter for an error (negative errno) of the layers below. */
 enum counter runtime_error_counter(int error, enum counter otherwise);
 /* Writes the counts to the cache directory. errno does not change. */

@@ -336,9 +336,9 @@ static void add_compilers(struct line *line)
 	}
 }
 
-void views_print_stats(void)
+/* Prints one line on stderr, if NVRTCCACHE_STATS asks for it. */
+static void print_stats(const struct runtime *runtime)
 {
-	const struct runtime *runtime = runtime_get();
 	unsigned long long in_memory = count_here(COUNTER_TOTAL_hits_memory);
 	unsigned long long misses = count_here(COUNTER_TOTAL_misses);
 	unsigned long long mismatches = count_here(COUNTER_ERRORS_mismatch);
@@ -346,8 +346,8 @@ void views_print_stats(void)
 
 	put_words(&line, "nvrtccache[%d]: ", (int)call_getpid());
 	if (runtime->off_reason) {
-		put_words(&line, "%s", counter_name(runtime->off_reason));
-		put_words(&line, ", %llu bypassed", count_here(COUNTER_TOTAL_bypassed));
+		put_words(&line, "%s, %llu bypassed", counter_name(runtime->off_reason),
+		          count_here(COUNTER_TOTAL_bypassed));
 	} else {
 		put_words(&line, "%llu hit%s in memory, %llu on disk, %llu miss%s, %llu stored", in_memory,
 		          in_memory == 1 ? "" : "s", count_here(COUNTER_TOTAL_hits_disk), misses,
@@ -363,4 +363,19 @@ void views_print_stats(void)
 	add_compilers(&line);
 	line.text[line.size++] = '\n';
 	log_put_stderr(line.text, line.size);
+}
+
+__attribute__((destructor)) static void at_exit(void)
+{
+	const struct runtime *runtime = runtime_if_set_up();
+
+	if (!runtime) {
+		return;
+	}
+	/* another preload's wrapper of libc functions may have been finalised already (cache/calls.h) */
+	calls_go_straight();
+	runtime_flush(COUNTERS_NOW);
+	if (runtime->settings.stats) {
+		print_stats(runtime);
+	}
 }

@@ -21,7 +21,5 @@ bool event_tells_hits(void);
 void event_count_work(const struct event *event);
 /* Counts the outcome, writes the event, and frees its `about`. */
 void event_tell(struct event *event, int return_code);
-/* Prints the counts of this process in one line on stderr (NVRTCCACHE_STATS). */
-void views_print_stats(void);
 
 #endif

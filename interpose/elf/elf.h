@@ -68,8 +68,8 @@ int elf_each_import(const struct elf_object *object, int (*each)(const struct el
                     void *context);
 
 /*
- * Does the same for the undefined names in the symbol table; only the name is set. -ENODATA if they cannot be read; elf_each_import() may
- * then still succeed.
+ * Does the same for the undefined names in the symbol table; only the name is set. -ENODATA if they cannot be read;
+ * elf_each_import() may then still succeed.
  */
 int elf_each_undefined(const struct elf_object *object, int (*each)(const struct elf_import *import, void *context),
                        void *context);

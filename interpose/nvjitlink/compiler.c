@@ -63,8 +63,9 @@ static int ask_release(const struct library *library, int *ret_major, int *ret_m
 }
 
 /*
- * The call run consists of request_begin_run(), KIND, request_end_run(). Everything else is in the creation run. There are no roots, because no directory reaches the output. Members of thin archives are
- * dependencies, and a relative member follows the working directory as in the library.
+ * The call run consists of request_begin_run(), KIND, request_end_run(). Everything else is in the creation run. There
+ * are no roots, because no directory reaches the output. Members of thin archives are dependencies, and a relative
+ * member follows the working directory as in the library.
  */
 static enum counter describe_link(struct handle *handle, const struct call *call, struct surroundings *around,
                                   const struct snapshot *told, struct request *ret_request)

@@ -181,7 +181,6 @@ static int handle_nvJitLinkComplete(const struct door *door, nvjitlink_handle ha
 #define GETTERS(artifact, ...) \
 	HOST_CALL_GETTERS(nvJitLinkGet##artifact, NVJITLINK_ARTIFACT_##artifact, nvjitlink_handle, void *)
 NVJITLINK_ARTIFACTS(GETTERS, )
-#undef GETTERS
 
 /* ---- the doors ---- */
 

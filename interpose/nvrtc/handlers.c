@@ -194,7 +194,6 @@ static int handle_nvrtcGetLoweredName(const struct door *door, nvrtcProgram prog
 /* handle_nvrtcGetPTX(), handle_nvrtcGetPTXSize() and the other getters */
 #define GETTERS(product, ...) HOST_CALL_GETTERS(nvrtcGet##product, PRODUCT_##product, nvrtcProgram, char *)
 NVRTC_PRODUCTS(GETTERS, )
-#undef GETTERS
 
 static int handle_nvrtcGetPCHCreateStatus(const struct door *door, nvrtcProgram program)
 {

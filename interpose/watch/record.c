@@ -225,7 +225,8 @@ static void add_content(struct live *live, const char *path, int descriptor)
 	if (!file_stamp_same(&before, &after) || size != after.size) {
 		trace_taint_by(trace, TAINT_TOO_NEW, path);
 	}
-	(void)trace_add(trace, &(struct trace_event){TRACE_OPEN, 0, path, before, digest});
+	(void)trace_add(trace,
+	                &(struct trace_event){.kind = TRACE_OPEN, .path = path, .stamp = before, .digest = digest});
 }
 
 void record_open(const char *path, int descriptor, int error)
