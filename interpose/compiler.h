@@ -246,6 +246,15 @@ struct compiler {
 	bool hides_ids;
 };
 
+/* Returns true if the list has the text. */
+static inline bool compiler_among(const char *text, const char *const *list, size_t count)
+{
+	while (count > 0 && strcmp(text, list[count - 1]) != 0) {
+		count--;
+	}
+	return count > 0;
+}
+
 /* Returns true if the option has that name; a name that ends with '=' stands for the option with any value. */
 static inline bool compiler_option_is(const char *option, const char *name)
 {

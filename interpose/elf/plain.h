@@ -10,7 +10,6 @@
 #define INTERPOSE_ELF_PLAIN_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 /* Returns true if `text` begins with `start`. */
 static inline bool plain_begins(const char *text, const char *start)
@@ -29,14 +28,6 @@ static inline bool plain_equal(const char *a, const char *b)
 		b++;
 	}
 	return *a == *b;
-}
-
-static inline bool plain_among(const char *text, const char *const *list, size_t count)
-{
-	while (count > 0 && !plain_equal(text, list[count - 1])) {
-		count--;
-	}
-	return count > 0;
 }
 
 #endif

@@ -28,13 +28,13 @@ bool nvrtc_owns(const char *name)
 bool nvrtc_wants_door(const char *name)
 {
 	/* libnvrtc looks these names up in its builtins at its first compilation */
-	return !plain_among(name, plain, sizeof(plain) / sizeof(plain[0])) &&
+	return !compiler_among(name, plain, sizeof(plain) / sizeof(plain[0])) &&
 	       strncmp(name, "__nvrtc_builtins", 16) != 0;
 }
 
 bool nvrtc_only_gives(const char *name)
 {
-	return plain_among(name, getters, sizeof(getters) / sizeof(getters[0]));
+	return compiler_among(name, getters, sizeof(getters) / sizeof(getters[0]));
 }
 
 /*

@@ -17,7 +17,7 @@ bool nvvm_owns(const char *name)
 
 bool nvvm_wants_door(const char *name)
 {
-	return !plain_among(name, plain, sizeof(plain) / sizeof(plain[0]));
+	return !compiler_among(name, plain, sizeof(plain) / sizeof(plain[0]));
 }
 
 bool nvvm_opens(const char *name)
