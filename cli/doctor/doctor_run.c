@@ -10,7 +10,7 @@
  */
 #include "cli/doctor/doctor.h"
 
-#include "cli/console/timeline.h"
+#include "cli/console/json_reader.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -78,30 +78,15 @@ static void count_row(struct seen *seen, const struct row *row)
 	seen->rows[i].count++;
 }
 
-/* Values are truncated to the sizes of the fields, because they are only printed or compared with short names. */
-static void note_member(void *context, const struct timeline_member *member)
+/*
+ * Copies a member that is a string. It is truncated to the size of the field, because it is only printed or compared
+ * with short names.
+ */
+static void copy_member(struct span object, const char *name, char *field, size_t size)
 {
-	struct seen *seen = context;
-	const struct {
-		const char *name;
-		char *text;
-		size_t size;
-		enum timeline_level level;
-	} fields[] = {
-	    {"cat", seen->call.category, sizeof(seen->call.category), TIMELINE_OF_EVENT},
-	    {"compiler", seen->call.compiler, sizeof(seen->call.compiler), TIMELINE_OF_ARGS},
-	    {"version", seen->call.version, sizeof(seen->call.version), TIMELINE_OF_ARGS},
-	    {"library", seen->call.library, sizeof(seen->call.library), TIMELINE_OF_ARGS},
-	    {"reached", seen->call.reached, sizeof(seen->call.reached), TIMELINE_OF_ARGS},
-	    {"reason", seen->call.reason, sizeof(seen->call.reason), TIMELINE_OF_ARGS},
-	};
+	struct span text = json_reader_string(json_reader_member(object, name));
 
-	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
-		if (member->level == fields[i].level && member->name.size == strlen(fields[i].name) &&
-		    memcmp(member->name.at, fields[i].name, member->name.size) == 0) {
-			snprintf(fields[i].text, fields[i].size, "%.*s", (int)member->value.size, member->value.at);
-		}
-	}
+	snprintf(field, size, "%.*s", (int)text.size, text.size ? (const char *)text.bytes : "");
 }
 
 static void count_call(struct seen *seen, enum kind kind)
@@ -126,31 +111,35 @@ static void count_call(struct seen *seen, enum kind kind)
 	}
 }
 
-static void note_end(void *context, const struct timeline_text *event)
+static void note_event(void *context, struct span event)
 {
+	struct span facts = json_reader_member(event, "args");
 	struct seen *seen = context;
+	struct call *call = &seen->call;
 
-	(void)event;
-
+	copy_member(event, "cat", call->category, sizeof(call->category));
+	copy_member(facts, "compiler", call->compiler, sizeof(call->compiler));
+	copy_member(facts, "version", call->version, sizeof(call->version));
+	copy_member(facts, "library", call->library, sizeof(call->library));
+	copy_member(facts, "reached", call->reached, sizeof(call->reached));
+	copy_member(facts, "reason", call->reason, sizeof(call->reason));
 	for (enum kind kind = 0; kind < LIBRARY; kind++) {
 		/* events of other categories are not calls */
-		if (strcmp(seen->call.category, kinds[kind].category) == 0 && seen->call.compiler[0]) {
+		if (strcmp(call->category, kinds[kind].category) == 0 && call->compiler[0]) {
 			count_call(seen, kind);
 		}
 	}
-	seen->call = (struct call){.category = ""};
 }
 
 static void read_trace(struct seen *seen, const char *path)
 {
-	const struct timeline_reader reader = {note_member, note_end, seen};
 	FILE *file = fopen(path, "re");
-	struct timeline_fault fault;
+	struct json_reader_fault fault;
 	char *text = NULL;
 	size_t size;
 
-	if (file && timeline_load(file, &text, &size) == 0) {
-		(void)timeline_read(text, size, &reader, &fault);
+	if (file && json_reader_load(file, &text, &size) == 0) {
+		(void)json_reader_trace(text, size, note_event, seen, &fault);
 	}
 	free(text);
 	if (file) {

@@ -48,22 +48,23 @@ static const struct part scripts[] = {WHOLE(page_format), WHOLE(page_model), WHO
  * Appends an event and escapes the characters that could end the script element in HTML. In JSON, these characters
  * occur only within strings, where \u is allowed.
  */
-static void take_event(void *context, const struct timeline_text *event)
+static void take_event(void *context, struct span event)
 {
 	struct page *page = context;
+	const char *text = event.bytes;
 	/* each byte becomes at most "\u003c" */
-	char *safe = malloc(6 * event->size + 1);
+	char *safe = malloc(6 * event.size + 1);
 	size_t size = 0;
 
 	if (!safe) {
 		page->json.failed = true;
 		return;
 	}
-	for (size_t i = 0; i < event->size; i++) {
-		if (strchr("<>&", event->at[i]) != NULL) {
-			size += (size_t)sprintf(safe + size, "\\u%04x", event->at[i]);
+	for (size_t i = 0; i < event.size; i++) {
+		if (strchr("<>&", text[i]) != NULL) {
+			size += (size_t)sprintf(safe + size, "\\u%04x", text[i]);
 		} else {
-			safe[size++] = event->at[i];
+			safe[size++] = text[i];
 		}
 	}
 	json_raw(&page->json, NULL, safe, size);
@@ -79,18 +80,18 @@ void page_begin(struct page *ret_page)
 	json_begin_array(&ret_page->json, "files");
 }
 
-enum timeline_ending page_take(struct page *page, const struct page_source *source, struct timeline_fault *ret_fault)
+enum json_reader_ending page_take(struct page *page, const struct page_source *source,
+                                  struct json_reader_fault *ret_fault)
 {
-	const struct timeline_reader reader = {NULL, take_event, page};
-	enum timeline_ending ending;
+	enum json_reader_ending ending;
 
 	json_begin_object(&page->json, NULL);
 	json_string(&page->json, "name", source->name);
 	json_integer(&page->json, "written", source->written);
 	json_begin_array(&page->json, "events");
-	ending = timeline_read(source->text, source->size, &reader, ret_fault);
+	ending = json_reader_trace(source->text, source->size, take_event, page, ret_fault);
 	json_end(&page->json);
-	json_bool(&page->json, "cut", ending == TIMELINE_CUT);
+	json_bool(&page->json, "cut", ending == JSON_READER_CUT);
 	json_end(&page->json);
 	page->file_count++;
 	return ending;

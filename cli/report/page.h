@@ -8,14 +8,14 @@
  * JSON value, so that the value cannot contain it. The same traces give the same page.
  *
  * Calling sequence: page_begin(), page_take() for each file, page_write() once, page_free(). Errors: page_take()
- * returns those of timeline.h. page_write() returns -ENOMEM if memory ran out in any of the calls, else the first error
+ * returns those of json_reader.h. page_write() returns -ENOMEM if memory ran out in any of the calls, else the first error
  * of `put`. Threads: one. Memory: the events of all traces.
  */
 #ifndef CLI_PAGE_H
 #define CLI_PAGE_H
 
 #include "cache/json.h"
-#include "cli/console/timeline.h"
+#include "cli/console/json_reader.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -34,7 +34,8 @@ struct page_source {
 };
 
 void page_begin(struct page *ret_page);
-enum timeline_ending page_take(struct page *page, const struct page_source *source, struct timeline_fault *ret_fault);
+enum json_reader_ending page_take(struct page *page, const struct page_source *source,
+                                  struct json_reader_fault *ret_fault);
 int page_write(struct page *page, int (*put)(void *context, const void *bytes, size_t size), void *context);
 void page_free(struct page *page);
 

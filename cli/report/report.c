@@ -34,14 +34,14 @@ static bool is_same_file(const struct stat *trace, const char *target)
 
 static bool take_trace(struct page *page, const struct page_source *source)
 {
-	struct timeline_fault fault;
-	enum timeline_ending ending = page_take(page, source, &fault);
+	struct json_reader_fault fault;
+	enum json_reader_ending ending = page_take(page, source, &fault);
 
-	if (ending == TIMELINE_BAD) {
+	if (ending == JSON_READER_BAD) {
 		console_error("%s: not a trace, at byte %zu: %s", source->name, fault.offset, fault.what);
 		return false;
 	}
-	if (ending == TIMELINE_CUT) {
+	if (ending == JSON_READER_CUT) {
 		console_error("%s: cut within the event at byte %zu, which is left out", source->name, fault.offset);
 	}
 	return true;
@@ -62,7 +62,7 @@ static bool take_file(struct page *page, const char *name, const char *target)
 		console_error("%s: the page would replace the trace: name another file with -o", name);
 		goto out;
 	}
-	error = error != 0 ? error : timeline_load(file, &text, &source.size);
+	error = error != 0 ? error : json_reader_load(file, &text, &source.size);
 	if (error != 0) {
 		console_error("%s: %s", source.name, strerror(-error));
 		goto out;

@@ -2,8 +2,10 @@
 /*
  * Time lines, and the page that is made of them. The input is a trace.
  *
- * What the reader tells of lies in the text; names and values come between the begin of an event and its end. a page of
- * it has nothing of the trace outside the element that holds data: as many tags as a page of none. Its data is a time line's own JSON again: read as one event, it is whole.
+ * What the reader tells of lies in the text. The members of an event, and theirs, lie in it one behind the other, up to
+ * its end; each is a whole value. A page of it has nothing of the trace
+ * outside the element that holds data: as many tags as a page of none. Its data is a time line's own JSON again: read
+ * as one event, it is whole.
  */
 #include "cli/report/page.h"
 
@@ -12,31 +14,47 @@
 struct walk {
 	const char *text;
 	size_t size;
-	size_t members, events;
+	size_t events;
+	struct span last;
 };
 
-static void lies_inside(const struct walk *walk, const struct timeline_text *part)
+static void lies_inside(const struct walk *walk, struct span part)
 {
-	require(part->at >= walk->text && part->size <= walk->size);
-	require(part->at <= walk->text + walk->size - part->size);
+	const char *at = part.bytes;
+
+	require(at >= walk->text && part.size <= walk->size && at <= walk->text + walk->size - part.size);
 }
 
-static void look(void *context, const struct timeline_member *member)
+static void walk_value(struct walk *walk, struct span value)
 {
-	struct walk *walk = context;
+	struct json_reader again = {.at = value.bytes, .end = again.at + value.size},
+	                   members = json_reader_members(value);
+	struct span text = json_reader_string(value), name, whole;
+	const char *behind = members.at;
+	char *decoded = malloc(text.size + 1);
 
-	lies_inside(walk, &member->name);
-	lies_inside(walk, &member->value);
-	require(member->level != TIMELINE_DEEPER);
-	walk->members++;
+	require(json_reader_value(&again, &whole) && again.at == again.end && whole.size == value.size);
+	require(decoded != NULL && json_reader_decode(text, decoded) <= text.size);
+	free(decoded);
+	while (json_reader_next(&members, &name, &value)) {
+		lies_inside(walk, value);
+		require((const char *)value.bytes >= behind && (name.bytes == NULL) == !members.in_object);
+		require(!name.bytes || (const char *)name.bytes + name.size < (const char *)value.bytes);
+		behind = (const char *)value.bytes + value.size;
+		walk_value(walk, value);
+	}
+	require(members.at == members.end || strspn(members.at, " \t\r\n") == (size_t)(members.end - members.at));
+	require(members.what == NULL);
 }
 
-static void count(void *context, const struct timeline_text *event)
+static void look(void *context, struct span event)
 {
 	struct walk *walk = context;
 
 	lies_inside(walk, event);
+	walk_value(walk, event);
 	walk->events++;
+	walk->last = event;
 }
 
 struct written {
@@ -70,11 +88,10 @@ static void check_page(const struct written *written)
 {
 	static const char opening[] = "id=\"data\">\n";
 	static const char closing[] = "</script>";
-	const struct timeline_reader reader = {look, count, NULL};
 	const char *end = written->at + written->size;
 	const char *data = memmem(written->at, written->size, opening, strlen(opening));
 	const char *after;
-	struct timeline_fault fault;
+	struct json_reader_fault fault;
 	struct walk walk;
 
 	require(data != NULL);
@@ -86,9 +103,8 @@ static void check_page(const struct written *written)
 	require(occurrences(written->at, end, "<script") == 2 && occurrences(written->at, end, closing) == 2);
 
 	walk = (struct walk){.text = data, .size = (size_t)(after - data)};
-	require(timeline_read(data, walk.size, &(struct timeline_reader){reader.member, reader.end, &walk}, &fault) ==
-	        TIMELINE_WHOLE);
-	require(walk.events == 1 && walk.members == 1);
+	require(json_reader_trace(data, walk.size, look, &walk, &fault) == JSON_READER_WHOLE);
+	require(walk.events == 1 && json_reader_string(json_reader_member(walk.last, "version")).size > 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -96,16 +112,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char *copy = text_of(data, size);
 	struct written written = {0};
 	struct page page;
-	struct timeline_fault fault = {0, NULL};
+	struct json_reader_fault fault = {0, NULL};
 	struct walk walk = {.text = copy, .size = size};
-	enum timeline_ending ending;
+	enum json_reader_ending ending;
 
 	page_begin(&page);
-	ending = timeline_read(copy, size, &(struct timeline_reader){look, count, &walk}, &fault);
-	require(fault.offset <= size && (ending == TIMELINE_BAD) == (fault.what != NULL));
+	ending = json_reader_trace(copy, size, look, &walk, &fault);
+	require(fault.offset <= size && (ending == JSON_READER_BAD) == (fault.what != NULL));
 	require(page_take(&page, &(struct page_source){"trace\n<\xff.json", copy, size, 0}, &fault) == ending);
 	require(page.events == walk.events);
-	if (ending != TIMELINE_BAD) {
+	if (ending != JSON_READER_BAD) {
 		require(page_write(&page, keep, &written) == 0);
 		check_page(&written);
 	}
