@@ -12,6 +12,15 @@
 #define TAG_FORMAT 1
 #define FORMAT     1
 
+const char *about_kind_name(unsigned kind)
+{
+#define ABOUT_NAME(name, number, word) [number] = (word),
+	static const char *const names[] = {ABOUT_KINDS(ABOUT_NAME)};
+#undef ABOUT_NAME
+
+	return kind < sizeof(names) / sizeof(names[0]) ? names[kind] : NULL;
+}
+
 void about_begin(struct stream *stream)
 {
 	stream_number(stream, TAG_FORMAT, FORMAT);
@@ -28,13 +37,13 @@ void about_sized(struct stream *stream, enum about_kind kind, const char *text, 
 }
 
 /* Writes a field of a head and a name; `more`, unless it is empty, is appended to the name after a space. */
-static void put_named(struct stream *stream, enum about_kind kind, const void *head, size_t head_size, const char *name,
+static void put_named(struct stream *stream, enum about_kind kind, const void *head, size_t head_size, struct span name,
                       struct span more)
 {
 	struct stream field = STREAM_EMPTY;
 
 	stream_bytes(&field, head, head_size);
-	stream_bytes(&field, name, strlen(name));
+	stream_bytes(&field, name.bytes, name.size);
 	if (more.size > 0) {
 		stream_bytes(&field, " ", 1);
 		stream_bytes(&field, more.bytes, more.size);
@@ -47,12 +56,17 @@ static void put_named(struct stream *stream, enum about_kind kind, const void *h
 	stream_free(&field);
 }
 
+void about_part_known(struct stream *stream, const uint8_t digest[ABOUT_DIGEST_BYTES], struct span name)
+{
+	put_named(stream, ABOUT_PART, digest, ABOUT_DIGEST_BYTES, name, (struct span){0});
+}
+
 void about_part_of(struct stream *stream, const char *kind, const struct span *name, const struct span *content)
 {
 	struct key digest;
 
 	digest_key(content, 1, &digest);
-	put_named(stream, ABOUT_PART, digest.bytes, ABOUT_DIGEST_BYTES, kind, *name);
+	put_named(stream, ABOUT_PART, digest.bytes, ABOUT_DIGEST_BYTES, (struct span){kind, strlen(kind)}, *name);
 }
 
 void about_part(struct stream *stream, const char *name, const struct span *content)
@@ -64,7 +78,7 @@ void about_artifact(struct stream *stream, const char *name, uint32_t tag, uint3
 {
 	const uint32_t head[2] = {htole32(tag), htole32(skip)};
 
-	put_named(stream, ABOUT_ARTIFACT, head, sizeof(head), name, (struct span){0});
+	put_named(stream, ABOUT_ARTIFACT, head, sizeof(head), (struct span){name, strlen(name)}, (struct span){0});
 }
 
 /* Returns false if the field is damaged. */
@@ -113,7 +127,7 @@ int about_read(const void *bytes, size_t size, int (*each)(const struct about_fa
 		if (!read_fact(tag, field, &fact)) {
 			return -EBADMSG;
 		}
-		if (tag >= ABOUT_COMPILER && tag <= ABOUT_BUILD) {
+		if (about_kind_name(tag)) {
 			result = each(&fact, context);
 		}
 		if (result != 0) {
@@ -121,20 +135,6 @@ int about_read(const void *bytes, size_t size, int (*each)(const struct about_fa
 		}
 	}
 	return cursor.failed ? -EBADMSG : 0;
-}
-
-size_t about_cut(const void *bytes, size_t size, size_t most)
-{
-	struct cursor cursor = cursor_over(bytes, size);
-	struct span field;
-	size_t cut = 0;
-	uint8_t tag;
-
-	/* Cuts only between fields, because about_read() rejects a description that ends within a field. */
-	while (cursor_next(&cursor, &tag, &field) && (size_t)(cursor.at - (const uint8_t *)bytes) <= most) {
-		cut = (size_t)(cursor.at - (const uint8_t *)bytes);
-	}
-	return cut;
 }
 
 void about_see_arch(struct about_arch *arch, const char *option, size_t size)

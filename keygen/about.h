@@ -27,23 +27,32 @@
 /* A section that marks a result cached by NVRTCCACHE_SLOPPINESS, which is not sent to other nodes. */
 #define ABOUT_SLOPPY_SECTION 7
 
+/* X(NAME, number in the bytes, name in the journal) */
+#define ABOUT_KINDS(X)                                                                                       \
+	X(COMPILER, 2, "compiler")     /* "nvrtc" */                                                         \
+	X(TITLE, 3, "title")           /* "NVRTC" */                                                         \
+	X(RELEASE, 4, "release")       /* "13.0" */                                                          \
+	X(PROGRAM, 5, "program")       /* the name that the host passed, or the default name */              \
+	X(OPTION, 6, "option")         /* in order */                                                        \
+	X(EXPRESSION, 7, "expression") /* in order */                                                        \
+	X(COMMAND, 8, "command")       /* the program that compiled it */                                    \
+	X(BOUND, 9, "bound")           /* a directory whose name the result depends on */                    \
+	X(PART, 10, "part")            /* `text` names a part of the request, `digest` is its digest */      \
+	X(ARTIFACT, 11, "artifact")    /* `text` names it; it starts `skip` bytes into section `tag` */      \
+	X(STEP, 12, "step")            /* what compiled, if the compiler has several: "link", "verify" */    \
+	X(ROOT, 13, "root")            /* the directory that dependencies are relative to (directories.h) */ \
+	X(BUILD, 14, "build")          /* "13.0.88": the full release, if the library's file name has it */
+
 enum about_kind {
-	ABOUT_COMPILER = 2,   /* "nvrtc" */
-	ABOUT_TITLE = 3,      /* "NVRTC" */
-	ABOUT_RELEASE = 4,    /* "13.0" */
-	ABOUT_PROGRAM = 5,    /* the name that the host passed, or the default name */
-	ABOUT_OPTION = 6,     /* in order */
-	ABOUT_EXPRESSION = 7, /* in order */
-	ABOUT_COMMAND = 8,    /* the program that compiled it */
-	ABOUT_BOUND = 9,      /* a directory whose name the result depends on */
-	ABOUT_PART = 10,      /* `text` names a part of the request, `digest` is its digest */
-	ABOUT_STEP = 12,      /* the function that compiled, if the compiler has several: "link", "verify" */
-	ABOUT_ARTIFACT = 11,  /* `text` names it; it starts `skip` bytes into section `tag` */
-	ABOUT_ROOT = 13,      /* the directory that dependencies are relative to (directories.h), in their order */
-	ABOUT_BUILD = 14      /* "13.0.88": the full release, if the library's file name contains it */
+#define ABOUT_ENUM(name, number, word) ABOUT_##name = (number),
+	ABOUT_KINDS(ABOUT_ENUM)
+#undef ABOUT_ENUM
 };
 
 #define ABOUT_DIGEST_BYTES 8
+
+/* Returns the name of a kind ("option"), or NULL if there is no such kind. */
+const char *about_kind_name(unsigned kind);
 
 struct about_fact {
 	enum about_kind kind;
@@ -59,6 +68,8 @@ void about_text(struct stream *stream, enum about_kind kind, const char *text);
 void about_sized(struct stream *stream, enum about_kind kind, const char *text, size_t size);
 /* Adds the digest of a part of the request. */
 void about_part(struct stream *stream, const char *name, const struct span *content);
+/* Adds a part whose digest is known. */
+void about_part_known(struct stream *stream, const uint8_t digest[ABOUT_DIGEST_BYTES], struct span name);
 /* Adds a part named by a kind and, unless that is empty, a name: "header" and the header's name. */
 void about_part_of(struct stream *stream, const char *kind, const struct span *name, const struct span *content);
 void about_artifact(struct stream *stream, const char *name, uint32_t tag, uint32_t skip);
@@ -69,12 +80,6 @@ void about_artifact(struct stream *stream, const char *name, uint32_t tag, uint3
  */
 int about_read(const void *bytes, size_t size, int (*each)(const struct about_fact *fact, void *context),
                void *context);
-
-/*
- * Returns the size of the longest prefix of the description that fits into `most` bytes and ends after a whole fact; 0
- * if no prefix fits.
- */
-size_t about_cut(const void *bytes, size_t size, size_t most);
 
 /*
  * The GPU architecture that the options name: "sm_90" in -arch=sm_90 and -arch sm_90, "compute_90" in

@@ -9,6 +9,7 @@
 
 #include "cache/json.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,13 +54,18 @@ static bool take_word(struct json_reader *reader, const char *word)
 	return true;
 }
 
-static bool take_escape(struct json_reader *reader)
+/* Sets *ret_byte to the lowest eight bits of the character, which are the byte if cache/json.h has written it. */
+static bool take_escape(struct json_reader *reader, char *ret_byte)
 {
+	static const char digits[] = "0123456789abcdef";
+	unsigned code = 0;
+
 	reader->at++;
 	if (reader->at == reader->end) {
 		return false;
 	}
-	/* surrogates are not checked for pairs, because readers get the string with its escapes unchanged */
+	*ret_byte = *reader->at;
+	/* surrogates are not checked for pairs, because cache/json.h writes single ones */
 	if (*reader->at != 'u') {
 		if (memchr("\"\\/bfnrt", *reader->at, 8) == NULL) {
 			return wrong(reader, "no such escape");
@@ -69,10 +75,14 @@ static bool take_escape(struct json_reader *reader)
 	}
 	reader->at++;
 	for (int i = 0; i < 4; i++, reader->at++) {
-		if (reader->at == reader->end || memchr("0123456789abcdefABCDEF", *reader->at, 22) == NULL) {
+		const char *digit = reader->at < reader->end ? memchr(digits, tolower(*reader->at), 16) : NULL;
+
+		if (!digit) {
 			return wrong(reader, "four hexadecimal digits were expected");
 		}
+		code = code << 4 | (unsigned)(digit - digits);
 	}
+	*ret_byte = (char)code;
 	return true;
 }
 
@@ -82,8 +92,10 @@ static bool take_string(struct json_reader *reader)
 		return false;
 	}
 	while (reader->at < reader->end && *reader->at != '"') {
+		char byte;
+
 		if (*reader->at == '\\') {
-			if (!take_escape(reader)) {
+			if (!take_escape(reader, &byte)) {
 				return false;
 			}
 		} else if ((unsigned char)*reader->at < 0x20) {
@@ -121,28 +133,26 @@ static bool is_one_of(const struct json_reader *reader, const char *characters)
 	return reader->at < reader->end && strchr(characters, *reader->at) != NULL && *reader->at != '\0';
 }
 
+static bool skip_one(struct json_reader *reader, const char *characters)
+{
+	bool is_there = is_one_of(reader, characters);
+
+	reader->at += is_there;
+	return is_there;
+}
+
 static bool take_number(struct json_reader *reader)
 {
-	if (is_one_of(reader, "-")) {
-		reader->at++;
-	}
+	(void)skip_one(reader, "-");
 	/* JSON allows no digit after a leading 0 */
-	if (is_one_of(reader, "0")) {
-		reader->at++;
-	} else if (!take_digits(reader)) {
+	if (!skip_one(reader, "0") && !take_digits(reader)) {
 		return false;
 	}
-	if (is_one_of(reader, ".")) {
-		reader->at++;
-		if (!take_digits(reader)) {
-			return false;
-		}
+	if (skip_one(reader, ".") && !take_digits(reader)) {
+		return false;
 	}
-	if (is_one_of(reader, "eE")) {
-		reader->at++;
-		if (is_one_of(reader, "+-")) {
-			reader->at++;
-		}
+	if (skip_one(reader, "eE")) {
+		(void)skip_one(reader, "+-");
 		return take_digits(reader);
 	}
 	return true;
@@ -226,16 +236,11 @@ struct json_reader json_reader_members(struct span value)
 
 bool json_reader_next(struct json_reader *members, struct span *ret_name, struct span *ret_value)
 {
-	const char *begin;
-
 	*ret_name = (struct span){NULL, 0};
-	if (is_next(members, ',')) {
-		members->at++;
-	}
 	skip_blanks(members);
-	begin = members->at;
-	if (members->in_object && take_string(members)) {
-		*ret_name = json_reader_string(span_since(members, begin));
+	(void)skip_one(members, ",");
+	if (members->in_object && json_reader_value(members, ret_name)) {
+		*ret_name = json_reader_string(*ret_name);
 		(void)take(members, ':', "");
 	}
 	return json_reader_value(members, ret_value);
@@ -272,38 +277,24 @@ uint64_t json_reader_number(struct span value)
 	return number;
 }
 
-/* Returns the byte of an escape such as "n", "u000a" or "udc80", and how many characters it has. */
-static char decode_escape(const char *escape, size_t *ret_size)
+struct span json_reader_decode(struct span value)
 {
-	static const char short_forms[] = "b\bf\fn\nr\rt\t";
-	const char *form = strchr(short_forms, *escape);
-	char digits[5] = "";
-	unsigned long code;
+	struct span string = json_reader_string(value);
+	/* the text is const for the other functions only */
+	char *begin = (char *)(uintptr_t)string.bytes, *to = begin;
+	struct json_reader reader = {.at = begin, .end = string.size ? begin + string.size : begin};
 
-	*ret_size = 1;
-	if (*escape != 'u') {
-		return form ? form[1] : *escape;
-	}
-	*ret_size = 1 + sizeof(digits) - 1;
-	memcpy(digits, escape + 1, sizeof(digits) - 1);
-	code = strtoul(digits, NULL, 16);
-	return code < 0x80 || (code >= 0xdc80 && code <= 0xdcff) ? (char)code : '?';
-}
+	while (reader.at < reader.end) {
+		char byte = *reader.at;
 
-size_t json_reader_decode(struct span string, char *ret_bytes)
-{
-	const char *text = string.bytes;
-	size_t size = 0, escape;
-
-	for (size_t i = 0; i < string.size; size++) {
-		if (text[i] == '\\') {
-			ret_bytes[size] = decode_escape(text + i + 1, &escape);
-			i += 1 + escape;
+		if (byte != '\\') {
+			reader.at++;
 		} else {
-			ret_bytes[size] = text[i++];
+			(void)take_escape(&reader, &byte);
 		}
+		*to++ = byte;
 	}
-	return size;
+	return (struct span){begin, (size_t)(to - begin)};
 }
 
 /*
@@ -313,6 +304,8 @@ size_t json_reader_decode(struct span string, char *ret_bytes)
 static bool take_events(struct json_reader *reader, bool in_array, void (*each)(void *context, struct span event),
                         void *context, const char **ret_event)
 {
+	struct span event;
+
 	for (;;) {
 		skip_blanks(reader);
 		*ret_event = reader->at;
@@ -322,14 +315,13 @@ static bool take_events(struct json_reader *reader, bool in_array, void (*each)(
 		if (!is_next(reader, '{')) {
 			return wrong(reader, "an event ('{') was expected");
 		}
-		if (!take_nested(reader, 0)) {
+		if (!json_reader_value(reader, &event)) {
 			return false;
 		}
-		each(context, span_since(reader, *ret_event));
+		each(context, event);
+		skip_blanks(reader);
 		/* the writer ends each event with a comma, so the text may end after one */
-		if (is_next(reader, ',')) {
-			reader->at++;
-		} else if (reader->at < reader->end && !(in_array && *reader->at == ']')) {
+		if (!skip_one(reader, ",") && reader->at < reader->end && !(in_array && *reader->at == ']')) {
 			return wrong(reader, "a comma was expected");
 		}
 	}
@@ -340,8 +332,8 @@ static bool take_events(struct json_reader *reader, bool in_array, void (*each)(
 	return reader->at == reader->end || wrong(reader, "the array has ended before it");
 }
 
-enum json_reader_ending json_reader_trace(const char *text, size_t size, void (*each)(void *context, struct span event),
-                                          void *context, struct json_reader_fault *ret_fault)
+bool json_reader_trace(const char *text, size_t size, void (*each)(void *context, struct span event), void *context,
+                       struct json_reader_fault *ret_fault)
 {
 	struct json_reader reader = {.at = text, .end = text + size};
 	bool in_array = is_next(&reader, '[');
@@ -350,10 +342,10 @@ enum json_reader_ending json_reader_trace(const char *text, size_t size, void (*
 	/* a trace without a bracket was written to a pipe */
 	reader.at += in_array;
 	if (take_events(&reader, in_array, each, context, &event)) {
-		return JSON_READER_WHOLE;
+		return true;
 	}
 	*ret_fault = (struct json_reader_fault){(size_t)((reader.what ? reader.at : event) - text), reader.what};
-	return reader.what ? JSON_READER_BAD : JSON_READER_CUT;
+	return false;
 }
 
 int json_reader_load(FILE *file, char **ret_text, size_t *ret_size)
@@ -363,7 +355,7 @@ int json_reader_load(FILE *file, char **ret_text, size_t *ret_size)
 	ssize_t size;
 
 	errno = 0;
-	/* a NUL is invalid in JSON: reading stops after the first one, which json_reader_trace() then reports as wrong */
+	/* a NUL is invalid in JSON: reading stops after the first one, which json_reader_trace() reports as wrong */
 	size = getdelim(&text, &capacity, '\0', file);
 	if (size < 0 && (ferror(file) || errno == ENOMEM)) {
 		free(text);

@@ -41,29 +41,25 @@ struct span json_reader_string(struct span value);
 /* Returns the whole number that the value begins with; 0 if there is none. It is wrong if it has more than 64 bits. */
 uint64_t json_reader_number(struct span value);
 /*
- * Writes the bytes from which cache/json.h made this string with JSON_BYTES_KEPT, and returns how many there are. They
- * are never more than those of the string, and may replace it. An escaped character that cache/json.h does not escape
- * becomes '?'.
+ * Returns the bytes from which cache/json.h has made a string with JSON_BYTES_KEPT, in place of that string: the text
+ * must be writable, and the members around the string cannot be read again. Any other value has no bytes.
  */
-size_t json_reader_decode(struct span string, char *ret_bytes);
+struct span json_reader_decode(struct span value);
 
 /* Reads a stream to its end, or to its first NUL. The caller frees the text. Returns 0 or a negative errno value. */
 int json_reader_load(FILE *file, char **ret_text, size_t *ret_size);
 
-/*
- * The forms of a trace. WHOLE: an array of objects; it may lack its closing bracket, or both (what a pipe gets). CUT:
- * the last event is incomplete, because the process was killed or the disk was full.
- */
-enum json_reader_ending { JSON_READER_WHOLE, JSON_READER_CUT, JSON_READER_BAD };
-
-/* CUT: where the incomplete event begins. BAD: which byte is wrong, and why. */
 struct json_reader_fault {
 	size_t offset;
 	const char *what;
 };
 
-/* Calls `each` for every complete event of a trace. Sets *ret_fault unless it returns JSON_READER_WHOLE. */
-enum json_reader_ending json_reader_trace(const char *text, size_t size, void (*each)(void *context, struct span event),
-                                          void *context, struct json_reader_fault *ret_fault);
+/*
+ * Calls `each` for every complete event of a trace: an array of objects, which may lack its closing bracket, or both
+ * (what a pipe gets). Returns false and sets *ret_fault if the text is not one: `what` is wrong with the byte at
+ * `offset`; NULL: the event that begins there is incomplete, because the process was killed or the disk was full.
+ */
+bool json_reader_trace(const char *text, size_t size, void (*each)(void *context, struct span event), void *context,
+                       struct json_reader_fault *ret_fault);
 
 #endif

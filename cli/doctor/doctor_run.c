@@ -11,6 +11,7 @@
 #include "cli/doctor/doctor.h"
 
 #include "cli/console/json_reader.h"
+#include "cli/console/request.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -45,16 +46,10 @@ struct row {
 	uint64_t count;
 };
 
-/* The members of the event that is being read. */
-struct call {
-	char category[32], compiler[32], version[32], library[512], reached[16], reason[64];
-};
-
 struct seen {
 	struct row *rows;
 	size_t count;
 	enum doctor_calls calls[DOCTOR_COMPILERS];
-	struct call call;
 };
 
 static void count_row(struct seen *seen, const struct row *row)
@@ -78,55 +73,44 @@ static void count_row(struct seen *seen, const struct row *row)
 	seen->rows[i].count++;
 }
 
-/*
- * Copies a member that is a string. It is truncated to the size of the field, because it is only printed or compared
- * with short names.
- */
-static void copy_member(struct span object, const char *name, char *field, size_t size)
+static struct span text_of(struct span object, const char *name)
 {
-	struct span text = json_reader_string(json_reader_member(object, name));
-
-	snprintf(field, size, "%.*s", (int)text.size, text.size ? (const char *)text.bytes : "");
+	return json_reader_string(json_reader_member(object, name));
 }
 
-static void count_call(struct seen *seen, enum kind kind)
+/* Texts are truncated to the sizes of the fields, because they are only printed or compared with short names. */
+static void count_call(struct seen *seen, enum kind kind, struct span facts)
 {
-	const struct call *call = &seen->call;
-	int compiler = doctor_compiler(call->compiler);
+	struct span library = text_of(facts, "library"), version = text_of(facts, "version");
 	struct row row = {.kind = kind};
+	int compiler;
 
-	snprintf(row.compiler, sizeof(row.compiler), "%s", call->compiler);
-	snprintf(row.text, sizeof(row.text), "%s", call->reason);
+	snprintf(row.compiler, sizeof(row.compiler), "%.*s", SPAN(text_of(facts, "compiler")));
+	snprintf(row.text, sizeof(row.text), "%.*s", SPAN(text_of(facts, "reason")));
 	count_row(seen, &row);
+	compiler = doctor_compiler(row.compiler);
 	/* a single call that bypasses the cache sets PASS_BY, and later calls do not change that */
 	if (compiler >= 0 && seen->calls[compiler] != DOCTOR_CALLS_PASS_BY) {
-		seen->calls[compiler] = strcmp(call->reason, "exports") == 0 ? DOCTOR_CALLS_PASS_BY : DOCTOR_CALLS_SEEN;
+		seen->calls[compiler] = strcmp(row.text, "exports") == 0 ? DOCTOR_CALLS_PASS_BY : DOCTOR_CALLS_SEEN;
 	}
 	/* counts the same call a second time, by library */
-	if (call->library[0]) {
+	if (library.size > 0) {
 		row.kind = LIBRARY;
-		snprintf(row.text, sizeof(row.text), "%s%s%s, %s", call->version, call->version[0] ? ", " : "",
-		         call->library, strcmp(call->reached, "linked") == 0 ? "linked" : "through dlopen and dlsym");
+		snprintf(row.text, sizeof(row.text), "%.*s%s%.*s, %s", SPAN(version), version.size ? ", " : "",
+		         SPAN(library),
+		         span_is(text_of(facts, "reached"), "linked") ? "linked" : "through dlopen and dlsym");
 		count_row(seen, &row);
 	}
 }
 
-static void note_event(void *context, struct span event)
+static void count_event(void *context, struct span event)
 {
-	struct span facts = json_reader_member(event, "args");
-	struct seen *seen = context;
-	struct call *call = &seen->call;
+	struct span category = text_of(event, "cat"), facts = json_reader_member(event, "args");
 
-	copy_member(event, "cat", call->category, sizeof(call->category));
-	copy_member(facts, "compiler", call->compiler, sizeof(call->compiler));
-	copy_member(facts, "version", call->version, sizeof(call->version));
-	copy_member(facts, "library", call->library, sizeof(call->library));
-	copy_member(facts, "reached", call->reached, sizeof(call->reached));
-	copy_member(facts, "reason", call->reason, sizeof(call->reason));
 	for (enum kind kind = 0; kind < LIBRARY; kind++) {
 		/* events of other categories are not calls */
-		if (strcmp(call->category, kinds[kind].category) == 0 && call->compiler[0]) {
-			count_call(seen, kind);
+		if (span_is(category, kinds[kind].category) && text_of(facts, "compiler").size > 0) {
+			count_call(context, kind, facts);
 		}
 	}
 }
@@ -139,7 +123,7 @@ static void read_trace(struct seen *seen, const char *path)
 	size_t size;
 
 	if (file && json_reader_load(file, &text, &size) == 0) {
-		(void)json_reader_trace(text, size, note_event, seen, &fault);
+		(void)json_reader_trace(text, size, count_event, seen, &fault);
 	}
 	free(text);
 	if (file) {

@@ -50,7 +50,7 @@ static void add_difference(struct json *json, struct span what, struct span now,
 /* Adds the detail "header changed: inc/vec.h" as "what": "header changed", "now": "inc/vec.h". */
 static void add_stale(struct json *json, const struct explanation *explanation)
 {
-	struct span detail = journal_span(&explanation->record.detail), what = detail, now = explanation->moved_now;
+	struct span detail = explanation->record.detail, what = detail, now = explanation->moved_now;
 	const char *colon = detail.size ? memmem(detail.bytes, detail.size, ": ", 2) : NULL;
 
 	if (explanation->moved_was.bytes) {
@@ -95,7 +95,7 @@ static void add_explanation(struct json *json, const struct explanation *explana
 	const struct journal_record *record = &explanation->record;
 	const struct request *request = &explanation->request;
 	const struct closest *closest = &explanation->closest;
-	enum counter reason = reasons_find(journal_span(&record->reason));
+	enum counter reason = reasons_find(record->reason);
 	bool is_asked = record->agent != AGENT_FETCH_NOT_ASKED, has_reason = reason != COUNTER_NONE;
 
 	json_begin_object(json, NULL);
@@ -107,9 +107,9 @@ static void add_explanation(struct json *json, const struct explanation *explana
 	json_bool(json, "cut", record->is_cut);
 	json_bool(json, "failed", record->has_failed);
 	json_string(json, "advice", has_reason ? reasons_words(reason) : NULL);
-	span_json_filled(json, "detail", journal_span(&record->detail));
-	span_json_filled(json, "refusal", journal_span(&record->refusal));
-	json_string(json, "agent", is_asked ? agent_outcome_name((enum agent_outcome)record->agent) : NULL);
+	span_json_filled(json, "detail", record->detail);
+	span_json_filled(json, "refusal", record->refusal);
+	json_string(json, "agent", is_asked ? agent_outcome_name(record->agent) : NULL);
 	add_key(json, "key", record->has_key ? record->key : NULL);
 	add_key(json, "nearest", closest->place != CLOSEST_NOWHERE ? closest->key : NULL);
 	json_string(json, "nearest_is", places[closest->place]);
@@ -241,7 +241,7 @@ static int explain_entry(const struct settings *settings, const struct journal *
 		/* a cached failure has a return code other than 0 */
 		record.has_failed = entry_section(entries.list[0], ABOUT_CODE_SECTION, &section) && section.value != 0;
 		if (entry_section(entries.list[0], ABOUT_SECTION, &section)) {
-			record.about = (struct journal_text){section.bytes, section.size};
+			record.about = (struct span){section.bytes, section.size};
 		}
 		status = explain(settings, journal, &record, 1);
 	}

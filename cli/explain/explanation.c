@@ -148,7 +148,7 @@ static int search_journal(const struct journal *journal, const struct search *se
 
 		/* a cut record is not compared, because options and headers are missing in it */
 		if (record->outcome == JOURNAL_STORED && record->has_key && !record->is_cut) {
-			error = compare_with_all(search, record->key, record->when_ns, journal_span(&record->about));
+			error = compare_with_all(search, record->key, record->when_ns, record->about);
 		}
 	}
 	return error;
@@ -182,7 +182,7 @@ static int take_about(void *context, const struct entry *entry)
 	}
 	error = copy_about((struct span){about.bytes, about.size}, &explanation->about);
 	if (error == 0) {
-		record->about = (struct journal_text){explanation->about, about.size};
+		record->about = (struct span){explanation->about, about.size};
 		record->is_cut = false;
 	}
 	return error;
@@ -264,7 +264,7 @@ static bool find_moved(struct explanation *explanation)
 	struct span was;
 	const char *end;
 
-	if (!span_behind(journal_span(&explanation->record.detail), span_text(DEPENDENCIES_BOUND), &was)) {
+	if (!span_behind(explanation->record.detail, span_text(DEPENDENCIES_BOUND), &was)) {
 		return false;
 	}
 	end = memmem(was.bytes, was.size, middle.bytes, middle.size);

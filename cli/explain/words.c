@@ -61,7 +61,7 @@ static void print_outcome(const struct journal_record *record)
 	}
 	fputs(record->outcome == JOURNAL_NOT_KEPT ? ", NOT CACHED: " : "BYPASSED: ", stdout);
 	for (size_t i = 0; i < record->reason.size; i++) { /* too_new -> too new */
-		char byte = record->reason.bytes[i];
+		char byte = ((const char *)record->reason.bytes)[i];
 
 		/* other bytes are replaced, because other users can write to the journal of a shared cache */
 		putchar(byte == '_' ? ' ' : byte >= 'a' && byte <= 'z' ? byte : '?');
@@ -88,7 +88,7 @@ static void print_head(const struct explanation *explanation)
 /* Prints the file or variable that the reason is about, and what the reason means. */
 static void print_why(const struct journal_record *record)
 {
-	enum counter reason = reasons_find(journal_span(&record->reason));
+	enum counter reason = reasons_find(record->reason);
 
 	/* the detail of a stale entry is printed with its differences */
 	if (record->detail.size > 0 && !record->is_stale) {
@@ -101,7 +101,7 @@ static void print_why(const struct journal_record *record)
 		printf("  %s\n", reasons_words(reason));
 	}
 	if (record->agent != AGENT_FETCH_NOT_ASKED) {
-		printf("  The node's agent %s.\n", agent_outcome_words((enum agent_outcome)record->agent));
+		printf("  The node's agent %s.\n", agent_outcome_words(record->agent));
 	}
 }
 

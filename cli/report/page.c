@@ -80,21 +80,20 @@ void page_begin(struct page *ret_page)
 	json_begin_array(&ret_page->json, "files");
 }
 
-enum json_reader_ending page_take(struct page *page, const struct page_source *source,
-                                  struct json_reader_fault *ret_fault)
+bool page_take(struct page *page, const struct page_source *source, struct json_reader_fault *ret_fault)
 {
-	enum json_reader_ending ending;
+	bool is_whole;
 
 	json_begin_object(&page->json, NULL);
 	json_string(&page->json, "name", source->name);
 	json_integer(&page->json, "written", source->written);
 	json_begin_array(&page->json, "events");
-	ending = json_reader_trace(source->text, source->size, take_event, page, ret_fault);
+	is_whole = json_reader_trace(source->text, source->size, take_event, page, ret_fault);
 	json_end(&page->json);
-	json_bool(&page->json, "cut", ending == JSON_READER_CUT);
+	json_bool(&page->json, "cut", !is_whole && !ret_fault->what);
 	json_end(&page->json);
 	page->file_count++;
-	return ending;
+	return is_whole;
 }
 
 /*

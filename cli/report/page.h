@@ -8,8 +8,8 @@
  * JSON value, so that the value cannot contain it. The same traces give the same page.
  *
  * Calling sequence: page_begin(), page_take() for each file, page_write() once, page_free(). Errors: page_take()
- * returns those of json_reader.h. page_write() returns -ENOMEM if memory ran out in any of the calls, else the first error
- * of `put`. Threads: one. Memory: the events of all traces.
+ * returns what json_reader_trace() does. page_write() returns -ENOMEM if memory ran out in any of the calls, else the
+ * first error of `put`. Threads: one. Memory: the events of all traces.
  */
 #ifndef CLI_PAGE_H
 #define CLI_PAGE_H
@@ -34,8 +34,7 @@ struct page_source {
 };
 
 void page_begin(struct page *ret_page);
-enum json_reader_ending page_take(struct page *page, const struct page_source *source,
-                                  struct json_reader_fault *ret_fault);
+bool page_take(struct page *page, const struct page_source *source, struct json_reader_fault *ret_fault);
 int page_write(struct page *page, int (*put)(void *context, const void *bytes, size_t size), void *context);
 void page_free(struct page *page);
 

@@ -35,13 +35,13 @@ static bool is_same_file(const struct stat *trace, const char *target)
 static bool take_trace(struct page *page, const struct page_source *source)
 {
 	struct json_reader_fault fault;
-	enum json_reader_ending ending = page_take(page, source, &fault);
+	bool is_whole = page_take(page, source, &fault);
 
-	if (ending == JSON_READER_BAD) {
+	if (!is_whole && fault.what) {
 		console_error("%s: not a trace, at byte %zu: %s", source->name, fault.offset, fault.what);
 		return false;
 	}
-	if (ending == JSON_READER_CUT) {
+	if (!is_whole) {
 		console_error("%s: cut within the event at byte %zu, which is left out", source->name, fault.offset);
 	}
 	return true;

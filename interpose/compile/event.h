@@ -13,12 +13,14 @@
 #include "cache/agent.h"
 #include "cache/counters.h"
 #include "cache/entry.h"
+#include "cache/journal.h"
 #include "keygen/stream.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 struct compiler;
+struct json;
 struct library;
 
 /* X(NAME, category on the time line, words in the log) */
@@ -83,5 +85,14 @@ __attribute__((format(printf, 2, 3))) void event_explain_refusal(struct event *e
 __attribute__((format(printf, 2, 3))) void event_explain_unfit(struct event *event, const char *format, ...);
 /* Adds a wait for another compile to `wait`. */
 void event_note_wait(struct event *event, int64_t since_ns, int64_t now_ns);
+
+/* Write what the trace and the journal have in common: the outcome's name, and members of an object. */
+const char *event_category(const struct event *event);
+void event_put_facts(struct json *json, const struct event *event);
+/*
+ * Writes the event, which ended at `when_ns`, as a line of the journal, and returns its size. If the request (`about`)
+ * has no room, its last facts are left out, and "cut" is true. Bytes that are not UTF-8 are kept (cache/json.h).
+ */
+size_t event_spell(const struct event *event, uint64_t when_ns, char ret_line[JOURNAL_RECORD_BYTES]);
 
 #endif

@@ -29,7 +29,6 @@
 #define DETAIL_SHOWN  400
 #define ARCH_SHOWN    32
 #define COMMAND_SHOWN 100
-#define LIBRARY_SHOWN 400
 #define EVENT_BYTES   3200
 
 #define OPENING     "[\n"
@@ -190,47 +189,17 @@ static void put_text(struct json *json, const char *name, const char *text, size
 	json_text_cut(json, name, text, strlen(text), most);
 }
 
-static void put_library(struct json *json, const struct library *library)
-{
-	char version[32];
-
-	if (library->major > 0) { /* the release is known */
-		(void)snprintf(version, sizeof(version), "%d.%d", library->major, library->minor);
-		json_string(json, "version", version);
-	}
-	put_text(json, "library", library->path, LIBRARY_SHOWN);
-}
-
-static void put_facts(struct json *json, const struct event *event)
+static void put_args(struct json *json, const struct event *event)
 {
 	/* The reason why the call was not a hit, or, if that is not known, why the result was not cached. */
 	const char *detail = event->detail[0] != '\0' ? event->detail : event->refusal;
-	char digits[DIGITS_BYTES(sizeof(event->key))];
 
 	json_begin_object(json, "args");
-	json_string(json, "compiler", event->compiler->name);
-	if (event->library) {
-		put_library(json, event->library);
-	}
-	json_string(json, "reached", event->reached);
-	if (event->has_key) {
-		json_string(json, "key", digits_spell(event->key, sizeof(event->key), digits));
-	}
+	event_put_facts(json, event);
 	put_options(json, &event->about);
-	if (event->reason != COUNTER_NONE) {
-		json_string(json, "reason", counter_name(event->reason));
-	}
 	if (detail[0] != '\0') {
 		put_text(json, "detail", detail, DETAIL_SHOWN);
 	}
-	if (event->agent != AGENT_FETCH_NOT_ASKED) {
-		json_string(json, "agent", agent_outcome_name(event->agent));
-		json_number(json, "agent_wait", event->asking.ns);
-	}
-	json_number(json, "bytes", event->bytes);
-	json_number(json, "cost", event->compile_ns);
-	json_number(json, "wait", event->wait.ns);
-	json_integer(json, "result", event->return_code);
 	json_end(json);
 }
 
@@ -243,7 +212,7 @@ static void put_slice(struct json *json, const struct event *event, const char *
 	json_thousandths(json, "ts", span.start_ns);
 	json_thousandths(json, "dur", (int64_t)span.ns);
 	put_thread(json);
-	put_facts(json, event);
+	put_args(json, event);
 	json_end(json);
 }
 
@@ -260,17 +229,12 @@ static void write_line(const char *path, struct json *json)
 void timeline_write(const struct event *event)
 {
 	const char *path = atomic_load_explicit(&timeline_path, memory_order_acquire);
-	static const char *const categories[] = {
-#define EVENT_CATEGORY(name, category, words) [EVENT_##name] = (category),
-	    EVENT_KINDS(EVENT_CATEGORY)
-#undef EVENT_CATEGORY
-	};
 	char bytes[EVENT_BYTES];
 	struct json json = json_fixed(bytes, sizeof(bytes) - 2, JSON_BYTES_REPLACED);
 
 	put_process(&json, &event->about);
 	write_line(path, &json);
-	put_slice(&json, event, categories[event->kind], event->call);
+	put_slice(&json, event, event_category(event), event->call);
 	write_line(path, &json);
 	if (event->wait.start_ns != 0) {
 		put_slice(&json, event, "wait", event->wait);

@@ -14,6 +14,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define KEY_SHOWN 4 /* bytes, as many as `nvrtccache ls` shows */
@@ -185,11 +186,6 @@ static void write_log(const struct event *event)
 
 /* ---- the line of the journal, for calls that were not hits ---- */
 
-static struct journal_text text_of(const char *text)
-{
-	return (struct journal_text){text, strlen(text)};
-}
-
 /* Returns the time when the call ended, which may be some time ago if counts had to be written first. */
 static uint64_t end_of(const struct event *event)
 {
@@ -200,46 +196,16 @@ static uint64_t end_of(const struct event *event)
 	       ((uint64_t)(runtime_clock() - event->call.start_ns) - event->call.ns);
 }
 
-static enum journal_outcome outcome_of(const struct event *event)
-{
-	switch (event->kind) {
-	case EVENT_STORED:
-		return JOURNAL_STORED;
-	case EVENT_NOT_KEPT:
-		return JOURNAL_NOT_KEPT;
-	default:
-		return JOURNAL_PASSED;
-	}
-}
-
 static void write_journal(const struct event *event)
 {
 	const struct settings *settings = &runtime_get()->settings;
 	const struct directory directory = {.path = settings->directory, .shared = settings->shared};
-	struct journal_record record = {
-	    .when_ns = end_of(event),
-	    .cost_ns = event->compile_ns ? event->compile_ns : event->call.ns,
-	    .took_ns = event->call.ns,
-	    .pid = (uint32_t)call_getpid(),
-	    .outcome = outcome_of(event),
-	    .has_key = event->has_key,
-	    .is_stale = event->why == EVENT_WHY_STALE,
-	    .agent = (uint8_t)event->agent,
-	    .is_unfit = event->why == EVENT_WHY_UNFIT,
-	    .has_failed = event->return_code != 0,
-	    .reason = text_of(event->reason != COUNTER_NONE ? counter_name(event->reason) : ""),
-	    .detail = text_of(event->detail),
-	    .refusal = text_of(event->refusal),
-	    .about = {(const char *)event->about.bytes, event->about.size},
-	};
-	size_t room = journal_room(&record);
+	char *line = malloc(JOURNAL_RECORD_BYTES);
 
-	memcpy(record.key, event->key, sizeof(record.key));
-	if (record.about.size > room) {
-		record.is_cut = true;
-		record.about.size = about_cut(record.about.bytes, record.about.size, room);
+	if (line) {
+		(void)journal_write(&directory, line, event_spell(event, end_of(event), line));
 	}
-	(void)journal_write(&directory, &record);
+	free(line);
 }
 
 /* Hits are not recorded, nor are compilations that verify a hit. */

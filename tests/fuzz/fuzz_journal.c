@@ -1,132 +1,141 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The bytes of a journal. The first byte: bit 0: what is done.
+ * The lines of a journal. The first byte: bit 0: what is done.
  *
- * 0: records of the input's texts, sealed as the journal seals them, one behind the other with bytes of the input
- *    between: all come back, in order, and no other.
- * 1: the rest is read as whatever the bytes say: every text lies in them.
+ * 0: events of the input's texts, spelled as the journal has them, one behind the other with bytes of the input between:
+ *    all come back, byte for byte and in order, and no other; of a request that is cut, its first facts.
+ * 1: the rest is read as whatever the bytes say: every text lies in them, and every request can be read or is refused.
  */
-#include "cache/journal.h"
+#include "cli/console/request.h"
+#include "cli/explain/explanation.h"
+#include "interpose/compile/event.h"
+#include "interpose/compiler.h"
+#include "keygen/about.h"
 
 #include "tests/fuzz/fuzz.h"
 
-#define RECORDS     6
-#define AT_SIZE     12
-#define AT_CHECKSUM 16
-#define AT_SUMMED   24
-#define AT_REASON   54 /* three sizes of two bytes */
-#define AT_REFUSAL  62
-#define TEXTS       4
-#define HEAD        96
-
-static uint8_t head[HEAD];
+#define RECORDS 6
+#define FACTS   8
 
 struct run {
-	uint8_t bytes[RECORDS * (HEAD + TEXTS * 256 + 256)];
+	char bytes[RECORDS * (JOURNAL_RECORD_BYTES + 256)];
 	size_t size;
-	struct {
-		size_t at, reason, detail, about, refusal;
-	} made[RECORDS];
-	size_t count, seen;
+	struct event events[RECORDS];
+	size_t count;
 };
 
-/* As the journal writes it: of an empty record, which the others differ from in their lengths. */
-FUZZ_SET_UP()
-{
-	struct directory directory = {.path = (char *)fuzz_directory()};
-	const struct journal_record record = {.outcome = JOURNAL_STORED};
-	char path[300];
-	int file, home;
-
-	require(directory_open(&directory, DIRECTORY_MAKE, &home) == 0);
-	close(home);
-	require(journal_write(&directory, &record) == 0);
-	(void)snprintf(path, sizeof(path), "%s/v1/journal", directory.path);
-	file = open(path, O_RDONLY | O_CLOEXEC);
-	require(file >= 0 && read(file, head, HEAD + 1) == HEAD);
-	close(file);
-}
-
-static size_t put_bytes(struct run *run, struct input *input, size_t most)
+static void put_bytes(struct run *run, struct input *input)
 {
 	size_t size;
-	const uint8_t *bytes = take_bytes(input, most, &size);
+	const uint8_t *bytes = take_bytes(input, take_number(input, 1), &size);
 
 	memcpy(run->bytes + run->size, bytes, size);
 	run->size += size;
-	return size;
 }
 
-static void put_record(struct run *run, struct input *input)
+static void put_fact(struct stream *about, struct input *input)
 {
-	uint8_t *at = run->bytes + run->size;
-	size_t sizes[TEXTS];
-	uint32_t size;
-	uint64_t sum;
+	uint64_t kind = ABOUT_COMPILER + take_number(input, 1) % (ABOUT_BUILD - ABOUT_COMPILER + 1);
+	size_t size;
+	const uint8_t *text = take_bytes(input, take_number(input, 2) % 4096, &size);
+	const struct span name = {text, size};
 
-	run->made[run->count].at = run->size;
-	memcpy(at, head, HEAD);
-	run->size += HEAD;
-	for (size_t i = 0; i < TEXTS; i++) {
-		sizes[i] = put_bytes(run, input, take_number(input, 1));
-		memcpy(at + (i < TEXTS - 1 ? AT_REASON + 2 * i : AT_REFUSAL), &sizes[i], 2);
+	if (kind == ABOUT_PART) {
+		about_part_of(about, "part", &name, &name);
+	} else if (kind != ABOUT_ARTIFACT) {
+		about_sized(about, (enum about_kind)kind, (const char *)text, size);
 	}
-	size = (uint32_t)(run->bytes + run->size - at);
-	memcpy(at + AT_SIZE, &size, sizeof(size));
-	sum = XXH3_64bits_withSeed(at + AT_SUMMED, size - AT_SUMMED, XXH3_64bits(at, AT_CHECKSUM));
-	memcpy(at + AT_CHECKSUM, &sum, sizeof(sum));
-	run->made[run->count].reason = sizes[0];
-	run->made[run->count].detail = sizes[1];
-	run->made[run->count].about = sizes[2];
-	run->made[run->count++].refusal = sizes[3];
 }
 
-static int compare(const struct journal_record *record, void *context)
+static void copy_text(char ret_text[EVENT_DETAIL_BYTES], struct input *input)
 {
-	struct run *run = context;
-	const char *at = (const char *)run->bytes + run->made[run->seen].at + HEAD;
+	char *text = take_text(input);
 
-	require(run->seen < run->count);
-	require(record->reason.bytes == at && record->reason.size == run->made[run->seen].reason);
-	require(record->detail.bytes == at + record->reason.size);
-	require(record->detail.size == run->made[run->seen].detail);
-	require(record->about.bytes == record->detail.bytes + record->detail.size);
-	require(record->about.size == run->made[run->seen].about);
-	require(record->refusal.bytes == record->about.bytes + record->about.size);
-	require(record->refusal.size == run->made[run->seen].refusal);
-	run->seen++;
+	(void)snprintf(ret_text, EVENT_DETAIL_BYTES, "%s", text);
+	free(text);
+}
+
+static void put_event(struct run *run, struct input *input)
+{
+	static const struct compiler compiler = {.name = "nvrtc", .title = "NVRTC"};
+	static const enum event_kind kinds[] = {EVENT_STORED, EVENT_NOT_KEPT, EVENT_BYPASSED};
+	struct event *event = &run->events[run->count++];
+	size_t size;
+
+	event_begin(event, &compiler, NULL, "dlsym", "k.cu", 0);
+	event->kind = kinds[take_number(input, 1) % 3];
+	event->why = (enum event_why)(take_number(input, 1) % 3);
+	event->agent = (enum agent_outcome)(take_number(input, 1) % AGENT_OUTCOME_COUNT);
+	event->compile_ns = take_number(input, 8);
+	event->call.ns = take_number(input, 8);
+	copy_text(event->detail, input);
+	copy_text(event->refusal, input);
+	about_begin(&event->about);
+	for (size_t i = take_number(input, 1) % FACTS; i > 0; i--) {
+		put_fact(&event->about, input);
+	}
+	size = event_spell(event, run->count, run->bytes + run->size);
+	require(size > 0 && size <= JOURNAL_RECORD_BYTES && run->bytes[run->size + size - 1] == '\n');
+	run->size += size;
+}
+
+static void compare(const struct journal_record *record, const struct event *event, uint64_t when_ns)
+{
+	require(record->when_ns == when_ns && record->took_ns == event->call.ns && record->agent == event->agent);
+	require(record->cost_ns == (event->compile_ns ? event->compile_ns : event->call.ns));
+	require(record->is_stale == (event->why == EVENT_WHY_STALE));
+	require(record->is_unfit == (event->why == EVENT_WHY_UNFIT));
+	require(span_is(record->detail, event->detail) && span_is(record->refusal, event->refusal));
+	require(record->about.size <= event->about.size && record->is_cut == (record->about.size < event->about.size));
+	require(memcmp(record->about.bytes, event->about.bytes, record->about.size) == 0);
+}
+
+static int see_fact(const struct about_fact *fact, void *context)
+{
+	*(size_t *)context += fact->size;
 	return 0;
 }
 
-static int look(const struct journal_record *record, void *context)
+static void look(const struct journal *journal, size_t size)
 {
-	const struct input *whole = context;
-	const uint8_t *begin = (const uint8_t *)record->reason.bytes;
-	size_t size = record->reason.size + record->detail.size + record->about.size + record->refusal.size;
+	for (size_t i = 0; i < journal->count; i++) {
+		const struct journal_record *record = &journal->records[i];
+		const struct span texts[] = {record->reason, record->detail, record->refusal};
+		size_t sum = 0;
 
-	require(begin >= whole->at + HEAD && size <= whole->left && begin <= whole->at + whole->left - size);
-	return 0;
+		for (size_t j = 0; j < 3; j++) {
+			const char *at = texts[j].bytes;
+
+			require(texts[j].size == 0 || (at >= journal->bytes && texts[j].size <= size));
+			require(texts[j].size == 0 || at <= journal->bytes + size - texts[j].size);
+		}
+		require(about_read(record->about.bytes, record->about.size, see_fact, &sum) <= 0 && sum <= size);
+	}
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input input = input_of(data, size);
+	struct journal journal;
 	static struct run run;
 
 	if (take_number(&input, 1) & 1) {
-		uint8_t *copy = copy_of(input.at, input.left);
-		struct input whole = {copy, input.left};
-
-		require(journal_parse(copy, input.left, look, &whole) == 0);
-		free(copy);
+		require(journal_parse((char *)copy_of(input.at, input.left), input.left, &journal) == 0);
+		look(&journal, input.left);
+		journal_free(&journal);
 		return 0;
 	}
-	run.size = run.count = run.seen = 0;
+	run.size = run.count = 0;
 	while (input.left > 0 && run.count < RECORDS) {
-		(void)put_bytes(&run, &input, take_number(&input, 1));
-		put_record(&run, &input);
+		put_bytes(&run, &input);
+		put_event(&run, &input);
 	}
-	require(journal_parse(run.bytes, run.size, compare, &run) == 0);
-	require(run.seen == run.count);
+	require(journal_parse((char *)copy_of(run.bytes, run.size), run.size, &journal) == 0);
+	require(journal.count == run.count);
+	for (size_t i = 0; i < run.count; i++) {
+		compare(&journal.records[i], &run.events[i], i + 1);
+		stream_free(&run.events[i].about);
+	}
+	journal_free(&journal);
 	return 0;
 }

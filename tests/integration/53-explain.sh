@@ -132,6 +132,33 @@ unreadable() {
 	fresh_cache && compile '{}' && printf 'garbage' >>"$NVRTCCACHE_DIR/v1/journal" && compile '{"options": ["-DN=5"]}' && explained --last 9 --json && is 'len(told)' 2
 }
 check "Damaged records of the journal are skipped." unreadable
+# Builds before 0.1.0 wrote records that were not text.
+earlier_format() {
+	fresh_cache && compile '{}' && printf 'NVCJRNAL\1' >"$NVRTCCACHE_DIR/v1/journal" && compile '{"options": ["-DN=5"]}' '{"options": ["-DN=6"]}' && explained --last 9 --json && is 'len(told)' 2 &&
+		[ "$(cat "$NVRTCCACHE_DIR/v1/journal.old" | tr -d '\1')" = NVCJRNAL ]
+}
+check "A journal of the earlier format is put aside." earlier_format
+# Options with quotes, line breaks and bytes that are not UTF-8, and more of them than a record has room for.
+json_lines() {
+	local options
+	options=$(printf ', "-DA_LONG_NAME_%04d=1"' {1..1200})
+	fresh_cache && compile '{}' '{"options": ["-DN=\"4\\n\udcff\u00fc\""]}' "{\"options\": [\"-DN=4\"$options]}" && compile '{"options": ["-DN=sizeof(__TIME__)"]}' &&
+		python3 - "$NVRTCCACHE_DIR/v1/journal" <<-'END'
+			import json, os, sys
+			text = open(sys.argv[1], "rb").read()
+			lines = text.split(b"\n")
+			assert lines.pop() == b"" and len(lines) == 4 and all(len(line) < 16384 and line.startswith(b'{"nvrtccache":1,') for line in lines)
+			told = [json.loads(line) for line in lines]
+			for one in told:
+			    facts = [(name, value) for fact in one["about"] for name, value in fact.items()]
+			    assert {"time_ns", "took", "pid", "outcome", "compiler", "version", "library", "reached", "key", "bytes", "cost", "wait", "result", "why", "detail", "refusal", "about", "cut"} <= one.keys(), one
+			    assert ("program", "a.cu") in facts and ("title", "NVRTC") in facts and ("part", "source") in facts, facts
+			    assert all(len(fact["digest"]) == 16 for fact in one["about"] if "part" in fact), facts
+			assert [one["outcome"] for one in told] == ["miss"] * 3 + ["not_kept"] and told[3]["reason"] == "time_macros", told
+			assert {"option": '-DN="4\n\udcff\u00fc"'} in told[1]["about"] and [one["cut"] for one in told] == [False, False, True, False], told
+		END
+}
+check "Each line of the journal is JSON, and no byte of an option is lost." json_lines
 if [ -c /dev/full ]; then
 	full() { "$COMMAND" explain --last >/dev/full 2>"$tmp/err"; [ $? = 1 ] && grep -q 'standard output' "$tmp/err"; }
 	check "Output that cannot be written is an error." full

@@ -95,20 +95,16 @@ Test(about, a_text_with_a_size_needs_no_terminating_nul)
 	cr_expect_str_eq(told, "6 -DN=4 0 0 ;10 header vec.h 0 0 digest;");
 }
 
-Test(about, about_cut_cuts_between_facts)
+Test(about, a_part_with_a_known_digest_is_the_part_that_has_it)
 {
-	size_t cuts = 0;
+	const struct span source = {"text", 4}, name = {"source or", 6};
+	struct stream first = STREAM_EMPTY, second = STREAM_EMPTY;
 
-	for (size_t most = 0, last = 0; most <= about.size; most++) {
-		size_t cut = about_cut(about.bytes, about.size, most);
-
-		cr_expect(cut <= most && cut >= last);
-		cr_expect(cut == 0 || about_read(about.bytes, cut, tell, NULL) == 0, "%zu", most);
-		cuts += cut != last;
-		last = cut;
-	}
-	cr_expect_eq(cuts, 5, "the format, and four facts");
-	cr_expect_eq(about_cut(about.bytes, about.size, about.size), about.size);
+	about_part(&first, "source", &source);
+	about_part_known(&second, first.bytes + first.size - 6 - ABOUT_DIGEST_BYTES, name);
+	cr_expect(first.size == second.size && memcmp(first.bytes, second.bytes, first.size) == 0);
+	stream_free(&first);
+	stream_free(&second);
 }
 
 Test(about, a_truncated_description_is_damaged_or_has_fewer_facts)
