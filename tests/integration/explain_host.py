@@ -3,7 +3,7 @@
 import ctypes, json, os, sys
 lib = ctypes.CDLL(os.environ["NVRTC"])
 def strings(list):
-    return (ctypes.c_char_p * max(1, len(list)))(*[text.encode() for text in list])
+    return (ctypes.c_char_p * max(1, len(list)))(*[text.encode("utf-8", "surrogateescape") for text in list])
 for asked in sys.argv[1:]:
     asked = json.loads(asked)
     if "round" in asked:
