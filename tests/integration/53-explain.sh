@@ -138,7 +138,7 @@ earlier_format() {
 		[ "$(cat "$NVRTCCACHE_DIR/v1/journal.old" | tr -d '\1')" = NVCJRNAL ]
 }
 check "A journal of the earlier format is put aside." earlier_format
-# Options with quotes, line breaks and bytes that are not UTF-8, and more of them than a record has room for.
+# Options with quotes, backslashes and bytes that are not UTF-8, and more of them than a record has room for.
 json_lines() {
 	local options
 	options=$(printf ', "-DA_LONG_NAME_%04d=1"' {1..1200})
@@ -155,7 +155,7 @@ json_lines() {
 			    assert ("program", "a.cu") in facts and ("title", "NVRTC") in facts and ("part", "source") in facts, facts
 			    assert all(len(fact["digest"]) == 16 for fact in one["about"] if "part" in fact), facts
 			assert [one["outcome"] for one in told] == ["miss"] * 3 + ["not_kept"] and told[3]["reason"] == "time_macros", told
-			assert {"option": '-DN="4\n\udcff\u00fc"'} in told[1]["about"] and [one["cut"] for one in told] == [False, False, True, False], told
+			assert {"option": '-DN="4\\n\udcff\u00fc"'} in told[1]["about"] and [one["cut"] for one in told] == [False, False, True, False], told
 		END
 }
 check "Each line of the journal is JSON, and no byte of an option is lost." json_lines
