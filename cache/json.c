@@ -100,6 +100,12 @@ static size_t spell_character(char *to, const unsigned char *at, size_t length, 
 	return spelt;
 }
 
+/* Most characters are written as they are, and are not looked at further. */
+static bool is_plain(unsigned char byte, enum json_bytes bytes)
+{
+	return byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\' && bytes != JSON_BYTES_SCRIPT;
+}
+
 /*
  * Writes the content of a string without quotes and without a NUL, as many whole characters as fit in `capacity` bytes.
  * `ret_taken` is the number of bytes of `text` that were used. Returns how many bytes were written.
@@ -112,10 +118,15 @@ static size_t escape_text(char *ret_escaped, size_t capacity, const char *text, 
 	size_t written = 0;
 
 	while (at < end) {
-		size_t length = json_character((const char *)at, (size_t)(end - at));
 		char one[ESCAPE_MAX];
-		size_t needed = spell_character(one, at, length, bytes);
+		size_t length, needed;
 
+		if (written < capacity && is_plain(*at, bytes)) {
+			ret_escaped[written++] = (char)*at++;
+			continue;
+		}
+		length = json_character((const char *)at, (size_t)(end - at));
+		needed = spell_character(one, at, length, bytes);
 		if (needed > capacity - written) {
 			break;
 		}
