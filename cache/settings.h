@@ -26,7 +26,7 @@
 	  "cache directory ($XDG_CACHE_HOME/nvrtccache or ~/.cache/nvrtccache)")                                     \
 	X(SIZE, max_size, "NVRTCCACHE_MAX_SIZE", UINT64_C(5) << 30, "size limit of the directory; 0: none")          \
 	X(SIZE, memory_size, "NVRTCCACHE_MEM_SIZE", UINT64_C(64) << 20, "size limit of the cache in memory; 0: off") \
-	X(BOOL, disable, "NVRTCCACHE_DISABLE", 0, "every call goes to the real NVRTC")                               \
+	X(BOOL, disable, "NVRTCCACHE_DISABLE", 0, "every call goes to the real compiler")                            \
 	X(BOOL, read_only, "NVRTCCACHE_READONLY", 0, "the directory is never written")                               \
 	X(TEXT, lower, "NVRTCCACHE_LOWER", NULL, "read-only caches searched after the directory, dir:dir")           \
 	X(BOOL, recache, "NVRTCCACHE_RECACHE", 0, "every call is compiled, and its result stored again")             \

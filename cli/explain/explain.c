@@ -299,7 +299,7 @@ static int run_explain(struct settings *settings, char **operands)
 
 const struct verb verb_explain = {
     .name = "explain",
-    .arguments = "[--json] [--last [N] | KEY]",
+    .arguments = "[--json] [--last[=N] | KEY]",
     .summary = "explain why a compilation was not served from the cache",
     .more =
         "KEY is a key or its beginning, as 'nvrtccache ls' shows it. Without arguments: --last. Only the most recent\n"

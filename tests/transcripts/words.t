@@ -38,7 +38,7 @@ help environment names the variables.
   NVRTCCACHE_DIR         cache directory ($XDG_CACHE_HOME/nvrtccache or ~/.cache/nvrtccache)
   NVRTCCACHE_MAX_SIZE    size limit of the directory; 0: none
   NVRTCCACHE_MEM_SIZE    size limit of the cache in memory; 0: off
-  NVRTCCACHE_DISABLE     every call goes to the real NVRTC
+  NVRTCCACHE_DISABLE     every call goes to the real compiler
   NVRTCCACHE_READONLY    the directory is never written
   NVRTCCACHE_LOWER       read-only caches searched after the directory, dir:dir
   NVRTCCACHE_RECACHE     every call is compiled, and its result stored again
@@ -67,7 +67,7 @@ Every command explains itself, asked in either way.
   usage: nvrtccache show [--json] [--from DIR] KEY
   usage: nvrtccache extract KEY --ptx|--cubin|--log|... [-o FILE]
   usage: nvrtccache verify [--json] [--remove]
-  usage: nvrtccache explain [--json] [--last [N] | KEY]
+  usage: nvrtccache explain [--json] [--last[=N] | KEY]
   usage: nvrtccache prune [--max-size SIZE] [--older-than AGE]
   usage: nvrtccache clear
   usage: nvrtccache export [--used-since AGE] FILE
