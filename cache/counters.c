@@ -46,7 +46,7 @@ static _Atomic uint64_t counted[COUNTER_COUNT];
 static _Atomic int64_t began_ns; /* CLOCK_MONOTONIC_COARSE of the first write that was tried; 0: none yet */
 static _Atomic int64_t tried_ns; /* the same clock at the last write that was tried */
 static _Atomic uint64_t tries;
-static _Atomic uint64_t written_prompts; /* prompts() at the last write */
+static _Atomic uint64_t written_prompts; /* count_prompts() at the last write */
 static atomic_bool failed;               /* the last write has failed */
 static atomic_bool once_more;            /* another thread has found the flag set */
 static atomic_flag flushing = ATOMIC_FLAG_INIT;
@@ -140,7 +140,7 @@ static void forget_counts(void)
 }
 
 /* Returns the sum of the counts that are written at once. */
-static uint64_t prompts(void)
+static uint64_t count_prompts(void)
 {
 	return counters_here(COUNTER_TOTAL_misses) + counters_here(COUNTER_TOTAL_stores);
 }
@@ -164,7 +164,7 @@ static bool is_due(int64_t now_ns)
 	if (atomic_load_explicit(&failed, memory_order_relaxed)) {
 		return false;
 	}
-	if (prompts() != atomic_load_explicit(&written_prompts, memory_order_relaxed)) {
+	if (count_prompts() != atomic_load_explicit(&written_prompts, memory_order_relaxed)) {
 		return true;
 	}
 	if (atomic_load_explicit(&tries, memory_order_relaxed) < PROMPT_WRITES) {
@@ -235,7 +235,7 @@ static int write_fresh(const char *directory, enum counters_file_patience patien
 	int64_t now_ns;
 	int error;
 
-	prompts_now = prompts();
+	prompts_now = count_prompts();
 	collect_fresh(&fresh);
 	if (fresh.count == 0 || drop_inherited()) {
 		return 0;
@@ -281,7 +281,7 @@ int counters_flush(const char *directory, enum counters_access access, enum coun
 		atomic_store(&once_more, true);
 		return now ? -EAGAIN : 0;
 	}
-	prompt = now || prompts() != atomic_load_explicit(&written_prompts, memory_order_relaxed);
+	prompt = now || count_prompts() != atomic_load_explicit(&written_prompts, memory_order_relaxed);
 	do {
 		atomic_store(&once_more, false);
 		error = write_fresh(directory, prompt ? COUNTERS_FILE_WAIT : COUNTERS_FILE_GIVE_UP);

@@ -66,7 +66,7 @@ struct entry {
 };
 
 /* Sections start at multiples of 16, so that readers may cast them to structs. */
-static uint64_t aligned(uint64_t size)
+static uint64_t align_size(uint64_t size)
 {
 	return (size + ALIGNMENT - 1) & ~(ALIGNMENT - 1);
 }
@@ -74,7 +74,7 @@ static uint64_t aligned(uint64_t size)
 /* Zeroes the gaps, which would otherwise contain memory of this process. */
 static void zero_to_alignment(uint8_t *bytes, uint64_t end)
 {
-	memset(bytes + end, 0, aligned(end) - end);
+	memset(bytes + end, 0, align_size(end) - end);
 }
 
 /* Returns the time of creation, which is only displayed. */
@@ -116,12 +116,12 @@ static uint64_t measure_parts(const void *dependencies, size_t dependencies_size
 	    (dependencies_size > 0 && !dependencies)) {
 		return 0;
 	}
-	total = aligned(ENTRY_HEADER_BYTES + dependencies_size) + count * sizeof(struct row);
+	total = align_size(ENTRY_HEADER_BYTES + dependencies_size) + count * sizeof(struct row);
 	for (i = 0; i < count; i++) {
 		if (sections[i].size >= ENTRY_BYTES_MAX || (sections[i].size > 0 && !sections[i].bytes)) {
 			return 0;
 		}
-		total += aligned(sections[i].size);
+		total += align_size(sections[i].size);
 	}
 	return total < ENTRY_BYTES_MAX ? total : 0;
 }
@@ -132,7 +132,7 @@ int entry_build(const uint8_t key[ENTRY_KEY_BYTES], uint64_t cost_ns, const void
                 struct entry **ret_entry)
 {
 	uint64_t total = measure_parts(dependencies, dependencies_size, sections, section_count);
-	uint64_t body = aligned(ENTRY_HEADER_BYTES + (uint64_t)dependencies_size);
+	uint64_t body = align_size(ENTRY_HEADER_BYTES + (uint64_t)dependencies_size);
 	uint64_t offset = body + section_count * sizeof(struct row);
 	struct header header = {.format = ENTRY_FORMAT};
 	struct entry_info info;
@@ -162,7 +162,7 @@ int entry_build(const uint8_t key[ENTRY_KEY_BYTES], uint64_t cost_ns, const void
 			memcpy(bytes + offset, sections[i].bytes, row.size);
 		}
 		zero_to_alignment(bytes, offset + row.size);
-		offset += aligned(row.size);
+		offset += align_size(row.size);
 	}
 	memcpy(header.magic, entry_magic, sizeof(entry_magic));
 	memcpy(header.key, key, ENTRY_KEY_BYTES);
@@ -206,7 +206,7 @@ int entry_parse_header(const void *bytes, size_t available_in_memory, uint64_t a
 	    header.section_count > ENTRY_SECTIONS_MAX) {
 		return -EBADMSG;
 	}
-	body = aligned(ENTRY_HEADER_BYTES + header.dependencies_size);
+	body = align_size(ENTRY_HEADER_BYTES + header.dependencies_size);
 	if (body + header.section_count * sizeof(struct row) > header.total_size) {
 		return -EBADMSG;
 	}
@@ -261,7 +261,7 @@ static bool body_sound(const uint8_t *bytes, const struct entry_info *info)
 		if (row.offset != offset || row.size > info->total_size - offset) {
 			return false;
 		}
-		offset += aligned(row.size);
+		offset += align_size(row.size);
 	}
 	return offset == info->total_size;
 }

@@ -77,7 +77,7 @@ static int append_locked(const struct directory *directory, int home, int file, 
 	return output_at(file, found.st_size, line, size);
 }
 
-static int append(const struct directory *directory, int home, const char *line, size_t size, long *pause_ns)
+static int append_once(const struct directory *directory, int home, const char *line, size_t size, long *pause_ns)
 {
 	int file = -1;
 	int error = directory_open_file(directory, home, JOURNAL_NAME, O_RDWR | O_CREAT | O_APPEND, &file);
@@ -112,7 +112,7 @@ int journal_write(const struct directory *directory, const char *line, size_t si
 	}
 	error = -EAGAIN;
 	for (int tries = 0; error == -EAGAIN && tries < TRIES; tries++) {
-		error = append(directory, home, line, size, &pause_ns);
+		error = append_once(directory, home, line, size, &pause_ns);
 	}
 	call_close(home);
 	return error;

@@ -23,7 +23,7 @@ int64_t recency_now(void)
 }
 
 /* Converts to nanoseconds. Times from other systems may be before 1970 or too large for 64 bits: they are clamped. */
-static int64_t nanoseconds(struct timespec time)
+static int64_t nanoseconds_of(struct timespec time)
 {
 	if (time.tv_sec > INT64_MAX / SECOND_NS - 1) {
 		return INT64_MAX;
@@ -34,8 +34,8 @@ static int64_t nanoseconds(struct timespec time)
 /* mtime counts too: a file that was copied together with its old atime was written here later than that. */
 int64_t recency_of(const struct stat *found)
 {
-	int64_t accessed = nanoseconds(found->st_atim);
-	int64_t written = nanoseconds(found->st_mtim);
+	int64_t accessed = nanoseconds_of(found->st_atim);
+	int64_t written = nanoseconds_of(found->st_mtim);
 
 	return accessed > written ? accessed : written;
 }
@@ -96,7 +96,7 @@ static int64_t make_times(struct timespec times[2], int64_t now, enum recency_ma
  */
 static int64_t set_times(int at, const char *path, const struct stat *found, int64_t now, enum recency_mark mark)
 {
-	bool written_ahead = recency_ahead(nanoseconds(found->st_mtim), now);
+	bool written_ahead = recency_ahead(nanoseconds_of(found->st_mtim), now);
 	struct timespec times[2];
 	int64_t rank = make_times(times, now, mark);
 

@@ -44,7 +44,7 @@ static const struct verb *find_verb(const char *word)
 	return NULL;
 }
 
-static int refuse(void)
+static int refuse_command(void)
 {
 	fputs("nvrtccache: see 'nvrtccache help'\n", stderr);
 	return EXIT_USAGE;
@@ -93,7 +93,7 @@ static int run_help(struct settings *settings, char **operands)
 	} else {
 		verb = find_verb(operands[0]);
 		if (!verb) {
-			return refuse();
+			return refuse_command();
 		}
 		verb_print_help(verb);
 	}
@@ -124,7 +124,7 @@ int main(int argc, char **argv)
 
 	if (argc < 2) {
 		console_error("no command given");
-		return refuse();
+		return refuse_command();
 	}
 	if (strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "--help") == 0) {
 		print_overview();
@@ -132,5 +132,5 @@ int main(int argc, char **argv)
 	}
 	/* verb_main() skips the first word, whether it is the verb's name or -V */
 	verb = strcmp(argv[1], "-V") == 0 || strcmp(argv[1], "--version") == 0 ? &verb_version : find_verb(argv[1]);
-	return verb ? verb_main(verb, argc - 1, argv + 1) : refuse();
+	return verb ? verb_main(verb, argc - 1, argv + 1) : refuse_command();
 }

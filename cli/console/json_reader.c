@@ -3,7 +3,7 @@
  * A recursive-descent parser over the text in memory. Each take_...() function moves `at` past the text that it read,
  * or returns false.
  * An early end of the text is not an error of a trace, because a program that is killed leaves a trace that may end
- * anywhere. `what` distinguishes the two cases: wrong() sets it only if there is text left.
+ * anywhere. `what` distinguishes the two cases: tell_wrong() sets it only if there is text left.
  */
 #include "cli/console/json_reader.h"
 
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool wrong(struct json_reader *reader, const char *what)
+static bool tell_wrong(struct json_reader *reader, const char *what)
 {
 	if (reader->at < reader->end) {
 		reader->what = what;
@@ -35,10 +35,10 @@ static bool is_next(struct json_reader *reader, char wanted)
 	return reader->at < reader->end && *reader->at == wanted;
 }
 
-static bool take(struct json_reader *reader, char wanted, const char *what)
+static bool take_character(struct json_reader *reader, char wanted, const char *what)
 {
 	if (!is_next(reader, wanted)) {
-		return wrong(reader, what);
+		return tell_wrong(reader, what);
 	}
 	reader->at++;
 	return true;
@@ -48,7 +48,7 @@ static bool take_word(struct json_reader *reader, const char *word)
 {
 	for (; *word != '\0'; word++, reader->at++) {
 		if (reader->at == reader->end || *reader->at != *word) {
-			return wrong(reader, "a value was expected");
+			return tell_wrong(reader, "a value was expected");
 		}
 	}
 	return true;
@@ -68,7 +68,7 @@ static bool take_escape(struct json_reader *reader, char *ret_byte)
 	/* surrogates are not checked for pairs, because cache/json.h writes single ones */
 	if (*reader->at != 'u') {
 		if (memchr("\"\\/bfnrt", *reader->at, 8) == NULL) {
-			return wrong(reader, "no such escape");
+			return tell_wrong(reader, "no such escape");
 		}
 		reader->at++;
 		return true;
@@ -78,7 +78,7 @@ static bool take_escape(struct json_reader *reader, char *ret_byte)
 		const char *digit = reader->at < reader->end ? memchr(digits, tolower(*reader->at), 16) : NULL;
 
 		if (!digit) {
-			return wrong(reader, "four hexadecimal digits were expected");
+			return tell_wrong(reader, "four hexadecimal digits were expected");
 		}
 		code = code << 4 | (unsigned)(digit - digits);
 	}
@@ -88,7 +88,7 @@ static bool take_escape(struct json_reader *reader, char *ret_byte)
 
 static bool take_string(struct json_reader *reader)
 {
-	if (!take(reader, '"', "a string was expected")) {
+	if (!take_character(reader, '"', "a string was expected")) {
 		return false;
 	}
 	while (reader->at < reader->end && *reader->at != '"') {
@@ -99,14 +99,14 @@ static bool take_string(struct json_reader *reader)
 				return false;
 			}
 		} else if ((unsigned char)*reader->at < 0x20) {
-			return wrong(reader, "a control character in a string");
+			return tell_wrong(reader, "a control character in a string");
 		} else {
 			size_t left = (size_t)(reader->end - reader->at);
 			size_t length = json_character(reader->at, left);
 
 			/* with fewer than 4 bytes left, the text may have been cut within a character */
 			if (length == 0) {
-				return left >= 4 && wrong(reader, "not UTF-8");
+				return left >= 4 && tell_wrong(reader, "not UTF-8");
 			}
 			reader->at += length;
 		}
@@ -125,7 +125,7 @@ static bool take_digits(struct json_reader *reader)
 	while (reader->at < reader->end && *reader->at >= '0' && *reader->at <= '9') {
 		reader->at++;
 	}
-	return reader->at > begin || wrong(reader, "a digit was expected");
+	return reader->at > begin || tell_wrong(reader, "a digit was expected");
 }
 
 static bool is_one_of(const struct json_reader *reader, const char *characters)
@@ -167,7 +167,7 @@ static bool take_nested(struct json_reader *reader, unsigned depth)
 
 	/* each level takes a nested call, so a malicious text could otherwise exhaust the stack */
 	if (depth == JSON_READER_DEPTH) {
-		return wrong(reader, "nested too deeply");
+		return tell_wrong(reader, "nested too deeply");
 	}
 	reader->at++;
 	if (is_next(reader, closing)) {
@@ -175,7 +175,7 @@ static bool take_nested(struct json_reader *reader, unsigned depth)
 		return true;
 	}
 	for (;;) {
-		if (closing == '}' && !(take_string(reader) && take(reader, ':', "a colon was expected"))) {
+		if (closing == '}' && !(take_string(reader) && take_character(reader, ':', "a colon was expected"))) {
 			return false;
 		}
 		if (!take_value(reader, depth + 1)) {
@@ -185,7 +185,7 @@ static bool take_nested(struct json_reader *reader, unsigned depth)
 			reader->at++;
 			return true;
 		}
-		if (!take(reader, ',', "a comma was expected")) {
+		if (!take_character(reader, ',', "a comma was expected")) {
 			return false;
 		}
 	}
@@ -241,7 +241,7 @@ bool json_reader_next(struct json_reader *members, struct span *ret_name, struct
 	(void)skip_one(members, ",");
 	if (members->in_object && json_reader_value(members, ret_name)) {
 		*ret_name = json_reader_string(*ret_name);
-		(void)take(members, ':', "");
+		(void)take_character(members, ':', "");
 	}
 	return json_reader_value(members, ret_value);
 }
@@ -313,7 +313,7 @@ static bool take_events(struct json_reader *reader, bool in_array, void (*each)(
 			break;
 		}
 		if (!is_next(reader, '{')) {
-			return wrong(reader, "an event ('{') was expected");
+			return tell_wrong(reader, "an event ('{') was expected");
 		}
 		if (!json_reader_value(reader, &event)) {
 			return false;
@@ -322,14 +322,14 @@ static bool take_events(struct json_reader *reader, bool in_array, void (*each)(
 		skip_blanks(reader);
 		/* the writer ends each event with a comma, so the text may end after one */
 		if (!skip_one(reader, ",") && reader->at < reader->end && !(in_array && *reader->at == ']')) {
-			return wrong(reader, "a comma was expected");
+			return tell_wrong(reader, "a comma was expected");
 		}
 	}
 	if (reader->at < reader->end) {
 		reader->at++;
 		skip_blanks(reader);
 	}
-	return reader->at == reader->end || wrong(reader, "the array has ended before it");
+	return reader->at == reader->end || tell_wrong(reader, "the array has ended before it");
 }
 
 bool json_reader_trace(const char *text, size_t size, void (*each)(void *context, struct span event), void *context,

@@ -137,7 +137,7 @@ static void complain_about_name(const struct verb *verb, const struct table *tab
 	}
 }
 
-static void complain(const struct verb *verb, const struct table *table, int option, const char *typed)
+static void complain_of_option(const struct verb *verb, const struct table *table, int option, const char *typed)
 {
 	if (option == ':') {
 		console_error("%s: option '%s' requires an argument", verb->name, typed);
@@ -213,7 +213,7 @@ static bool parse_options(const struct verb *verb, int count, char **words)
 		const struct verb_option *row = option == '?' || option == ':' ? NULL : find_row(&table, option);
 
 		if (!row) {
-			complain(verb, &table, option, words[optind - 1]);
+			complain_of_option(verb, &table, option, words[optind - 1]);
 		}
 		if (!row || !take_option(verb, row, count, words)) {
 			return false;

@@ -112,7 +112,7 @@ static struct {
 enum form { FORM_LINES, FORM_JSON };
 
 /* Makes all checks and prints the findings. `argv` is the program to run; argv[0] NULL: no program was given. */
-static void examine(struct findings *findings, char **argv, enum form form)
+static void examine_program(struct findings *findings, char **argv, enum form form)
 {
 	char path[PATH_MAX], *library = library_find();
 	struct settings settings;
@@ -151,7 +151,7 @@ static int run_doctor(struct settings *settings, char **operands)
 
 	/* doctor reads the settings itself, because verb_main() would print bad values on stderr, not as findings */
 	(void)settings;
-	examine(&findings, operands, asked.json ? FORM_JSON : FORM_LINES);
+	examine_program(&findings, operands, asked.json ? FORM_JSON : FORM_LINES);
 	status = findings.failures == 0 ? EXIT_DONE : EXIT_TROUBLE;
 	findings_free(&findings);
 	return status;

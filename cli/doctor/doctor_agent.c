@@ -13,7 +13,7 @@
 #include <string.h>
 
 /* Returns what the user can do about a failure; NULL: no advice. */
-static const char *advice(enum agent_outcome outcome)
+static const char *advice_for(enum agent_outcome outcome)
 {
 	switch (outcome) {
 	case AGENT_FETCH_DOWN:
@@ -70,6 +70,6 @@ void doctor_agent(struct findings *findings, const struct settings *settings)
 		    path);
 	} else {
 		finding_add(findings, FINDING_WARN, "agent", "agent %s %s: %s", path, agent_outcome_words(outcome),
-		            advice(outcome));
+		            advice_for(outcome));
 	}
 }

@@ -50,7 +50,7 @@ bool doctor_program(struct findings *findings, const char *name, char ret_path[P
 }
 
 /* Runs in the child. Returns an errno value if the program could not be started; otherwise does not return. */
-static int become(const struct doctor_start *start)
+static int become_program(const struct doctor_start *start)
 {
 	if ((start->preload[0] ? setenv("LD_PRELOAD", start->preload, 1) : unsetenv("LD_PRELOAD")) < 0) {
 		return errno;
@@ -83,7 +83,7 @@ int doctor_start(const struct doctor_start *start)
 	}
 	pid = fork();
 	if (pid == 0) {
-		error = become(start);
+		error = become_program(start);
 		_exit(write(trouble[1], &error, sizeof(error)) == sizeof(error) ? 127 : 126);
 	}
 	close(trouble[1]);

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *environment(const char *name)
+static const char *value_of(const char *name)
 {
 	return getenv(name);
 }
@@ -90,7 +90,7 @@ static void note_layers(struct findings *findings, const struct settings *settin
 bool doctor_settings(struct findings *findings, struct settings *ret_settings)
 {
 	size_t before = findings->count;
-	int error = settings_read(environment, ret_settings);
+	int error = settings_read(value_of, ret_settings);
 
 	if (error != 0) {
 		finding_add(findings, FINDING_FAIL, "settings", "cannot be read: %s", strerror(-error));

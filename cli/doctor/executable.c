@@ -35,7 +35,7 @@ static bool is_executable(const char *path)
  * Searches PATH, whose empty elements mean the working directory. Like execvp(), goes on after a file without execute
  * permission, and reports that file if no later one is executable.
  */
-static enum executable_trouble search(const char *name, char ret_path[PATH_MAX])
+static enum executable_trouble find_file(const char *name, char ret_path[PATH_MAX])
 {
 	const char *path = getenv("PATH");
 	enum executable_trouble trouble = EXECUTABLE_NOT_FOUND;
@@ -156,7 +156,7 @@ void executable_find(const char *name, struct executable *ret_program)
 	char interpreter[PATH_MAX];
 
 	memset(program, 0, sizeof(*program));
-	program->trouble = search(name, program->path);
+	program->trouble = find_file(name, program->path);
 	for (int scripts = 0; program->trouble == EXECUTABLE_FINE && read_script(program->path, interpreter);) {
 		if (++scripts > SCRIPTS_MAX) {
 			program->trouble = EXECUTABLE_UNKNOWN;
@@ -166,7 +166,7 @@ void executable_find(const char *name, struct executable *ret_program)
 		if (scripts == 1) {
 			strcpy(program->script, program->path);
 		}
-		program->trouble = search(interpreter, program->path);
+		program->trouble = find_file(interpreter, program->path);
 		if (program->trouble != EXECUTABLE_FINE) {
 			program->trouble = EXECUTABLE_NO_INTERPRETER;
 		}

@@ -142,8 +142,8 @@ static void print_json(const struct explanation *list, size_t count)
 	console_json_end(&json);
 }
 
-static int explain(const struct settings *settings, const struct journal *journal, const struct journal_record *records,
-                   size_t count)
+static int explain_records(const struct settings *settings, const struct journal *journal,
+                           const struct journal_record *records, size_t count)
 {
 	struct explanation *list;
 	int error = explanations_make(settings, journal, records, count, &list);
@@ -174,7 +174,7 @@ static int explain_last(const struct settings *settings, const struct journal *j
 		    settings->directory);
 		return EXIT_TROUBLE;
 	}
-	return explain(settings, journal, &journal->records[journal->count - count], count);
+	return explain_records(settings, journal, &journal->records[journal->count - count], count);
 }
 
 /* Returns whether the record has a key that begins with these digits, of either case. */
@@ -243,7 +243,7 @@ static int explain_entry(const struct settings *settings, const struct journal *
 		if (entry_section(entries.list[0], ABOUT_SECTION, &section)) {
 			record.about = (struct span){section.bytes, section.size};
 		}
-		status = explain(settings, journal, &record, 1);
+		status = explain_records(settings, journal, &record, 1);
 	}
 	key_release(&entries);
 	return status;
@@ -256,7 +256,7 @@ static int explain_key(const struct settings *settings, const struct journal *jo
 	if (find_record(journal, digits, &record) != EXIT_DONE) {
 		return EXIT_TROUBLE;
 	}
-	return record ? explain(settings, journal, record, 1) : explain_entry(settings, journal, digits);
+	return record ? explain_records(settings, journal, record, 1) : explain_entry(settings, journal, digits);
 }
 
 /* Returns false after a message if the options are wrong. */

@@ -275,7 +275,7 @@ static bool find_moved(struct explanation *explanation)
 	return span_behind((struct span){end, was.size - explanation->moved_was.size}, middle, &explanation->moved_now);
 }
 
-static void conclude(const struct journal *journal, struct explanation *explanation)
+static void explain_record(const struct journal *journal, struct explanation *explanation)
 {
 	struct closest *closest = &explanation->closest;
 
@@ -315,7 +315,7 @@ int explanations_make(const struct settings *settings, const struct journal *jou
 		return error;
 	}
 	for (size_t i = 0; i < count; i++) {
-		conclude(journal, &list[i]);
+		explain_record(journal, &list[i]);
 	}
 	*ret_list = list;
 	return 0;

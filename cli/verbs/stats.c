@@ -246,7 +246,7 @@ static void print_table(const struct settings *settings, const struct counted *s
 	print_group("Errors", COUNTER_ERRORS, counts);
 }
 
-static int gather(const struct settings *settings, struct counted *ret_shown)
+static int gather_counts(const struct settings *settings, struct counted *ret_shown)
 {
 	struct store *store;
 	struct store_options options = {.directory = settings->directory,
@@ -283,7 +283,7 @@ static void print_counted(const struct settings *settings, const struct counted 
 static int show_stats(const struct settings *settings)
 {
 	struct counted shown = {.since = 0};
-	int error = gather(settings, &shown);
+	int error = gather_counts(settings, &shown);
 
 	if (error != 0) {
 		return console_refuse(settings, error);
@@ -338,7 +338,7 @@ static int watch_stats(const struct settings *settings, int64_t period_ns)
 		int error;
 
 		before = shown;
-		error = gather(settings, &shown);
+		error = gather_counts(settings, &shown);
 		fputs(redraw ? "\x1b[H\x1b[J" : "", stdout);
 		if (error != 0) {
 			status = console_refuse(settings, error);
