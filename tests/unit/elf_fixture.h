@@ -44,11 +44,12 @@ static inline int collect_import(const struct elf_import *import, void *context)
 	return 0;
 }
 
-/* The same number, found by walking the symbol table, which ld puts before its names. */
+/* The same number, found by walking the symbol table. In DT_GNU_HASH undefined symbols come before the defined ones. */
 static inline size_t undefined_symbols(const struct elf_object *object, const struct names *imports,
                                        size_t *ret_missing)
 {
-	const size_t symbols = (size_t)(object->strings - (const char *)object->symbols) / sizeof(*object->symbols);
+	struct elf_hash hash;
+	const size_t symbols = object->gnu_hash && elf_hash_open(object, &hash) ? hash.first : object->symbol_count;
 	size_t count = 0;
 
 	*ret_missing = 0;
