@@ -50,8 +50,8 @@ struct dependencies_input {
 	bool has_memory_headers;
 	/*
 	 * The compiler stats the working directory by its absolute name, and compares $PWD with ".". Path-dependent
-	 * requests have both texts in their key. If `cwd` is NULL, the result is bound to the directory, and a probe of
-	 * it is stored as a literal path, even if it is `pwd` too.
+	 * requests have both texts in their key. If `cwd` or `pwd` is NULL, a probe of that directory is stored as a
+	 * literal path.
 	 */
 	const char *cwd; /* as getcwd() returned it: a probe of exactly this directory is stored as "." */
 	/*
@@ -62,8 +62,7 @@ struct dependencies_input {
 	bool cwd_spelled;
 	/* Paths in cwd that are stat()ed and not opened are stored relative to it (debug information). */
 	bool cwd_looked_at;
-	/* $PWD: a probe of exactly this directory is no dependency unless it is in a root, or `cwd` is NULL. */
-	const char *pwd;
+	const char *pwd; /* $PWD: a probe of exactly this directory is no dependency unless it is in a root */
 };
 
 /* Builds the dependencies; the caller frees the stream. Size 0 means that the result has no dependencies. */

@@ -104,8 +104,7 @@ static int add_event(const struct dependencies_input *input, const struct trace_
 	const char *path = event->path;
 	bool is_place = event->kind == TRACE_PROBE && event->error == 0 && S_ISDIR(event->stamp.mode);
 	bool is_cwd = is_place && input->cwd && strcmp(path, input->cwd) == 0;
-	/* Without `cwd` the probe says which directory the paths in it belong to, whatever $PWD is. */
-	bool is_pwd = is_place && input->cwd && input->pwd && strcmp(path, input->pwd) == 0;
+	bool is_pwd = is_place && input->pwd && strcmp(path, input->pwd) == 0;
 	struct item item;
 	uint32_t base;
 	int error;

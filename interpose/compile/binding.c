@@ -206,8 +206,11 @@ int binding_decide(const struct request *request, struct observed *observed, con
 	} else if (!(request->traits & REQUEST_BOUND) && trace_opened_any(trace)) {
 		/*
 		 * At the next look-up "." and cwd must be the same file again. Path-dependent requests have cwd in
-		 * their key.
+		 * their key. The probe of cwd is then a dependency even if $PWD names it.
 		 */
+		if (cwd && binding.input.pwd && strcmp(binding.input.pwd, cwd) == 0) {
+			binding.input.pwd = NULL;
+		}
 		if (!cwd || !add_directory(trace, ".") || !add_directory(trace, cwd)) {
 			binding_free(&binding);
 			return -EINVAL;

@@ -238,7 +238,6 @@ Test(dependencies_paths, the_directory_of_PWD_is_no_dependency)
 	put_twins();
 	see_header(in_tree("p2/a.h"));
 	see_stat(in_tree("p1"));
-	input.cwd = tree;
 	input.pwd = in_tree("p1");
 	build();
 	remove_tree(in_tree("p1"));
@@ -246,21 +245,6 @@ Test(dependencies_paths, the_directory_of_PWD_is_no_dependency)
 	input.pwd = NULL;
 	build();
 	assert_not("file is gone: ");
-}
-
-/* The shell sets $PWD to the working directory. NVRTC 13.3 and later read its headers by absolute paths. */
-Test(dependencies_paths, the_working_directory_of_a_bound_result_is_a_dependency_even_if_pwd_names_it)
-{
-	put_twins();
-	cr_assert_eq(chdir(in_tree("p1")), 0);
-	see_header(in_tree("p1/a.h"));
-	see_stat(".");
-	see_stat(in_tree("p1"));
-	input.pwd = in_tree("p1");
-	build();
-	assert_holds();
-	cr_assert_eq(chdir(in_tree("p2")), 0);
-	assert_not("");
 }
 
 Test(dependencies_paths, files_of_a_deleted_working_directory_do_not_hold)
