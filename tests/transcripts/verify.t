@@ -183,7 +183,7 @@ A beginning of several keys names them, with digits enough; one of those is a ke
   17
   $ digit=$(files | sed -E 's,.*/v1/(.).*,\1,' | sort | uniq -d | head -n 1)
   $ nvrtccache show $digit 2>&1 | sed -E "s/\b$digit(\b|[0-9a-f]{7,}\b)/DIGIT\1/g; s/DIGIT[0-9a-f]+/DIGITS/g"
-  nvrtccache: DIGIT: ambiguous key: \d+ keys begin with it: DIGITS( DIGITS)+ (re)
+  nvrtccache: DIGIT: ambiguous key: (\d+|DIGIT) keys begin with it: DIGITS( DIGITS)+ (re)
   $ digits=$(nvrtccache show $digit 2>&1 | sed -E 's/.*: ([0-9a-f]+) .*/\1/')
   $ for key in $digits ${digits^^}; do nvrtccache show $key | head -n 2 | sed "s/$digits.*/DIGITS/"; done
   key       DIGITS
