@@ -40,6 +40,8 @@ node() { # NAME [HEADER]
 	sleep 0.05
 }
 train() { (cd "$tmp/$1" && shift && LD_PRELOAD=$LIBRARY exec timeout 100 python3 "$tmp/train.py" "$@"); }
+# A busy machine must not make an answer of the agent come too late.
+export NVRTCCACHE_AGENT_WAIT=30s
 # The program of a node, for which an agent runs; OPTIONS of that in $options.
 options=(--key-file "$tmp/keys" --write)
 trained() {
