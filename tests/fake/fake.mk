@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Builds of the fake NVRTC: one directory per build under $(BUILD)/tests/fake, each with its libnvrtc-builtins beside it.
 #   11 12 13      sonames libnvrtc.so.11.2, .12 and .13, with the functions of 11.8, 12.9 and 13.0
+#   135           13.5, which reads relative paths by absolute names
 #   13b           another 13.0: same soname, other build-id, other answers
 #   13now noplt   bound at load with full RELRO; called through GLOB_DAT slots in RELRO
 #   renamed       12.9 as auditwheel leaves it: other file name and soname, version node as before
@@ -41,6 +42,7 @@ endef
 $(eval $(call fake_library,11,libnvrtc.so.11.2,libnvrtc.so.11.2,libnvrtc.so.11.2,11,8,plain,))
 $(eval $(call fake_library,12,libnvrtc.so.12,libnvrtc.so.12,libnvrtc.so.12,12,9,plain,$(if $(filter x86_64,$(ARCH)),-DFAKE_OLD_STAT)))
 $(eval $(call fake_library,13,libnvrtc.so.13,libnvrtc.so.13,libnvrtc.so.13,13,0,plain,))
+$(eval $(call fake_library,135,libnvrtc.so.13,libnvrtc.so.13,libnvrtc.so.13,13,5,plain,))
 $(eval $(call fake_library,13b,libnvrtc.so.13,libnvrtc.so.13,libnvrtc.so.13,13,0,second,))
 $(eval $(call fake_library,13now,libnvrtc.so.13,libnvrtc.so.13,libnvrtc.so.13,13,0,now,-Wl$(comma)-z$(comma)now$(comma)-z$(comma)relro))
 $(eval $(call fake_library,noplt,libnvrtc.so.13,libnvrtc.so.13,libnvrtc.so.13,13,0,noplt,-fno-plt -Wl$(comma)-z$(comma)now$(comma)-z$(comma)relro))
@@ -51,6 +53,7 @@ $(eval $(call fake_library,nobuiltins,libnvrtc.so.13,libnvrtc.so.13,libnvrtc.so.
 $(eval $(call fake_builtins,11,11,8))
 $(eval $(call fake_builtins,12,12,9))
 $(eval $(call fake_builtins,renamed,12,9))
+$(eval $(call fake_builtins,135,13,5))
 $(eval $(call fake_builtins,future,13,4))
 $(foreach directory,13 13b 13now noplt unwatchable private,$(eval $(call fake_builtins,$(directory),13,0)))
 

@@ -3,6 +3,7 @@
 #include "tests/fake/fake.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define DEPTH_MAX 16
 #define PATH_SIZE 4096
@@ -67,10 +68,14 @@ static const char *memory_header(const struct _nvrtcProgram *program, const char
 /* One candidate place: stat, and fopen in either case; where it is there, two more stats. */
 static char *candidate(const char *directory, size_t directory_size, const char *name, char *ret_path)
 {
-	char path[PATH_SIZE];
+	char path[PATH_SIZE], shown[PATH_SIZE];
 	char *text;
 
-	snprintf(path, sizeof(path), "%.*s%s%s", (int)directory_size, directory, directory_size > 0 ? "/" : "", name);
+	snprintf(shown, sizeof(shown), "%.*s%s%s", (int)directory_size, directory, directory_size > 0 ? "/" : "", name);
+	strcpy(path, shown);
+	if (FAKE_MAJOR == 13 && FAKE_MINOR >= 3 && shown[0] != '/' && getcwd(path, sizeof(path)) != NULL) {
+		snprintf(path + strlen(path), sizeof(path) - strlen(path), "/%s", shown);
+	}
 	if (front_end_stat(path, NULL) != 0) {
 		return file_text(path);
 	}
@@ -78,7 +83,7 @@ static char *candidate(const char *directory, size_t directory_size, const char 
 	if (text != NULL) {
 		front_end_stat(path, NULL);
 		front_end_stat(path, NULL);
-		memcpy(ret_path, path, sizeof(path));
+		memcpy(ret_path, shown, sizeof(shown));
 	}
 	return text;
 }

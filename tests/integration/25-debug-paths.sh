@@ -90,6 +90,16 @@ extern "C" __global__ void k(const char **p) { p[0] = m; p[1] = n; }'
 check "__FILE__ of a header in the working directory binds to it." as_plain 0
 check "So it does with -dlto." moves_in_memory 0 -dlto
 
+# NVRTC 13.3 and later read relative paths by absolute names; cd sets $PWD.
+printf '#include "own.h"\n' >own.cu
+printf '// __FILE__ one\n' >one/own.h
+printf '// __FILE__ two\n' >two/own.h
+touch -d 2020-01-01 one/own.h two/own.h
+sleep 0.1
+own_header() { (cd "$1" && preloaded "$BUILD/tests/life" "$FAKE/135/libnvrtc.so.13" @../own.cu 0 >"$tmp/lived"); }
+binds_with_pwd() { fresh_cache && hits 0 own_header one && hits 0 own_header two && hits 1 own_header one && hits 1 own_header two; }
+check "So it does where the compiler reads it by an absolute name and \$PWD names the directory." binds_with_pwd
+
 source='#include "v.h"
 extern "C" __global__ void k(float *p) { p[0] = V; }'
 if [ -e "$CUDA_INCLUDE/cccl/cuda/std/span" ]; then
