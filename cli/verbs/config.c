@@ -89,8 +89,7 @@ static void report_places(const struct settings *settings)
 
 static void print_row(const char *variable, bool from_environment, const char *value)
 {
-	console_print(stdout, "%-11s %-22s %s", from_environment ? "environment" : "default", variable, value);
-	putchar('\n');
+	console_line("%-11s %-22s %s", from_environment ? "environment" : "default", variable, value);
 }
 
 static void print_table(const struct settings *settings)

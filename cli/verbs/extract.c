@@ -256,8 +256,7 @@ static int write_file(enum form form, struct span bytes, const char *file)
 		return EXIT_TROUBLE;
 	}
 	if (!is_output) {
-		console_print(stdout, "wrote %s (%s)", file, console_bytes(bytes.size, size));
-		putchar('\n');
+		console_line("wrote %s (%s)", file, console_bytes(bytes.size, size));
 	}
 	return EXIT_DONE;
 }

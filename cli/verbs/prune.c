@@ -32,9 +32,8 @@ static void print_removed(const struct settings *settings, const struct store_pr
 		fputs(", ", stdout);
 		console_print_count(pruned->removed.temporaries, "stale temporary file", "stale temporary files");
 	}
-	console_print(stdout, " (%s) from %s in %s", console_bytes(pruned->removed.bytes, size), settings->directory,
-	              console_time((uint64_t)took_ns, took));
-	putchar('\n');
+	console_line(" (%s) from %s in %s", console_bytes(pruned->removed.bytes, size), settings->directory,
+	             console_time((uint64_t)took_ns, took));
 }
 
 static void print_left(const struct settings *settings, const struct store_pruned *pruned)

@@ -209,8 +209,7 @@ static void print_table(const struct settings *settings, const struct counted *s
 	char text[CONSOLE_NUMBER_BYTES];
 	char cap[CONSOLE_NUMBER_BYTES];
 
-	console_print(stdout, ROW "%s", "Directory", settings->directory);
-	putchar('\n');
+	console_line(ROW "%s", "Directory", settings->directory);
 	print_count("Entries", usage->entries);
 	printf(ROW "%s of %s", "Size", console_bytes(usage->bytes, text),
 	       settings->max_size != 0 ? console_bytes(settings->max_size, cap) : "no limit");

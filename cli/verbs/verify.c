@@ -201,9 +201,8 @@ static void print_report(const struct verify *verify, int64_t began_ns)
 
 	fputs(interrupt_seen() ? "Interrupted: " : "Verified ", stdout);
 	console_print_count(verify->entries, "sound entry", "sound entries");
-	console_print(stdout, " in %s, %s read, in %s", verify->directory.path, console_bytes(verify->bytes, size),
-	              console_time((uint64_t)(progress_clock() - began_ns), took));
-	putchar('\n');
+	console_line(" in %s, %s read, in %s", verify->directory.path, console_bytes(verify->bytes, size),
+	             console_time((uint64_t)(progress_clock() - began_ns), took));
 	for (int verdict = 0; verdict < INSPECT_VERDICTS; verdict++) {
 		print_count(verdicts[verdict].counted, verify->files[verdict]);
 	}
