@@ -75,7 +75,7 @@ No request has more than sixteen results after an import.
 
 A bundle of what was used lately has that and nothing else.
   $ many=$TMP/many; NVRTCCACHE_DIR=$many; for n in {1..24}; do compile -DNUMBER=$n; done
-  $ n=0; for path in $(files); do touch -d "$((n += 1)) hours ago" $path; done
+  $ n=0; for path in $(files); do touch -d "@$((EPOCHSECONDS - 3600 * (n += 1)))" $path; done
   $ for age in 7.5h 1s 900w; do nvrtccache export --used-since $age lately-$age.nvb; done
   Exported 7 entries (* KiB) from $TMP/many in * *s (glob)
   Exported 0 entries (0 bytes) from $TMP/many in * *s (glob)

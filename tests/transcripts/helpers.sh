@@ -5,7 +5,8 @@
 #   brief ARGUMENT...   nvrtccache, and of what it writes to stderr and returns one line: "[STATUS] MESSAGE", without the
 #                       line "see 'nvrtccache help ...'"
 #   json EXPRESSION     prints a Python expression about `told`, the JSON on standard input
-#   plant COUNT         puts files of 1000 bytes where entries lie; the N-th of them was used N hours ago
+#   plant COUNT         puts files of 1000 bytes where entries lie; the N-th of them was used N hours ago, at a whole second:
+#                       other times may have the mark of a short-lived entry (cache/recency.h)
 #   entries             how many entries the cache directory has
 #   file N              the N-th of their files, in the order of the names
 #   key N               its key
@@ -36,7 +37,7 @@ plant() {
 	local i path
 	for ((i = 0; i < $1; i++)); do
 		path=$NVRTCCACHE_DIR/v1/$(printf '%02x/%062x' $((i * 5 % 256)) "$i")
-		(umask 077 && mkdir -p "${path%/*}" && head -c 1000 /dev/zero >"$path" && touch -d "$i hours ago" "$path")
+		(umask 077 && mkdir -p "${path%/*}" && head -c 1000 /dev/zero >"$path" && touch -d "@$((EPOCHSECONDS - 3600 * i))" "$path")
 	done
 }
 
