@@ -23,9 +23,8 @@
 #define NAMES_FOR_DIRECTORY  4
 #define ABSENT_FOR_DIRECTORY 2
 #define CALLS_FOR_BASE       4
-#define ABSENT_FOR_STAMP     2
 
-/* The bytes, and what is_settled_item() and stamp_directory() need. */
+/* The bytes, and what is_settled_item() needs. */
 struct writer {
 	struct stream stream;
 	struct sights sights;
@@ -111,65 +110,6 @@ static bool opens_directory(const struct items *items, size_t first, size_t end)
 	return end - first >= ABSENT_FOR_DIRECTORY;
 }
 
-/*
- * Returns true if the directory has no such entry. A dangling link is an entry: its target may be created without a
- * change of the directory.
- */
-static bool is_vacant(const struct item *item)
-{
-	struct stat found;
-
-	return lstat(item->path, &found) != 0 && errno == ENOENT;
-}
-
-/*
- * Returns the stamp of the group's directory if its ctime is older than the compilation, so that its entries have been
- * the same since, and if no absent name is an entry; otherwise zeros.
- */
-static struct fixed_directory stamp_directory(const struct items *items, size_t first, size_t end,
-                                              struct writer *writer)
-{
-	const struct item *head = &items->item[first];
-	const struct fixed_directory none = {0};
-	char path[PATH_MAX];
-	struct file_stamp now;
-	struct stat stat;
-	uint64_t number;
-
-	/* A stat of "." needs the right to search the directory, as the look-up of its names did. */
-	if (snprintf(path, sizeof(path), "%.*s.", (int)(head->name - head->path), head->path) >= (int)sizeof(path) ||
-	    stamp_look(AT_FDCWD, path, &stat, &number) != 0) {
-		return none;
-	}
-	file_stamp_from(&stat, &now);
-	if (!directory_counts(path, &now, sights_mount(&writer->sights, path, now.device, number), writer->start_ns)) {
-		return none;
-	}
-	for (size_t i = first; i < end; i++) {
-		if (items->item[i].kind == ITEM_ABSENT && !is_vacant(&items->item[i])) {
-			return none;
-		}
-	}
-	return fixed_directory_from(&now);
-}
-
-/*
- * Returns hints for a group whose directory is opened: HINT_STAMPED if several names were absent, with HINT_VACANT if
- * all were.
- */
-static uint32_t hint_absent(const struct items *items, size_t first, size_t end)
-{
-	size_t absent = 0;
-
-	for (size_t i = first; i < end; i++) {
-		absent += is_absent(&items->item[i]);
-	}
-	if (absent < ABSENT_FOR_STAMP || items->item[first].directory_size == 0) {
-		return 0;
-	}
-	return absent == end - first ? HINT_STAMPED | HINT_VACANT : HINT_STAMPED;
-}
-
 static bool opens_base(const struct items *items, size_t first)
 {
 	uint32_t base = items->item[first].base;
@@ -195,18 +135,13 @@ static void write_groups(const struct items *items, struct writer *writer)
 		if (first == 0 || head->base != items->item[first - 1].base) {
 			base = opens_base(items, first);
 		}
-		hints |= opens_directory(items, first, end) ? HINT_OPEN_DIRECTORY | hint_absent(items, first, end) : 0;
+		hints |= opens_directory(items, first, end) ? HINT_OPEN_DIRECTORY : 0;
 		hints |= base ? HINT_OPEN_BASE : 0;
 		stream_u32(stream, head->base);
 		stream_u32(stream, hints);
 		stream_u32(stream, (uint32_t)(end - first));
 		stream_u32(stream, (uint32_t)head->directory_size);
 		stream_bytes(stream, head->directory, head->directory_size);
-		if (hints & HINT_STAMPED) {
-			struct fixed_directory stamp = stamp_directory(items, first, end, writer);
-
-			stream_bytes(stream, &stamp, sizeof(stamp));
-		}
 		for (size_t i = first; i < end; i++) {
 			write_item(&items->item[i], writer);
 		}

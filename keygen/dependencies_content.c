@@ -43,7 +43,6 @@ void content_taken(struct content *content, const struct fixed_stamps *stamps)
 	uint8_t boot[MOUNT_BOOT_BYTES];
 
 	content->stamps = *stamps;
-	content->began_ns = content->wants_anew ? stamp_now() : INT64_MIN;
 	content->same_boot = stamps->taken_ns != 0 && mount_boot(boot) && memcmp(boot, stamps->boot, sizeof(boot)) == 0;
 }
 
@@ -226,45 +225,6 @@ enum dependency_state content_ask(struct content *content, const struct checked_
 		return read_content(content, item, stat, now, sight ? &sight->mount : &unknown);
 	}
 	return is_permitted(content, item, now, &sight->mount) ? DEPENDENCY_UNCHANGED : DEPENDENCY_UNREADABLE;
-}
-
-bool directory_counts(const char *path, const struct file_stamp *stamp, const struct mount *mount, int64_t read_ns)
-{
-	return S_ISDIR(stamp->mode) && stamp_counts(stamp, mount, read_ns) && mount_times_entries(path) &&
-	       !stamp_may_be_encrypted(path);
-}
-
-bool content_same_directory(struct content *content, const struct place_group *group, const struct file_stamp *now,
-                            uint64_t number)
-{
-	const struct fixed_directory *then = &group->stamp;
-	bool same = then->settled && S_ISDIR(now->mode) && now->device == then->device && now->inode == then->inode &&
-	            now->mtime_ns == then->mtime_ns && now->ctime_ns == then->ctime_ns;
-	struct sight *sight =
-	    same && content->same_boot ? sights_see(&content->sights, content->place->path, now->device, number) : NULL;
-
-	return sight && sight->recorded;
-}
-
-void content_stamp_directory(struct content *content, const struct place_group *group, const struct file_stamp *now,
-                             uint64_t number)
-{
-	const struct fixed_directory stamp = fixed_directory_from(now);
-	struct sight *sight;
-
-	/*
-	 * If no file got a new stamp, the directory gets none either: a directory that changes all the time (/tmp) must
-	 * not cause a rewrite of the entry at each hit.
-	 */
-	if (!content->anew && content->same_boot) {
-		return;
-	}
-	sight = sights_see(&content->sights, content->place->path, now->device, number);
-	if (sight && directory_counts(content->place->path, now, &sight->mount, content->began_ns) &&
-	    begin_anew(content)) {
-		sight->changed = sight->changed || group->stamp.settled;
-		memcpy(content->anew + group->stamp_at, &stamp, sizeof(stamp));
-	}
 }
 
 uint8_t *content_anew(struct content *content)

@@ -38,9 +38,6 @@ static int forget_group(struct reader *reader, uint8_t *bytes)
 	uint32_t items = 0;
 	int error = reader_group(reader, &group, &items);
 
-	if (error == 0 && (group.hints & HINT_STAMPED)) {
-		memset(bytes + group.stamp_at, 0, sizeof(group.stamp));
-	}
 	for (; error == 0 && items > 0; items--) {
 		struct checked_item item;
 		const char *name;

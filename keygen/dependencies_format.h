@@ -8,8 +8,7 @@
  *     KEY_BYTES, with DEPENDENCIES_ARITHMETIC
  *     u32 answers and as many struct machine_answer, with DEPENDENCIES_MACHINE
  *     per root      u32 size and the bytes of its text, or u32 ROOT_FREE
- *     per group     u32 base, u32 hints, u32 items, u32 size and the bytes of the directory: empty, or ending in '/';
- *                   struct fixed_directory, with HINT_STAMPED
+ *     per group     u32 base, u32 hints, u32 items, u32 size and the bytes of the directory: empty, or ending in '/'
  *       per item    struct fixed_item and the bytes of the name (no '/'; empty: the directory itself), then
  *         ITEM_ABSENT    nothing
  *         ITEM_IDENTITY  struct fixed_identity
@@ -19,7 +18,7 @@
  * the order of base and directory, so that a base's directory is opened once.
  *
  * Stamps are struct fixed_stamps, the fields device, inode, mtime (except with DEPENDENCIES_EXACT), ctime and settled
- * of the items, and all of struct fixed_directory. They are valid only on the node and the boot where they were taken.
+ * of the items. They are valid only on the node and the boot where they were taken.
  * They may all be zero (dependencies_forget()), and may be replaced in place (dependencies_hold_anew()), because the
  * size of dependencies does not depend on them.
  */
@@ -34,7 +33,7 @@
 
 #include <stdint.h>
 
-#define DEPENDENCIES_MAGIC UINT32_C(0x3344434e) /* "NCD3" */
+#define DEPENDENCIES_MAGIC UINT32_C(0x3444434e) /* "NCD4" */
 
 #define DEPENDENCIES_EXACT      UINT32_C(1)
 #define DEPENDENCIES_ARITHMETIC UINT32_C(2)
@@ -49,10 +48,6 @@
 /* Opening the group's directory, or its base, saves more than it costs. */
 #define HINT_OPEN_DIRECTORY UINT32_C(1)
 #define HINT_OPEN_BASE      UINT32_C(2)
-/* Several names were absent from the directory: if the directory's stamp is equal, they are still absent. */
-#define HINT_STAMPED UINT32_C(4)
-/* All names of the group were absent: if the directory's stamp is equal, the directory is not opened. */
-#define HINT_VACANT UINT32_C(8)
 
 #define ITEM_ABSENT   UINT32_C(1)
 #define ITEM_IDENTITY UINT32_C(2)
@@ -69,17 +64,6 @@ struct fixed_stamps {
 	uint32_t mounts;
 	uint32_t zero;
 	struct mount mount[MOUNTS_MAX]; /* the mounts of the files */
-};
-
-/* A new or removed entry changes the directory's ctime, so an equal stamp means the same entries. */
-struct fixed_directory {
-	uint64_t device;
-	uint64_t inode;
-	int64_t mtime_ns;
-	int64_t ctime_ns;
-	/* 1: older than the look-up of the names, and no absent name is an entry, not even a dangling link */
-	uint32_t settled;
-	uint32_t zero;
 };
 
 struct fixed_item {
@@ -108,16 +92,10 @@ static inline bool stamp_counts(const struct file_stamp *stamp, const struct mou
 	return mount->kind != MOUNT_UNKNOWN && stamp->size > 0 && file_stamp_settled(stamp, read_ns);
 }
 
-/* Returns the stamp of a directory of which an equal stamp means equal entries. */
-static inline struct fixed_directory fixed_directory_from(const struct file_stamp *stamp)
-{
-	return (struct fixed_directory){stamp->device, stamp->inode, stamp->mtime_ns, stamp->ctime_ns, .settled = 1};
-}
-
 _Static_assert(sizeof(struct fixed_stamps) == 48 + MOUNTS_MAX * sizeof(struct mount) && sizeof(struct mount) == 24,
                "no padding");
 _Static_assert(sizeof(struct fixed_item) == 12 && sizeof(struct fixed_identity) == 40 &&
-                   sizeof(struct fixed_content) == 40 && sizeof(struct fixed_directory) == 40,
+                   sizeof(struct fixed_content) == 40,
                "no padding");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the structs are written as they are");
 

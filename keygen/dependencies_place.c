@@ -225,15 +225,6 @@ int place_stat(const struct place *place, struct stat *ret_stat, uint64_t *ret_m
 	return stamp_look(directory, way, ret_stat, ret_mount);
 }
 
-bool place_is_vacant(const struct place *place)
-{
-	struct stat found;
-	int directory;
-	const char *way = short_way(place, &directory);
-
-	return fstatat(directory, way, &found, AT_SYMLINK_NOFOLLOW) != 0 && errno == ENOENT;
-}
-
 /* Stats the descriptor, because the path may name another file now. */
 static bool is_still(int descriptor, const struct stat *expected)
 {

@@ -70,12 +70,6 @@ int reader_group(struct reader *reader, struct place_group *ret_group, uint32_t 
 	if (!group.directory || reader->cursor.failed || (!free_base && group.base >= reader->roots)) {
 		return -EBADMSG;
 	}
-	if (group.hints & HINT_STAMPED) {
-		group.stamp_at = (size_t)(reader->cursor.at - reader->bytes);
-		if (!reader_fixed(reader, &group.stamp, sizeof(group.stamp))) {
-			return -EBADMSG;
-		}
-	}
 	absolute = group.directory_size > 0 && group.directory[0] == '/';
 	if (group.directory_size > 0 && group.directory[group.directory_size - 1] != '/') {
 		return -EBADMSG;

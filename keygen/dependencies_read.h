@@ -68,8 +68,6 @@ struct place_group {
 	size_t base_size;
 	const char *directory;
 	size_t directory_size;
-	size_t stamp_at; /* with HINT_STAMPED: the offset of the stamp in the bytes */
-	struct fixed_directory stamp;
 };
 
 void place_init(struct place *place);
@@ -83,8 +81,6 @@ int place_name(struct place *place, const char *name, size_t size);
 
 /* stamp_look() of the selected path. Returns 0 or an errno. */
 int place_stat(const struct place *place, struct stat *ret_stat, uint64_t *ret_mount);
-/* Returns true if the name is no entry of its directory, not even a dangling link. */
-bool place_is_vacant(const struct place *place);
 /* Returns 0 if the path can be opened for reading, which only an open shows; otherwise -errno. */
 int place_open(const struct place *place);
 /*
@@ -139,9 +135,8 @@ struct content {
 	bool sampled;  /* a file of the current directory was opened; the walk clears it for each directory */
 	uint64_t left; /* bytes that may still be read, of CONTENT_READ_MAX */
 	bool wants_anew;
-	int64_t began_ns; /* before the first path was looked at: a directory as new as this is not stamped */
-	uint8_t *anew;    /* a copy of the dependencies with new stamps; NULL until a stamp differs */
-	uint32_t gained;  /* number of files that had to be read and whose new stamp saves the next read */
+	uint8_t *anew;   /* a copy of the dependencies with new stamps; NULL until a stamp differs */
+	uint32_t gained; /* number of files that had to be read and whose new stamp saves the next read */
 };
 
 /* CONTENT_ANEW: if a stamp differs, make a copy of the dependencies with new stamps (content_anew()). */
@@ -160,17 +155,6 @@ enum dependency_state content_ask(struct content *content, const struct checked_
                                   const struct file_stamp *now, uint64_t number);
 /* Writes the file that the path names now into the new stamps. */
 void content_moved(struct content *content, const struct checked_item *item, const struct file_stamp *now);
-/* Returns true if the group's directory, whose present stamp is `now`, has the same entries as when it was stamped. */
-bool content_same_directory(struct content *content, const struct place_group *group, const struct file_stamp *now,
-                            uint64_t number);
-/*
- * Records `now` as the directory's stamp. `now` must have been taken before the names were looked up, and none of the
- * absent names may be an entry. The stamp is used only if files get new stamps too.
- */
-void content_stamp_directory(struct content *content, const struct place_group *group, const struct file_stamp *now,
-                             uint64_t number);
-/* Returns true if an equal stamp of the directory means equal entries. `path`: any file in the mount. */
-bool directory_counts(const char *path, const struct file_stamp *stamp, const struct mount *mount, int64_t read_ns);
 /* Returns the dependencies with new stamps, which the caller must free(); NULL if they would save no reading. */
 uint8_t *content_anew(struct content *content);
 

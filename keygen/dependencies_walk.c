@@ -61,9 +61,6 @@ static inline enum dependency_state ask_path(struct walk *walk, const struct che
 	uint64_t number;
 	int error;
 
-	if (walk->unchanged && item->kind == ITEM_ABSENT && item->error == ENOENT) {
-		return DEPENDENCY_UNCHANGED;
-	}
 	error = place_stat(&walk->place, &stat, &number);
 	if (item->kind != ITEM_ABSENT) {
 		return error == 0 ? ask_present(walk, item, &stat, number) : DEPENDENCY_GONE;
@@ -144,57 +141,6 @@ static bool find_base(const struct walk *walk, struct place_group *group)
 	return walk->look;
 }
 
-/* Stats "." in the group's directory, which needs the right to search the directory, as the look-up of a name does. */
-static bool look_at_directory(struct walk *walk, const struct place_group *group, struct file_stamp *ret_now,
-                              uint64_t *ret_number)
-{
-	struct stat stat;
-
-	if (!(group->hints & HINT_STAMPED) || walk->every || walk->place.state == PLACE_MISSING ||
-	    place_name(&walk->place, ".", 1) != 0 || place_stat(&walk->place, &stat, ret_number) != 0) {
-		return false;
-	}
-	file_stamp_from(&stat, ret_now);
-	return true;
-}
-
-/* Records a new stamp of the directory if none of the absent names is an entry of it. */
-static void stamp_directory(struct walk *walk, struct reader reader, const struct place_group *group, uint32_t items,
-                            const struct file_stamp *now, uint64_t number)
-{
-	for (; items > 0; items--) {
-		struct checked_item item;
-		const char *name;
-		size_t size;
-
-		if (reader_item(&reader, &item, &name, &size) != 0 || place_name(&walk->place, name, size) != 0 ||
-		    (item.kind == ITEM_ABSENT && !place_is_vacant(&walk->place))) {
-			return;
-		}
-	}
-	(void)place_name(&walk->place, ".", 1);
-	content_stamp_directory(&walk->content, group, now, number);
-}
-
-static int walk_entered(struct walk *walk, const struct place_group *group, uint32_t items)
-{
-	const struct reader before = walk->reader;
-	struct file_stamp now;
-	uint64_t number = 0;
-	bool looked = look_at_directory(walk, group, &now, &number);
-	int error;
-
-	walk->unchanged = looked && content_same_directory(&walk->content, group, &now, number);
-	if (!walk->unchanged || !(group->hints & HINT_VACANT)) {
-		place_open_directory(&walk->place, group);
-	}
-	error = walk_items(walk, group, items);
-	if (error == 0 && looked && !walk->unchanged && walk->content.wants_anew) {
-		stamp_directory(walk, before, group, items, &now, number);
-	}
-	return error;
-}
-
 static int walk_group(struct walk *walk)
 {
 	struct place_group group;
@@ -211,8 +157,11 @@ static int walk_group(struct walk *walk)
 	}
 	error = place_enter(&walk->place, &group);
 	walk->content.sampled = false;
-	if (error == 0) {
-		error = asked ? walk_entered(walk, &group, items) : pass_items(walk, &group, items);
+	if (error == 0 && asked) {
+		place_open_directory(&walk->place, &group);
+		error = walk_items(walk, &group, items);
+	} else if (error == 0) {
+		error = pass_items(walk, &group, items);
 	}
 	place_leave(&walk->place);
 	return error;

@@ -33,7 +33,6 @@ struct walk {
 	bool here;               /* the working directory is that of the request */
 	struct seen *seen;       /* by class */
 	bool exact;              /* sizes and times of files are in the result */
-	bool unchanged;          /* the group's directory has the same entries as before */
 	bool moved;              /* a path names another file than before: walk_is_distinct() has to compare */
 	struct content content;
 	struct place place;

@@ -23,25 +23,23 @@ static const struct known_type {
 	uint32_t type;
 	enum mount_kind kind;
 	const char *kernel; /* name of its directory in /sys/fs, for MOUNT_SUPERBLOCK */
-	/* other nodes, or a change of a lower layer, may add entries without a change of the directory's times here */
-	bool changes_elsewhere;
 } known_types[] = {
-    {0x0000ef53, MOUNT_SUPERBLOCK, "ext4", false}, /* ext2 and ext3 too */
-    {0x58465342, MOUNT_SUPERBLOCK, "xfs", false},  {0xf2f52010, MOUNT_SUPERBLOCK, "f2fs", false},
-    {0x01021994, MOUNT_MEMORY, NULL, false},   /* tmpfs */
-    {0x858458f6, MOUNT_MEMORY, NULL, false},   /* ramfs */
-    {0x9123683e, MOUNT_NUMBERED, NULL, false}, /* btrfs */
-    {0xca451a4e, MOUNT_NUMBERED, NULL, false}, /* bcachefs */
-    {0x2fc12fc1, MOUNT_NUMBERED, NULL, false}, /* zfs */
-    {0x794c7630, MOUNT_NUMBERED, NULL, true},  /* overlayfs */
-    {0x73717368, MOUNT_NUMBERED, NULL, false}, /* squashfs */
-    {0xe0f5e1e2, MOUNT_NUMBERED, NULL, false}, /* erofs */
-    {0x00009660, MOUNT_NUMBERED, NULL, false}, /* iso9660 */
-    {0x00006969, MOUNT_NUMBERED, NULL, true},  /* nfs */
-    {0x0bd00bd0, MOUNT_NUMBERED, NULL, true},  /* lustre */
-    {0x00c36400, MOUNT_NUMBERED, NULL, true},  /* ceph */
-    {0x47504653, MOUNT_NUMBERED, NULL, true},  /* gpfs */
-    {0x19830326, MOUNT_NUMBERED, NULL, true},  /* beegfs */
+    {0x0000ef53, MOUNT_SUPERBLOCK, "ext4"}, /* ext2 and ext3 too */
+    {0x58465342, MOUNT_SUPERBLOCK, "xfs"},  {0xf2f52010, MOUNT_SUPERBLOCK, "f2fs"},
+    {0x01021994, MOUNT_MEMORY, NULL},   /* tmpfs */
+    {0x858458f6, MOUNT_MEMORY, NULL},   /* ramfs */
+    {0x9123683e, MOUNT_NUMBERED, NULL}, /* btrfs */
+    {0xca451a4e, MOUNT_NUMBERED, NULL}, /* bcachefs */
+    {0x2fc12fc1, MOUNT_NUMBERED, NULL}, /* zfs */
+    {0x794c7630, MOUNT_NUMBERED, NULL}, /* overlayfs */
+    {0x73717368, MOUNT_NUMBERED, NULL}, /* squashfs */
+    {0xe0f5e1e2, MOUNT_NUMBERED, NULL}, /* erofs */
+    {0x00009660, MOUNT_NUMBERED, NULL}, /* iso9660 */
+    {0x00006969, MOUNT_NUMBERED, NULL}, /* nfs */
+    {0x0bd00bd0, MOUNT_NUMBERED, NULL}, /* lustre */
+    {0x00c36400, MOUNT_NUMBERED, NULL}, /* ceph */
+    {0x47504653, MOUNT_NUMBERED, NULL}, /* gpfs */
+    {0x19830326, MOUNT_NUMBERED, NULL}, /* beegfs */
 };
 
 /* Returns the type of the file system that the path is on, or NULL. */
@@ -124,14 +122,6 @@ void mount_identify(const char *path, uint64_t device, uint64_t number, struct m
 		kind = name ? kind : MOUNT_UNKNOWN;
 	}
 	*ret_mount = (struct mount){.device = device, .number = name, .kind = kind};
-}
-
-bool mount_times_entries(const char *path)
-{
-	struct statfs system;
-	const struct known_type *type = find_type(path, &system);
-
-	return type && !type->changes_elsewhere;
 }
 
 /* Reads 32 hexadecimal digits, written in groups of 8-4-4-4-12. */

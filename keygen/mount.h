@@ -40,8 +40,6 @@ struct mount {
 bool mount_same(const struct mount *one, const struct mount *other);
 /* Identifies a mount. `path`: any file in it; `device` and `number` as stamp_look() returned them for it. */
 void mount_identify(const char *path, uint64_t device, uint64_t number, struct mount *ret_mount);
-/* Returns true if a new or removed entry changes its directory's times at once, as this kernel reports them. */
-bool mount_times_entries(const char *path);
 /* Reads the boot id. Returns false if it cannot be read; then no stamp is accepted. */
 bool mount_boot(uint8_t ret_boot[MOUNT_BOOT_BYTES]);
 

@@ -145,19 +145,6 @@ static int look_once(int directory, const char *path, struct stat *ret_stat, uin
 	return 0;
 }
 
-bool stamp_may_be_encrypted(const char *path)
-{
-#ifdef STATX_ATTR_ENCRYPTED
-	struct statx found;
-
-	return !statx || statx(AT_FDCWD, path, AT_NO_AUTOMOUNT, STATX_BASIC_STATS, &found) != 0 ||
-	       (found.stx_attributes & STATX_ATTR_ENCRYPTED);
-#else
-	(void)path;
-	return true;
-#endif
-}
-
 int stamp_look(int directory, const char *path, struct stat *ret_stat, uint64_t *ret_mount)
 {
 	while (look_once(directory, path, ret_stat, ret_mount) != 0) {

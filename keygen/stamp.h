@@ -43,12 +43,6 @@ int64_t stamp_now(void);
 bool file_stamp_settled(const struct file_stamp *stamp, int64_t read_ns);
 
 /*
- * Returns true if the names in a directory may appear or vanish without a change of its times, as those of an encrypted
- * directory do when its key is added or removed, or if the kernel does not say.
- */
-bool stamp_may_be_encrypted(const char *path);
-
-/*
  * Stats the path and follows links. On a network file system the attributes are fetched from the server. `ret_mount`:
  * the number of the mount, unique until the next boot; 0 if the kernel (before 6.8) has none.
  */
