@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cache/json.h"
 
+#include "cache/harmless.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,93 +13,45 @@
 #define FIRST_BYTES  512
 #define INDENT_BYTES 2
 
-size_t json_character(const char *bytes, size_t size)
-{
-	const unsigned char *text = (const unsigned char *)bytes;
-	unsigned char low = 0x80;
-	unsigned char high = 0xbf;
-	size_t length;
-
-	if (text[0] < 0x80) {
-		return 1;
-	}
-	if (text[0] >= 0xc2 && text[0] <= 0xdf) {
-		length = 2;
-	} else if ((text[0] & 0xf0) == 0xe0) {
-		length = 3;
-	} else if (text[0] >= 0xf0 && text[0] <= 0xf4) {
-		length = 4;
-	} else {
-		return 0;
-	}
-	if (text[0] == 0xe0) {
-		low = 0xa0;
-	} else if (text[0] == 0xed) {
-		high = 0x9f;
-	} else if (text[0] == 0xf0) {
-		low = 0x90;
-	} else if (text[0] == 0xf4) {
-		high = 0x8f;
-	}
-	if (length > size || text[1] < low || text[1] > high) {
-		return 0;
-	}
-	for (size_t i = 2; i < length; i++) {
-		if ((text[i] & 0xc0) != 0x80) {
-			return 0;
-		}
-	}
-	return length;
-}
-
-static size_t put_code(char *to, const char *head, unsigned char byte)
+static size_t put_code(char *to, unsigned code)
 {
 	static const char digit[] = "0123456789abcdef";
 
-	memcpy(to, head, 4);
-	to[4] = digit[byte >> 4];
-	to[5] = digit[byte & 15];
+	to[0] = '\\';
+	to[1] = 'u';
+	for (int i = 0; i < 4; i++) {
+		to[2 + i] = digit[code >> (12 - 4 * i) & 15];
+	}
 	return ESCAPE_MAX;
 }
 
-/* U+2028 and U+2029 end a line in scripts, but not in JSON. */
-static bool ends_line(const unsigned char *at, size_t length)
+/* Returns the code point of a well-formed character of at most three bytes. */
+static unsigned decode_character(const unsigned char *at, size_t length)
 {
-	return length == 3 && at[0] == 0xe2 && at[1] == 0x80 && (at[2] == 0xa8 || at[2] == 0xa9);
-}
-
-static size_t spell_in_script(char *to, const unsigned char *at, size_t length)
-{
-	if (*at == '<' || *at == '>' || *at == '&') {
-		return put_code(to, "\\u00", *at);
+	if (length == 1) {
+		return at[0];
 	}
-	return ends_line(at, length) ? put_code(to, "\\u20", at[2] - 0x80) : 0;
+	return length == 2 ? (at[0] & 0x1fu) << 6 | (at[1] & 0x3fu)
+	                   : (at[0] & 0xfu) << 12 | (at[1] & 0x3fu) << 6 | (at[2] & 0x3fu);
 }
 
 /* Writes one character of `length` bytes. 0: the byte is not UTF-8. Returns how many bytes were written. */
 static size_t spell_character(char *to, const unsigned char *at, size_t length, enum json_bytes bytes)
 {
-	size_t spelt = 0;
-
 	if (length == 0) {
-		return bytes == JSON_BYTES_REPLACED ? put_code(to, "\\uff", 0xfd) : put_code(to, "\\udc", *at);
+		return put_code(to, bytes == JSON_BYTES_REPLACED ? 0xfffd : 0xdc00u + *at);
 	}
 	if (*at == '"' || *at == '\\') {
 		to[0] = '\\';
 		to[1] = (char)*at;
 		return 2;
 	}
-	if (*at < 0x20 || *at == 0x7f) {
-		return put_code(to, "\\u00", *at);
+	/* U+2028 and U+2029, which end a line in scripts, are among the harmful characters */
+	if (harmless_character((const char *)at, length) == 0 || (bytes == JSON_BYTES_SCRIPT && strchr("<>&", *at))) {
+		return put_code(to, decode_character(at, length));
 	}
-	if (bytes == JSON_BYTES_SCRIPT) {
-		spelt = spell_in_script(to, at, length);
-	}
-	if (spelt == 0) {
-		memcpy(to, at, length);
-		spelt = length;
-	}
-	return spelt;
+	memcpy(to, at, length);
+	return length;
 }
 
 /* Most characters are written as they are, and are not looked at further. */
@@ -125,7 +79,7 @@ static size_t escape_text(char *ret_escaped, size_t capacity, const char *text, 
 			ret_escaped[written++] = (char)*at++;
 			continue;
 		}
-		length = json_character((const char *)at, (size_t)(end - at));
+		length = utf8_length((const char *)at, (size_t)(end - at));
 		needed = spell_character(one, at, length, bytes);
 		if (needed > capacity - written) {
 			break;

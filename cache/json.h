@@ -28,7 +28,8 @@
 /*
  * How bytes that are not UTF-8 are written. KEPT: as \udc80 to \udcff, like Python's surrogateescape, so that no byte
  * is lost. REPLACED: as the replacement character U+FFFD, for readers that reject lone surrogates (Perfetto, serde).
- * SCRIPT: like KEPT, and characters that could end an HTML element or a line of a script are escaped.
+ * SCRIPT: like KEPT, and characters that could end an HTML element are escaped. Characters that a terminal could
+ * interpret (cache/harmless.h) are always escaped.
  */
 enum json_bytes { JSON_BYTES_KEPT, JSON_BYTES_REPLACED, JSON_BYTES_SCRIPT };
 
@@ -70,11 +71,5 @@ void json_end_string(struct json *json);
 
 /* Writes a line break after the outermost value. */
 void json_end_line(struct json *json);
-
-/*
- * Returns how many bytes the first character has, or 0 if it is not well-formed UTF-8 (no overlong forms, no
- * surrogates, at most U+10FFFF). `size` is not 0.
- */
-size_t json_character(const char *bytes, size_t size);
 
 #endif

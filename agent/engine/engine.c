@@ -7,9 +7,9 @@
 
 #include "agent/engine/kind.h"
 #include "cache/digits.h"
+#include "cache/harmless.h"
 
 #include <blake2.h>
-#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -101,15 +101,11 @@ enum engine_answer engine_probe(struct engine *engine, unsigned limit_ms, struct
 
 /* ---- functions for all kinds (kind.h) */
 
-/* Control characters are replaced, because texts are printed on terminals and may contain bytes from a server. */
+/* Harmful characters are replaced, because texts are printed on terminals and may contain bytes from a server. */
 static void write_text(char *ret_text, size_t size, const char *format, va_list arguments)
 {
 	vsnprintf(ret_text, size, format, arguments);
-	for (char *at = ret_text; *at != '\0'; at++) {
-		if (iscntrl((unsigned char)*at)) {
-			*at = '?';
-		}
-	}
+	harmless_text(ret_text);
 }
 
 void engine_say(struct engine *engine, const char *format, ...)

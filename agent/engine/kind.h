@@ -45,7 +45,7 @@ extern const struct engine_kind engine_kind_s3;
 
 /* Sets the description that engine_says() returns. */
 __attribute__((format(printf, 2, 3))) void engine_say(struct engine *engine, const char *format, ...);
-/* Writes the text of an error. It is truncated if it is too long, and control characters become '?'. */
+/* Writes the text of an error. It is truncated if it is too long, and harmful characters become '?'. */
 __attribute__((format(printf, 2, 3))) void engine_tell(struct engine_error *error, const char *format, ...);
 
 /* Writes the text of an error in the options. Returns -EINVAL. */

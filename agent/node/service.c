@@ -5,9 +5,9 @@
  */
 #include "agent/node/service.h"
 
+#include "cache/harmless.h"
 #include "keygen/dependencies.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -22,7 +22,7 @@
 static const struct breaker_rule rule = {
     .failures = SERVICE_FAILURES, .first_ns = INT64_C(1000000000), .longest_ns = 60 * INT64_C(1000000000)};
 
-/* Control characters are replaced, because texts from a server may contain escape sequences for the terminal. */
+/* Texts from a server may contain escape sequences for the terminal. */
 void service_say(const char *format, ...)
 {
 	char text[2048];
@@ -31,11 +31,7 @@ void service_say(const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
-	for (char *at = text; *at != '\0'; at++) {
-		if (iscntrl((unsigned char)*at)) {
-			*at = '?';
-		}
-	}
+	harmless_text(text);
 	fprintf(stderr, PROGRAM ": %s\n", text);
 }
 

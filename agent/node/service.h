@@ -178,7 +178,7 @@ enum service_thread service_join(pthread_t thread, int64_t until_ns);
 int64_t service_now_ns(void); /* CLOCK_MONOTONIC */
 uint64_t service_random(void);
 
-/* Prints a line on stderr after the program name. Control characters become '?'. */
+/* Prints a line on stderr after the program name. Harmful characters become '?' (cache/harmless.h). */
 __attribute__((format(printf, 1, 2))) void service_say(const char *format, ...);
 
 #endif

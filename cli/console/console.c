@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Messages and tables contain untrusted names: of files, programs, options, entries. Text with such names is formatted
- * into memory first, and console_disarm() replaces control characters there, so that no name can move the cursor, clear
+ * into memory first, and harmless_text() replaces control characters there, so that no name can move the cursor, clear
  * the screen or forge a line.
  * The last message is stored, because --json prints only that message if a command fails before its first output.
  */
 #include "cli/console/console.h"
 
+#include "cache/harmless.h"
 #include "cache/places.h"
 
 #include <errno.h>
@@ -29,48 +30,7 @@ void console_before_error(void (*wipe)(void))
 	wipe_line = wipe;
 }
 
-/*
- * Returns the length of the UTF-8 character at `text`, which is not ASCII. Returns 0 if the bytes are not UTF-8, or if
- * a terminal could interpret the character as a command.
- */
-static size_t harmless_length(const unsigned char *text)
-{
-	/* U+10FFFF ends with 0xf4; 0xc0 and 0xc1 would only begin overlong forms of ASCII */
-	size_t length = text[0] >= 0xf0 ? 4 : text[0] >= 0xe0 ? 3 : 2;
-
-	/* U+0080 to U+009F are control characters, and begin with 0xc2 */
-	if (text[0] < 0xc2 || text[0] > 0xf4 || (text[0] == 0xc2 && text[1] < 0xa0)) {
-		return 0;
-	}
-	/* U+2028 to U+202E and U+2066 to U+2069 break lines or reverse the direction of the text after them */
-	if (text[0] == 0xe2 && ((text[1] == 0x80 && text[2] >= 0xa8 && text[2] <= 0xae) ||
-	                        (text[1] == 0x81 && text[2] >= 0xa6 && text[2] <= 0xa9))) {
-		return 0;
-	}
-	for (size_t i = 1; i < length; i++) {
-		if ((text[i] & 0xc0) != 0x80) {
-			return 0;
-		}
-	}
-	return length;
-}
-
-void console_disarm(char *text)
-{
-	unsigned char *at = (unsigned char *)text;
-
-	while (*at != '\0') {
-		size_t length = *at < 0x80 ? *at >= 0x20 && *at != 0x7f : harmless_length(at);
-
-		if (length == 0) {
-			*at = '?';
-			length = 1;
-		}
-		at += length;
-	}
-}
-
-/* Formats the text and disarms it. Returns memory that the caller frees; NULL: out of memory. */
+/* Formats the text and makes it harmless. Returns memory that the caller frees; NULL: out of memory. */
 __attribute__((format(printf, 1, 0))) static char *format_text(const char *format, va_list arguments)
 {
 	char *text;
@@ -78,7 +38,7 @@ __attribute__((format(printf, 1, 0))) static char *format_text(const char *forma
 	if (vasprintf(&text, format, arguments) < 0) {
 		return NULL;
 	}
-	console_disarm(text);
+	harmless_text(text);
 	return text;
 }
 

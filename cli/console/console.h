@@ -25,14 +25,12 @@ enum exit_status {
 	EXIT_NOT_FOUND = 127
 };
 
-/* Prints "nvrtccache: ", the message and a line break on stderr. Control characters become '?'. */
+/* Prints "nvrtccache: ", the message and a line break on stderr. Harmful characters become '?' (cache/harmless.h). */
 __attribute__((format(printf, 1, 2))) void console_error(const char *format, ...);
-/* Prints text with untrusted names on `stream`, without a prefix or line break. Control characters become '?'. */
+/* Prints text with untrusted names on `stream`, without a prefix or line break. Harmful characters become '?'. */
 __attribute__((format(printf, 2, 3))) void console_print(FILE *stream, const char *format, ...);
 /* Prints a line of such text on stdout. */
 __attribute__((format(printf, 1, 2))) void console_line(const char *format, ...);
-/* Replaces control characters, and bytes that are not UTF-8, with '?', in place. */
-void console_disarm(char *text);
 /* Sets the function that console_error() calls first, to wipe a progress line from the terminal. */
 void console_before_error(void (*wipe)(void));
 

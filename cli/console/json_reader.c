@@ -7,7 +7,7 @@
  */
 #include "cli/console/json_reader.h"
 
-#include "cache/json.h"
+#include "cache/harmless.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -102,7 +102,7 @@ static bool take_string(struct json_reader *reader)
 			return tell_wrong(reader, "a control character in a string");
 		} else {
 			size_t left = (size_t)(reader->end - reader->at);
-			size_t length = json_character(reader->at, left);
+			size_t length = utf8_length(reader->at, left);
 
 			/* with fewer than 4 bytes left, the text may have been cut within a character */
 			if (length == 0) {

@@ -6,6 +6,7 @@
  */
 #include "cli/doctor/doctor.h"
 
+#include "cache/harmless.h"
 #include "cli/console/console.h"
 #include "cli/console/library.h"
 #include "cli/console/verb.h"
@@ -68,7 +69,7 @@ void findings_print(const struct findings *findings, size_t first)
 	for (size_t i = first; i < findings->count; i++) {
 		const struct finding *finding = &findings->list[i];
 
-		console_disarm(finding->text);
+		harmless_text(finding->text);
 		printf("%s%-4s%s  %s\n", colours ? levels[finding->level].colour : "", levels[finding->level].name,
 		       colours ? "\033[0m" : "", finding->text);
 	}
@@ -85,7 +86,7 @@ void findings_print_json(const struct findings *findings)
 		json_begin_object(&json, NULL);
 		json_string(&json, "level", levels[findings->list[i].level].name);
 		json_string(&json, "about", findings->list[i].about);
-		/* console_disarm() is not needed, because json_string() escapes control characters */
+		/* harmless_text() is not needed, because json_string() escapes harmful characters */
 		json_string(&json, "text", findings->list[i].text);
 		json_end(&json);
 	}

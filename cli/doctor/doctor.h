@@ -35,7 +35,7 @@ struct findings {
 
 __attribute__((format(printf, 4, 5))) void finding_add(struct findings *findings, enum finding_level level,
                                                        const char *about, const char *format, ...);
-/* Prints one line per finding from index `first` on, in colour on a terminal. Control characters become '?'. */
+/* Prints one line per finding from index `first` on, in colour on a terminal. Harmful characters become '?'. */
 void findings_print(const struct findings *findings, size_t first);
 void findings_print_json(const struct findings *findings);
 void findings_free(struct findings *findings);

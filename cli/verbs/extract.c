@@ -5,6 +5,7 @@
  * Each compiler has its own names for its artifacts; a form ("ptx") is the same for all compilers. The bytes are those
  * that the getter returned to the program, without the NUL at the end of PTX and logs, because ptxas rejects it.
  */
+#include "cache/harmless.h"
 #include "cli/console/console.h"
 #include "cli/console/key.h"
 #include "cli/console/progress.h"
@@ -221,7 +222,7 @@ static bool is_harmless(enum form form, struct span bytes)
 		}
 		disarmed = strdup(text);
 		if (disarmed) {
-			console_disarm(disarmed);
+			harmless_text(disarmed);
 			is_harmless = strcmp(text, disarmed) == 0;
 		}
 		free(disarmed);

@@ -6,6 +6,7 @@
  * from the others of that program (its mark): a name expression, or the first option that some of them do not have. The
  * mark is found by counting the hashes of programs and options.
  */
+#include "cache/harmless.h"
 #include "cli/console/console.h"
 #include "cli/console/key.h"
 #include "cli/console/progress.h"
@@ -209,7 +210,7 @@ static void print_cell(char *text, size_t columns)
 	const char *from = text;
 	size_t count = 0;
 
-	console_disarm(text);
+	harmless_text(text);
 	for (const char *at = text; *at != '\0'; at += measure_character(at)) {
 		count++;
 	}

@@ -133,8 +133,8 @@ Test(json, invalid_utf8_is_written_as_the_mode_says)
 		enum json_bytes spelling;
 		const char *wanted;
 	} cases[] = {
-	    {JSON_BYTES_KEPT, "[\"\\udcff<&\xe2\x80\xa8\"]"},
-	    {JSON_BYTES_REPLACED, "[\"\\ufffd<&\xe2\x80\xa8\"]"},
+	    {JSON_BYTES_KEPT, "[\"\\udcff<&\\u2028\"]"},
+	    {JSON_BYTES_REPLACED, "[\"\\ufffd<&\\u2028\"]"},
 	    {JSON_BYTES_SCRIPT, "[\"\\udcff\\u003c\\u0026\\u2028\"]"},
 	};
 
@@ -153,4 +153,10 @@ Test(json, too_deep_nesting_fails)
 		json_begin_array(&json, NULL);
 	}
 	cr_assert(json.failed);
+}
+
+Test(json, what_a_terminal_could_interpret_is_escaped)
+{
+	json_string(&json, NULL, "a\xc2\x9b\xe2\x80\xae\xd8\x9c\xc3\xa9\033");
+	is_text("\"a\\u009b\\u202e\\u061c\xc3\xa9\\u001b\"");
 }
