@@ -29,6 +29,7 @@
 #define DETAIL_SHOWN  400
 #define ARCH_SHOWN    32
 #define COMMAND_SHOWN 100
+#define KERNEL_SHOWN  100
 #define EVENT_BYTES   3200
 
 #define OPENING     "[\n"
@@ -150,6 +151,16 @@ static void put_options(struct json *json, const struct stream *about)
 	}
 }
 
+/* Writes the first name expression, which tells programs apart that have no name. */
+static int put_kernel(const struct about_fact *fact, void *context)
+{
+	if (fact->kind != ABOUT_EXPRESSION) {
+		return 0;
+	}
+	json_text_cut(context, "kernel", fact->text, fact->size, KERNEL_SHOWN);
+	return 1;
+}
+
 static int put_command(const struct about_fact *fact, void *context)
 {
 	if (fact->kind != ABOUT_COMMAND) {
@@ -197,6 +208,9 @@ static void put_args(struct json *json, const struct event *event)
 	json_begin_object(json, "args");
 	event_put_facts(json, event);
 	put_options(json, &event->about);
+	if (!event->about.failed) {
+		(void)about_read(event->about.bytes, event->about.size, put_kernel, json);
+	}
 	if (detail[0] != '\0') {
 		put_text(json, "detail", detail, DETAIL_SHOWN);
 	}
