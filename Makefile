@@ -94,7 +94,7 @@ $(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(call quiet,CC,$@)$(CC) $(CPPFLAGS) $(OURS) $(CFLAGS) $(ALWAYS) -MMD -MP -c -o $@ $<
 
-$(BUILD)/cli/report/page.o: $(wildcard cli/report/page/*)
+$(BUILD)/cli/report/report.o: $(wildcard cli/report/page/*)
 # The command searches beside itself, so LIBDIR is compiled in only if it is another directory: make install with another
 # PREFIX than make then builds nothing again, and with such a LIBDIR it does.
 HASH        := \#

@@ -1,23 +1,46 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report: turns traces (NVRTCCACHE_TRACE) into an HTML page
+ * report: turns traces (NVRTCCACHE_TRACE) into one self-contained HTML page (cli/report/page/)
  *
- * All traces are read before the page is opened, so that a bad trace does not overwrite the page of an earlier run.
- * After a bad trace the others are still read, so that one run reports all bad traces.
+ * The page contains the text of each trace as a JSON string, and its own script parses it. In these strings every
+ * character that could end the element is escaped. The page's Content-Security-Policy allows only the script and the
+ * style with the page's nonce. The nonce is a digest of the data, so the data cannot contain it, and the same traces
+ * give the same page. All traces are read before the page is opened, so that a missing trace does not overwrite the
+ * page of an earlier run. The parts of the page are embedded with .incbin, so the command needs no files at run time.
  */
+#include "cache/digits.h"
+#include "cache/json.h"
+#include "cache/version.h"
 #include "cli/console/console.h"
 #include "cli/console/progress.h"
 #include "cli/console/target.h"
 #include "cli/console/verb.h"
-#include "cli/report/page.h"
+#include "keygen/digest.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define NONCE_BYTES 16
+
+/*
+ * The makefile lists the files of cli/report/page/ as prerequisites of this object, because the compiler's dependency
+ * output does not contain files of .incbin.
+ */
+#define PART(name, file)          \
+	extern const char name[]; \
+	__asm__(".pushsection .rodata\n" #name ":\n.incbin \"cli/report/page/" file "\"\n.byte 0\n.popsection")
+
+PART(page_frame, "frame.html");
+PART(page_style, "style.css");
+PART(page_format, "format.js");
+PART(page_model, "model.js");
+PART(page_band, "band.js");
+PART(page_tables, "tables.js");
+PART(page_main, "main.js");
 
 static struct {
 	const char *file;
@@ -32,95 +55,145 @@ static bool is_same_file(const struct stat *trace, const char *target)
 	       found.st_ino == trace->st_ino;
 }
 
-static bool take_trace(struct page *page, const struct page_source *source)
+/* Adds a trace to the data. The page uses the time to tell traces apart; a pipe has no modification time. */
+static void put_trace(struct json *json, const char *name, const struct stat *found, const char *text, size_t size)
 {
-	struct json_reader_fault fault;
-	bool is_whole = page_take(page, source, &fault);
-
-	if (!is_whole && fault.what) {
-		console_error("%s: not a trace, at byte %zu: %s", source->name, fault.offset, fault.what);
-		return false;
-	}
-	if (!is_whole) {
-		console_error("%s: cut within the event at byte %zu, which is left out", source->name, fault.offset);
-	}
-	return true;
+	json_begin_object(json, NULL);
+	json_string(json, "name", name);
+	json_integer(json, "written", S_ISREG(found->st_mode) ? found->st_mtim.tv_sec : 0);
+	json_text(json, "text", text, size);
+	json_end(json);
 }
 
-/* Adds a trace file to the page. Returns false after a message if that fails. */
-static bool take_file(struct page *page, const char *name, const char *target)
+/* Returns what is wrong with a trace that was opened and read into `text`, or NULL. */
+static const char *find_fault(const struct stat *found, const char *text, const char *target)
 {
-	bool is_input = strcmp(name, "-") == 0;
-	FILE *file = is_input ? stdin : fopen(name, "re");
-	struct page_source source = {.name = is_input ? "standard input" : name};
+	const char *first = text + strspn(text, " \t\r\n");
+
+	if (is_same_file(found, target)) {
+		return "the page would replace the trace: name another file with -o";
+	}
+	return *first == '\0' || strchr("[{", *first) ? NULL : "not a trace";
+}
+
+/* Reads a trace, which contains no NUL. Returns 0 or a negative errno value; the caller frees the text. */
+static int read_trace(FILE *file, struct stat *ret_found, char **ret_text, size_t *ret_size)
+{
+	size_t capacity = 0;
+	ssize_t size;
+
+	if (!file || fstat(fileno(file), ret_found) < 0) {
+		return -errno;
+	}
+	size = getdelim(ret_text, &capacity, '\0', file);
+	if (size < 0 && !feof(file)) {
+		return -errno;
+	}
+	*ret_size = size > 0 ? (size_t)size : 0;
+	return 0;
+}
+
+/* Adds a trace file to the data. Returns false after a message if that fails. */
+static bool take_file(struct json *json, const char *file_name, const char *target)
+{
+	bool is_input = strcmp(file_name, "-") == 0;
+	const char *name = is_input ? "standard input" : file_name;
+	FILE *file = is_input ? stdin : fopen(file_name, "re");
 	struct stat found;
 	char *text = NULL;
-	int error = !file || fstat(fileno(file), &found) < 0 ? -errno : 0;
-	bool is_taken = false;
+	size_t size = 0;
+	int error = read_trace(file, &found, &text, &size);
+	const char *fault = error != 0 ? strerror(-error) : find_fault(&found, size > 0 ? text : "", target);
 
-	if (error == 0 && is_same_file(&found, target)) {
-		console_error("%s: the page would replace the trace: name another file with -o", name);
-		goto out;
+	if (fault) {
+		console_error("%s: %s", name, fault);
+	} else {
+		put_trace(json, name, &found, text, size);
 	}
-	error = error != 0 ? error : json_reader_load(file, &text, &source.size);
-	if (error != 0) {
-		console_error("%s: %s", source.name, strerror(-error));
-		goto out;
-	}
-	source.text = text ? text : "";
-	/* the page uses the time to tell traces apart; a pipe has no modification time */
-	source.written = S_ISREG(found.st_mode) ? found.st_mtim.tv_sec : 0;
-	is_taken = take_trace(page, &source);
-out:
 	free(text);
 	if (file && !is_input) {
 		fclose(file);
 	}
-	return is_taken;
+	return !fault;
 }
 
-static int write_page(struct page *page, const char *file)
+/* Writes a part of the page. In the frame each "@NAME@" stands for another part: NONCE, STYLE, DATA or SCRIPT. */
+static int put_part(struct target *target, const struct json *json, const char *nonce, const char *name)
 {
-	const char *name = strcmp(file, "-") == 0 ? "standard output" : file;
+	static const char *const scripts[] = {page_format, page_model, page_band, page_tables, page_main};
+	int error = 0;
+
+	if (*name == 'N') {
+		return target_put(target, nonce, strlen(nonce));
+	}
+	if (*name == 'D') {
+		return target_put(target, json->bytes, json->size);
+	}
+	if (strncmp(name, "STYLE", 5) == 0) {
+		return target_put(target, page_style, strlen(page_style));
+	}
+	for (size_t i = 0; error == 0 && i < sizeof(scripts) / sizeof(scripts[0]); i++) {
+		error = target_put(target, scripts[i], strlen(scripts[i]));
+	}
+	return error;
+}
+
+static int put_page(struct target *target, const struct json *json)
+{
+	const struct span data = {json->bytes, json->size};
+	char nonce[DIGITS_BYTES(NONCE_BYTES)];
+	const char *at = page_frame, *mark;
+	struct key key;
+	int error = 0;
+
+	digest_key(&data, 1, &key);
+	(void)digits_spell(key.bytes, NONCE_BYTES, nonce);
+	while (error == 0 && (mark = strchr(at, '@')) != NULL) {
+		error = target_put(target, at, (size_t)(mark - at));
+		error = error ? error : put_part(target, json, nonce, mark + 1);
+		at = strchr(mark + 1, '@') + 1;
+	}
+	return error ? error : target_put(target, at, strlen(at));
+}
+
+static int write_page(const struct json *json, const char *file)
+{
 	struct target target;
-	FILE *stream;
 	int error = target_open(file, &target);
 
+	if (error == 0) {
+		error = target_close(&target, DURABILITY_NONE, json->failed ? -ENOMEM : put_page(&target, json));
+	}
 	if (error != 0) {
-		console_error("%s: %s", name, strerror(-error));
+		console_error("%s: %s", strcmp(file, "-") == 0 ? "standard output" : file,
+		              interrupt_seen() != 0 ? "interrupted" : strerror(-error));
 		return EXIT_TROUBLE;
 	}
-	error = target_close(&target, DURABILITY_NONE, page_write(page, target_put, &target));
-	if (error != 0) {
-		console_error("%s: %s", name, interrupt_seen() != 0 ? "interrupted" : strerror(-error));
-		return EXIT_TROUBLE;
+	if (strcmp(file, "-") != 0) {
+		console_line("Wrote %s", file);
 	}
-	/* the message must not get into a page on standard output */
-	stream = target.fd == STDOUT_FILENO ? stderr : stdout;
-	console_print(stream, "Wrote %s: %" PRIu64 " %s of %u %s", name, page->events,
-	              page->events == 1 ? "event" : "events", page->file_count,
-	              page->file_count == 1 ? "trace" : "traces");
-	fputc('\n', stream);
 	return EXIT_DONE;
 }
 
 static int write_report(char **traces, const char *file)
 {
-	struct page page;
+	struct json json = json_growing(JSON_BYTES_SCRIPT, 3);
 	int status = EXIT_DONE;
 
-	page_begin(&page);
+	json_begin_object(&json, NULL);
+	json_string(&json, "version", NVRTCCACHE_VERSION);
+	json_begin_array(&json, "files");
 	for (; *traces; traces++) {
-		if (!take_file(&page, *traces, file)) {
+		if (!take_file(&json, *traces, file)) {
 			status = EXIT_TROUBLE;
 		}
 	}
+	json_end(&json);
+	json_end(&json);
 	if (status == EXIT_DONE) {
-		/* until now a signal could end the process at once; target_close() has to remove the temporary file */
-		interrupt_hold();
-		status = write_page(&page, file);
+		status = write_page(&json, file);
 	}
-	page_free(&page);
+	json_free(&json);
 	return status;
 }
 

@@ -15,7 +15,7 @@ FUZZ_FLAGS   := -std=gnu11 -O1 -g -fPIC -fno-omit-frame-pointer -U_FORTIFY_SOURC
 FUZZ_LIB     := $(addprefix $(FUZZ_BUILD)/,$(addsuffix .o,$(basename $(CORE_SRC) $(TOOL_SRC) $(filter %.c,$(DOOR_SRC)))))
 # and what the command reads files of others with
 FUZZ_CLI     := $(addprefix $(FUZZ_BUILD)/cli/,$(addprefix doctor/,elf_file.o executable.o) $(addprefix console/,json_reader.o request.o) \
-		explain/journal.o report/page.o)
+		explain/journal.o)
 # and what the agent reads of engines
 FUZZ_AGENT   := $(if $(AGENT),$(patsubst %.c,$(FUZZ_BUILD)/%.o,$(wildcard agent/engine/*.c agent/wire/*.c)))
 FUZZ_BIN     := $(addprefix $(FUZZ_BUILD)/,$(FUZZ))

@@ -1,558 +1,349 @@
-// The time line: a strip of all time above, rows of threads below. Where calls are narrower than a pixel, a pixel is of
-// the outcome that has the most time in it.
+// The time line: a strip of all time above, a row for each thread below. Idle time is cut: `at` and `till` are the places
+// of a call on the line, in microseconds of what is left.
 
-const ROW = 18, FILE_ROW = 22, LABELS = 190, LABEL_ABOVE = 14;
+const ROW = 18, AXIS = 18, STRIP = 52, LABELS = 190;
+const STACKED = ["hit_memory", "hit_disk", "other", "bypassed", "verified", "not_kept", "miss"];
 
-function makeBand(model, shown, tell) {
-	const overview = get("overview"), canvas = get("rows"), scroller = get("scroller"), sheet = get("sheet");
-	const band = {from: 0, to: 1, whole: 1, selected: -1, hovered: -1, common: false};
-	let rows = [], colors = {}, bins = null, width = 0, labels = 0, asked = 0, tops = [];
-
-	const zero = (file) => band.common ? Math.min(...model.files.filter((f) => f.calls > 0).map((f) => f.first)) : model.files[file].first;
-	const xOf = (t) => labels + (t - band.from) / (band.to - band.from) * (width - labels);
-	const tOf = (x) => band.from + (x - labels) / (width - labels) * (band.to - band.from);
-	const zeros = () => model.files.map((_, file) => zero(file));
-	let base = zeros();
-
-	function readColors() {
-		const style = getComputedStyle(document.documentElement);
-		for (const name of ["page", "ink", "dim", "line", "raised", "focus", ...OUTCOMES.map((outcome) => outcome.name)]) {
-			colors[name] = style.getPropertyValue(`--${name}`).trim();
-		}
+// Traces whose times lie within one another are of one clock, as far as one can tell; others begin at the same place.
+function setTimes(model) {
+	const files = model.files.filter((file) => file.calls > 0).sort((a, b) => a.first - b.first);
+	let last = files[0].last;
+	const isCommon = files.every((file) => {
+		const touches = file.first <= last;
+		last = Math.max(last, file.last);
+		return touches;
+	});
+	for (const call of model.calls) {
+		const zero = isCommon ? files[0].first : call.process.file.first;
+		call.from = call.start - zero;
+		call.to = call.end - zero;
 	}
+}
 
-	function makeRows() {
-		rows = [];
-		const byFirst = (a, b) => a.first - b.first;
-		for (let file = 0; file < model.files.length; file++) {
-			const processes = model.processes.filter((process) => process.file === file).sort(byFirst);
-			if (model.files.length > 1) {
-				rows.push({file, label: visible(model.files[file].name), head: true, calls: new Uint32Array(0), waits: []});
-			}
-			for (const process of processes) {
-				const threads = process.threads.slice().sort(byFirst);
-				threads.forEach((thread, n) => thread.lanes.forEach((calls, lane) => {
-					const name = processName(model, process);
-					const of = thread.label !== "" ? visible(thread.label) : `thread ${visible(thread.tid)}`;
-					rows.push({file, thread, calls, waits: lane === 0 ? thread.waits : [], inner: n > 0 || lane > 0,
-						label: lane > 0 ? "" : n === 0 ? (process.label !== "" ? name : `process ${name}`) : of});
-				}));
-			}
-		}
+// Cuts each pause that is a twentieth of the line or more, longest first. Returns the pieces of time that are shown.
+function cutIdle(calls) {
+	const pauses = [], pieces = [{from: 0, at: 0}];
+	let last = 0;
+	for (const call of [...calls].sort((a, b) => a.from - b.from)) {
+		pauses.push({from: last, to: call.from, length: call.from - last});
+		last = Math.max(last, call.to);
 	}
-
-	// Where there is no room for labels beside the rows, they stand above them.
-	function stack() {
-		tops = [0];
-		for (const row of rows) {
-			row.above = labels === 0 && !row.head && row.label !== "" ? LABEL_ABOVE : 0;
-			tops.push(tops[tops.length - 1] + (row.head ? FILE_ROW : ROW + row.above));
-		}
+	pauses.sort((a, b) => b.length - a.length);
+	let whole = Math.max(1, last), count = 0;
+	for (; count < pauses.length && pauses[count].length > whole / 20; count++) {
+		whole -= pauses[count].length;
 	}
-
-	function setWhole() {
-		base = zeros();
-		band.whole = 1;
-		model.files.forEach((file, i) => {
-			if (file.calls > 0) {
-				band.whole = Math.max(band.whole, file.last - base[i]);
-			}
-		});
+	for (const pause of pauses.slice(0, count).sort((a, b) => a.from - b.from)) {
+		const piece = pieces[pieces.length - 1];
+		piece.to = pause.from;
+		pieces.push({from: pause.to, at: piece.at + piece.to - piece.from + Math.max(1, whole) / 60});
 	}
+	pieces[pieces.length - 1].to = last;
+	return pieces;
+}
 
-	// Which part of a call was spent on waiting.
-	const waitedOf = (i) => model.wait[i] > 0 ? Math.min(1, model.wait[i] / 1e3 / (model.end[i] - model.start[i])) : 0;
-
-	function fillBins(into, x0, x1) {
-		for (let bin = Math.floor(x0); bin < x1 && bin < into.length; bin++) {
-			into[bin] += Math.min(x1, bin + 1) - Math.max(x0, bin);
-		}
+function makeRows(model) {
+	const rows = [], several = model.files.length > 1;
+	for (const process of model.processes.values()) {
+		[...process.threads].forEach(([tid, calls], n) => rows.push({
+			label: n > 0 ? `thread ${visible(tid)}` : (several ? `${visible(process.file.name)}: ` : "") + processName(process),
+			isInner: n > 0, calls: calls.sort((a, b) => a.at - b.at),
+		}));
 	}
+	rows.forEach((row, n) => row.calls.forEach((call) => {
+		call.row = n;
+	}));
+	return rows;
+}
 
-	function fill() {
-		const n = Math.max(1, Math.ceil(width - labels));
-		bins = OUTCOMES.map(() => new Float64Array(n));
-		for (let i = 0; i < model.count; i++) {
-			if (!shown.passes[i] || model.outcome[i] === OUTCOME.wait) {
-				continue;
-			}
-			const zeroOf = base[callProcess(model, i).file], scale = n / band.whole;
-			const x0 = (model.start[i] - zeroOf) * scale, x1 = Math.max((model.end[i] - zeroOf) * scale, x0 + 0.02);
-			const waited = x0 + (x1 - x0) * waitedOf(i);
-			fillBins(bins[OUTCOME.wait], x0, waited);
-			fillBins(bins[model.outcome[i]], waited, x1);
-		}
-		bins.highest = 0;
-		for (let bin = 0; bin < n; bin++) {
-			bins.highest = Math.max(bins.highest, bins.reduce((sum, of) => sum + of[bin], 0));
-		}
+function makeBand(model, tell) {
+	const overview = get("overview"), canvas = get("rows"), scroller = get("scroller"), band = {};
+	setTimes(model);
+	const pieces = cutIdle(model.calls), end = pieces[pieces.length - 1], whole = Math.max(1, end.at + end.to - end.from);
+	for (const call of model.calls) {
+		const piece = pieces.findLast(({from}) => from <= call.from);
+		call.at = piece.at + call.from - piece.from;
+		call.till = call.at + call.to - call.from;
 	}
+	const rows = makeRows(model);
+	let from = 0, to = whole, width = 0, labels = 0, selected = null, hovered = null, asked = 0, colors = {};
+	const xOf = (at) => labels + (at - from) / (to - from) * (width - labels);
+	const atOf = (x) => from + (x - labels) / (width - labels) * (to - from);
 
 	function prepare(element, height) {
-		const ratio = window.devicePixelRatio || 1;
-		const w = Math.round(width * ratio), h = Math.round(height * ratio);
-		if (element.width !== w || element.height !== h) {
-			element.width = w;
-			element.height = h;
-			element.style.height = `${height}px`;
-		}
-		const context = element.getContext("2d");
-		context.setTransform(ratio, 0, 0, ratio, 0, 0);
-		context.clearRect(0, 0, width, height);
+		const ratio = window.devicePixelRatio || 1, context = element.getContext("2d");
+		element.width = Math.round(width * ratio);
+		element.height = Math.round(height * ratio);
+		element.style.height = `${height}px`;
+		context.scale(ratio, ratio);
 		context.font = "12px system-ui, sans-serif";
 		context.textBaseline = "middle";
 		return context;
 	}
 
-	function drawOverview() {
-		const height = 52, context = prepare(overview, height), n = bins[0].length;
-		for (let bin = 0; bin < n; bin++) {
-			let y = height;
-			for (const outcome of ["hit_memory", "hit_disk", "wait", "other", "bypassed", "verified", "not_kept", "miss"]) {
-				const value = bins[OUTCOME[outcome]][bin];
-				if (value > 0) {
-					const h = Math.max(1, value / bins.highest * (height - 6));
-					context.fillStyle = colors[outcome];
-					context.globalAlpha = outcome === "wait" ? 0.3 : 1;
-					context.fillRect(labels + bin, y - h, 1, h);
-					context.globalAlpha = 1;
-					y -= h;
-				}
-			}
-		}
-		const scale = (width - labels) / band.whole, x0 = labels + band.from * scale, x1 = labels + band.to * scale;
-		if (band.to - band.from < band.whole * 0.9999) {
-			context.fillStyle = colors.ink;
-			context.globalAlpha = 0.12;
-			context.fillRect(labels, 0, x0 - labels, height);
-			context.fillRect(x1, 0, width - x1, height);
-			context.globalAlpha = 1;
-			context.fillRect(x0 - 1, 0, 1, height);
-			context.fillRect(x1, 0, 1, height);
-		}
-		if (labels > 0) {
-			context.fillStyle = colors.dim;
-			context.fillText("all, at most", 8, 16);
-			context.fillText(`${(bins.highest).toFixed(bins.highest < 9.95 ? 1 : 0)} at once`, 8, 33);
-		}
+	function fill(context, color, x, y, w, h, alpha = 1) {
+		context.globalAlpha = alpha;
+		context.fillStyle = colors[color];
+		context.fillRect(x, y, w, h);
+		context.globalAlpha = 1;
 	}
 
-	function drawAxis(context, height) {
-		const span = band.to - band.from, goal = span / Math.max(2, (width - labels) / 110);
-		const power = 10 ** Math.floor(Math.log10(goal)), step = [1, 2, 5, 10].map((n) => n * power).find((n) => n >= goal);
-		context.fillStyle = colors.dim;
-		for (let n = Math.ceil(band.from / step); n * step <= band.to; n++) {
-			const t = n * step;
-			const x = Math.round(xOf(t));
-			context.globalAlpha = 0.35;
-			context.fillRect(x, 0, 1, height);
-			context.globalAlpha = 1;
-			if (x < width - 50) {
-				context.fillText(axisTime(t, step), x + 4, 9);
+	function write(context, color, text, ...place) {
+		context.fillStyle = colors[color];
+		context.fillText(text, ...place);
+	}
+
+	// How many calls of an outcome go on at once, on the average of each pixel.
+	function countBins(outcome, bins) {
+		const scale = bins.length / whole;
+		for (const call of model.calls.filter((one) => one.shown && one.outcome === outcome)) {
+			const x0 = call.at * scale, x1 = Math.max(call.till * scale, x0 + 0.02);
+			for (let bin = Math.floor(x0); bin < x1 && bin < bins.length; bin++) {
+				bins[bin] += Math.min(x1, bin + 1) - Math.max(x0, bin);
 			}
+		}
+		return bins;
+	}
+
+	function drawOverview() {
+		const context = prepare(overview, STRIP), n = Math.max(1, width - labels);
+		const bins = STACKED.map((outcome) => countBins(outcome, new Float64Array(n)));
+		const highest = bins[0].reduce((most, _, x) => Math.max(most, sum(bins, (of) => of[x])), 1e-9);
+		for (let x = 0; x < n; x++) {
+			let y = STRIP;
+			bins.forEach((of, i) => {
+				const h = of[x] > 0 ? Math.max(1, of[x] / highest * (STRIP - 6)) : 0;
+				y -= h;
+				fill(context, STACKED[i], labels + x, y, 1, h);
+			});
+		}
+		const x0 = labels + from / whole * n, x1 = labels + to / whole * n;
+		fill(context, "ink", labels, 0, x0 - labels, STRIP, 0.15);
+		fill(context, "ink", x1, 0, width - x1, STRIP, 0.15);
+		if (labels > 0) {
+			write(context, "dim", "all, at most", 8, 16);
+			write(context, "dim", `${highest.toFixed(highest < 9.95 ? 1 : 0)} at once`, 8, 33);
 		}
 	}
 
 	// Ticks have the digits that tell them apart.
-	function axisTime(us, step) {
+	function tickLabel(us, step) {
 		const [unit, size] = step >= 1e6 || us >= 1e7 ? ["s", 1e6] : step >= 1e3 || us >= 1e4 ? ["ms", 1e3] : ["µs", 1];
 		const digits = Math.max(0, -Math.floor(Math.log10(step / size) + 1e-9));
 		return us === 0 ? "0" : `${(us / size).toLocaleString("en-US", {minimumFractionDigits: digits, maximumFractionDigits: digits})} ${unit}`;
 	}
 
-	// The first of a lane that has not ended by then.
-	function firstAfter(calls, t) {
-		let low = 0, high = calls.length;
-		while (low < high) {
-			const middle = (low + high) >> 1;
-			if (model.end[calls[middle]] < t) {
-				low = middle + 1;
-			} else {
-				high = middle;
+	function drawAxis(context, height) {
+		const goal = (to - from) / Math.max(2, (width - labels) / 110), power = 10 ** Math.floor(Math.log10(goal));
+		const step = [1, 2, 5, 10].map((n) => n * power).find((n) => n >= goal);
+		let free = labels;
+		pieces.forEach((piece, i) => {
+			const most = Math.min(piece.to, piece.from + to - piece.at);
+			for (let n = Math.ceil(Math.max(piece.from, piece.from + from - piece.at) / step); n * step <= most; n++) {
+				const x = Math.round(xOf(piece.at + n * step - piece.from));
+				fill(context, "dim", x, 0, 1, height, 0.35);
+				if (x >= free && x < width - 50) {
+					write(context, "dim", tickLabel(n * step, step), x + 4, 9);
+					free = x + 90;
+				}
 			}
-		}
-		return low;
+			const x = Math.round(xOf(piece.at - whole / 400));
+			for (let y = 0; i > 0 && x > labels && y < height; y += 6) {
+				fill(context, "dim", x, y, 2, 3);
+			}
+		});
 	}
 
-	function paint(context, i, x0, x1, y) {
-		const outcome = OUTCOMES[model.outcome[i]], tall = outcome.is !== "hit";
-		const top = y + (tall ? 2 : 6), height = tall ? ROW - 4 : ROW - 8, wide = x1 - x0;
-		const waited = wide * waitedOf(i);
-		context.fillStyle = colors.wait;
-		context.globalAlpha = 0.3;
-		context.fillRect(x0, top, waited, height);
-		context.globalAlpha = 1;
-		context.fillStyle = colors[outcome.name];
-		context.fillRect(x0 + Math.min(waited, wide - 2), top, Math.max(1, wide - waited), height);
-		if (wide > 5 && (outcome.name === "bypassed" || outcome.name === "not_kept")) {
-			context.fillStyle = colors.page;
-			if (outcome.name === "bypassed") {
-				context.fillRect(x0 + 1.5, top + 1.5, wide - 3, height - 3);
-			} else {
-				context.fillRect(x0, top + height - 4, wide, 1.5);
-			}
+	function drawCall(context, call, y) {
+		const x0 = Math.max(xOf(call.at), -10), x1 = Math.max(x0 + 1, Math.min(xOf(call.till), width + 10));
+		const isHigh = call.is !== "hit", top = y + (isHigh ? 2 : 6), height = isHigh ? ROW - 4 : ROW - 8;
+		const waited = call.took > 0 ? Math.min(1, call.wait / call.took) * (x1 - x0) : 0;
+		fill(context, "wait", x0, top, waited, height, 0.3);
+		fill(context, call.outcome, Math.min(x0 + waited, x1 - 1), top, Math.max(1, x1 - x0 - waited), height);
+		if (call.outcome === "bypassed" && x1 - x0 > 5) {
+			fill(context, "page", x0 + 1.5, top + 1.5, x1 - x0 - 3, height - 3);
 		}
-		if (wide > 40 && tall) {
+		if (isHigh && x1 - x0 > 40) {
 			context.save();
 			context.beginPath();
-			context.rect(Math.max(x0, labels), top, Math.min(x1, width) - Math.max(x0, labels) - 3, height);
+			context.rect(x0, top, x1 - x0 - 3, height);
 			context.clip();
-			context.fillStyle = outcome.name === "bypassed" ? colors.ink : "#000";
-			context.font = "600 11px system-ui, sans-serif";
-			context.fillText(shorten(visible(model.texts[model.name[i]]), 60), Math.max(x0, labels) + 4, top + height / 2 + 0.5);
+			write(context, call.outcome === "bypassed" ? "ink" : "onBar", shorten(visible(call.title), 60), Math.max(x0, labels) + 4, top + height / 2 + 0.5);
 			context.restore();
 		}
 	}
 
-	function drawCalls(context, row, y) {
-		const zeroOf = base[row.file], scale = (width - labels) / (band.to - band.from), times = new Float64Array(OUTCOMES.length);
-		let pixel = -1, first = -1;
-		const flush = () => {
-			if (pixel >= 0) {
-				let most = 0;
-				for (let o = 1; o < times.length; o++) {
-					most = times[o] > times[most] ? o : most;
-				}
-				const tall = OUTCOMES[most].is !== "hit";
-				context.fillStyle = colors[OUTCOMES[most].name];
-				context.fillRect(pixel, y + (tall ? 2 : 6), 1, tall ? ROW - 4 : ROW - 8);
-				times.fill(0);
-				pixel = -1;
-			}
-		};
-		for (let n = firstAfter(row.calls, band.from + zeroOf); n < row.calls.length; n++) {
-			const i = row.calls[n];
-			const x0 = labels + (model.start[i] - zeroOf - band.from) * scale;
-			if (x0 > width) {
-				break;
-			}
-			if (!shown.passes[i]) {
-				continue;
-			}
-			const x1 = labels + (model.end[i] - zeroOf - band.from) * scale;
-			if (x1 - x0 < 1.5) {
-				if (Math.floor(x0) !== pixel) {
-					flush();
-					pixel = Math.floor(x0);
-				}
-				times[model.outcome[i]] += x1 - x0 + 1e-9;
-			} else {
-				flush();
-				paint(context, i, Math.max(x0, -10), Math.min(x1, width + 10), y);
-			}
-			first = first < 0 ? i : first;
+	function drawRow(context, row, y) {
+		const inWindow = row.calls.filter((call) => call.shown && call.till >= from && call.at <= to);
+		if (!row.isInner) {
+			fill(context, "line", 0, y, width, 1);
 		}
-		flush();
-		for (const i of row.waits) {
-			const x0 = xOf(model.start[i] - zeroOf), x1 = xOf(model.end[i] - zeroOf);
-			if (x1 >= labels && x0 <= width && shown.passes[i]) {
-				context.fillStyle = colors.wait;
-				context.fillRect(x0, y + ROW - 4, Math.max(1, x1 - x0), 2);
-			}
-		}
-	}
-
-	function drawRows() {
-		const axis = 18, height = Math.min(tops[rows.length], Math.max(120, Math.round(window.innerHeight * 0.6) - axis)) + axis;
-		const context = prepare(canvas, height), scroll = scroller.scrollTop;
-		sheet.style.height = `${tops[rows.length] + axis}px`;
-		drawAxis(context, height);
 		context.save();
 		context.beginPath();
-		context.rect(0, axis, width, height - axis);
+		context.rect(labels, y, width - labels, ROW);
 		context.clip();
-		for (let r = 0; r < rows.length; r++) {
-			const y = tops[r] + axis - scroll, row = rows[r];
-			if (tops[r + 1] + axis - scroll < axis || y > height) {
-				continue;
-			}
-			if (!row.inner) {
-				context.fillStyle = colors.line;
-				context.fillRect(0, y, width, 1);
-			}
-			if (row.head) {
-				context.fillStyle = colors.raised;
-				context.fillRect(0, y + 1, width, FILE_ROW - 1);
-				context.fillStyle = colors.ink;
-				context.font = "600 12px system-ui, sans-serif";
-				context.fillText(shorten(row.label, 120), 8, y + FILE_ROW / 2 + 1);
-				context.font = "12px system-ui, sans-serif";
-				continue;
-			}
-			context.save();
-			context.beginPath();
-			context.rect(labels, y + row.above, width - labels, ROW);
-			context.clip();
-			drawCalls(context, row, y + row.above);
-			context.restore();
-			context.fillStyle = row.inner ? colors.dim : colors.ink;
-			if (labels > 0) {
-				context.fillText(row.label, row.inner ? 20 : 8, y + ROW / 2 + 1, labels - 24);
-			} else {
-				context.fillText(shorten(row.label, 60), 4, y + LABEL_ABOVE / 2 + 2);
-			}
+		// a hit does not hide a compile that is narrower than a pixel
+		for (const isHit of [true, false]) {
+			inWindow.filter((call) => (call.is === "hit") === isHit).forEach((call) => drawCall(context, call, y));
 		}
-		mark(context, band.hovered, axis - scroll, 1);
-		mark(context, band.selected, axis - scroll, 2);
+		for (const call of inWindow.filter((one) => one === selected || one === hovered)) {
+			const x0 = Math.max(labels, xOf(call.at)), x1 = Math.min(width, xOf(call.till));
+			context.strokeStyle = colors.focus;
+			context.lineWidth = call === selected ? 2 : 1;
+			context.strokeRect(x0 - 1.5, y + 1, Math.max(1, x1 - x0) + 3, ROW - 2);
+		}
 		context.restore();
 		if (labels > 0) {
-			context.fillStyle = colors.line;
-			context.fillRect(labels - 1, 0, 1, height);
+			write(context, row.isInner ? "dim" : "ink", row.label, row.isInner ? 20 : 8, y + ROW / 2 + 1, labels - 24);
 		}
 	}
-
-	function mark(context, i, y, thick) {
-		const r = i >= 0 ? rowOf(i) : -1;
-		if (r >= 0) {
-			const zeroOf = base[rows[r].file], x0 = Math.max(labels, xOf(model.start[i] - zeroOf));
-			const x1 = Math.min(width, xOf(model.end[i] - zeroOf));
-			if (x1 >= labels && x0 <= width) {
-				context.strokeStyle = colors.focus;
-				context.lineWidth = thick;
-				context.strokeRect(x0 - 1.5, tops[r] + rows[r].above + y + 1, Math.max(1, x1 - x0) + 3, ROW - 2);
-			}
-		}
-	}
-
-	const rowOf = (i) => rows.findIndex((row) => row.thread && row.thread.index === model.thread[i] &&
-		(row.calls.includes(i) || (row.waits.includes(i) && row.label !== "")));
 
 	function draw() {
+		const style = getComputedStyle(document.documentElement);
 		asked = 0;
+		for (const name of ["page", "ink", "dim", "line", "focus", "wait", "onBar", ...STACKED]) {
+			colors[name] = style.getPropertyValue(`--${name}`).trim();
+		}
+		width = get("band").clientWidth;
+		labels = width > 640 ? LABELS : 0;
 		drawOverview();
-		drawRows();
+		const most = Math.max(120, Math.round(window.innerHeight * 0.6)), height = Math.min(rows.length * ROW + AXIS, most);
+		const context = prepare(canvas, height), scroll = scroller.scrollTop;
+		get("sheet").style.height = `${rows.length * ROW + AXIS}px`;
+		drawAxis(context, height);
+		context.beginPath();
+		context.rect(0, AXIS, width, height);
+		context.clip();
+		const first = Math.floor(scroll / ROW);
+		rows.slice(first, first + height / ROW + 1).forEach((row, n) => drawRow(context, row, AXIS + (first + n) * ROW - scroll));
 	}
 
 	band.redraw = () => {
 		asked = asked || requestAnimationFrame(draw);
 	};
 
-	band.refill = () => {
-		width = get("band").clientWidth;
-		labels = width > 640 ? LABELS : 0;
-		stack();
-		fill();
+	band.show = (begin, stop) => {
+		const least = Math.max(0.5, whole * 1e-10); // as far as numbers tell times apart
+		const span = Math.min(whole, Math.max(least, stop - begin)), middle = (begin + stop) / 2;
+		from = Math.min(Math.max(0, middle - span / 2), whole - span);
+		to = from + span;
 		band.redraw();
 	};
 
-	band.setClock = (common) => {
-		band.common = common;
-		setWhole();
-		band.show(0, band.whole);
-		band.refill();
-	};
+	band.showAll = () => band.show(0, whole);
 
-	band.show = (from, to) => {
-		const least = Math.max(0.5, band.whole * 1e-10); // as far as numbers tell times apart
-		const span = Math.min(band.whole, Math.max(least, to - from)), middle = (from + to) / 2;
-		band.from = Math.min(Math.max(0, middle - span / 2), band.whole - span);
-		band.to = band.from + span;
-		band.redraw();
-		tell.window();
-	};
+	band.zoom = (factor, at = selected ? selected.at : (from + to) / 2) => band.show(at - (at - from) * factor, at + (to - at) * factor);
 
-	band.zoom = (factor, t) => {
-		const at = t === undefined ? (band.from + band.to) / 2 : t;
-		band.show(at - (at - band.from) * factor, at + (band.to - at) * factor);
-	};
-
-	band.inWindow = (i) => {
-		const zeroOf = base[callProcess(model, i).file];
-		return model.end[i] - zeroOf >= band.from && model.start[i] - zeroOf <= band.to;
-	};
-
-	band.timeOf = (i) => model.start[i] - base[callProcess(model, i).file];
-
-	function reveal(i) {
-		const r = rowOf(i), height = canvas.clientHeight - 18;
-		if (r >= 0 && (tops[r] < scroller.scrollTop || tops[r + 1] > scroller.scrollTop + height)) {
-			scroller.scrollTop = Math.max(0, tops[r] - height / 2);
+	band.select = (call) => {
+		selected = call;
+		tell(call);
+		if (call && (call.till < from || call.at > to)) {
+			band.show(call.at - (to - from) / 2, call.at + (to - from) / 2);
 		}
-		const t = band.timeOf(i), end = t + model.end[i] - model.start[i];
-		if (end < band.from || t > band.to) {
-			const span = band.to - band.from;
-			band.show((t + end - span) / 2, (t + end + span) / 2);
+		if (call && (call.row * ROW < scroller.scrollTop || (call.row + 1) * ROW + AXIS > scroller.scrollTop + canvas.clientHeight)) {
+			scroller.scrollTop = Math.max(0, call.row * ROW - canvas.clientHeight / 2);
 		}
-	}
-
-	band.select = (i) => {
-		band.selected = i;
-		if (i >= 0) {
-			reveal(i);
-		}
-		tell.call(i, true);
 		band.redraw();
 	};
 
-	band.showCall = (i) => {
-		const t = band.timeOf(i), span = Math.max(20, (model.end[i] - model.start[i]) * 1.6);
-		const middle = t + (model.end[i] - model.start[i]) / 2;
+	band.showCall = (call) => {
+		const span = Math.max(20, (call.till - call.at) * 1.6), middle = (call.at + call.till) / 2;
 		band.show(middle - span / 2, middle + span / 2);
-		band.select(i);
+		band.select(call);
 	};
 
 	// The call under the pointer, or the longest of those within three pixels.
-	function hit(event) {
-		const box = canvas.getBoundingClientRect(), x = event.clientX - box.left, y = event.clientY - box.top - 18 + scroller.scrollTop;
-		const r = tops.findIndex((top, n) => n < rows.length && y >= top && y < tops[n + 1]);
-		if (r < 0 || x < labels || event.clientY - box.top < 18) {
-			return -1;
-		}
-		const row = rows[r], zeroOf = base[row.file], slack = (tOf(x + 3) - tOf(x)), t = tOf(x) + zeroOf;
-		let best = -1;
-		for (let n = firstAfter(row.calls, t - slack); n < row.calls.length && model.start[row.calls[n]] <= t + slack; n++) {
-			const i = row.calls[n];
-			const inside = (j) => model.start[j] <= t && model.end[j] >= t;
-			if (shown.passes[i] && (best < 0 || (inside(i) && !inside(best)) ||
-				(inside(i) === inside(best) && model.end[i] - model.start[i] > model.end[best] - model.start[best]))) {
-				best = i;
-			}
-		}
-		return best;
+	function find(event) {
+		const box = canvas.getBoundingClientRect(), x = event.clientX - box.left, y = event.clientY - box.top - AXIS;
+		const row = y < 0 || x < labels ? null : rows[Math.floor((y + scroller.scrollTop) / ROW)];
+		const near = row ? row.calls.filter((call) => call.shown && call.at <= atOf(x + 3) && call.till >= atOf(x - 3)) : [];
+		const inside = near.filter((call) => call.at <= atOf(x) && call.till >= atOf(x));
+		return (inside.length > 0 ? inside : near).sort((a, b) => b.took - a.took)[0] || null;
 	}
 
-	function next(step) {
-		const r = band.selected >= 0 ? rowOf(band.selected) : -1;
-		if (r < 0) {
-			return nearest(0, 1);
+	// The next call of the row, or of the next row that has any the nearest in time; the same one if there is none.
+	function neighbour(key) {
+		const step = key === "ArrowLeft" || key === "ArrowUp" ? -1 : 1;
+		if (selected && (key === "ArrowLeft" || key === "ArrowRight")) {
+			const calls = rows[selected.row].calls.filter((call) => call.shown || call === selected);
+			return calls[calls.indexOf(selected) + step] || selected;
 		}
-		const calls = rows[r].calls;
-		for (let n = calls.indexOf(band.selected) + step; n >= 0 && n < calls.length; n += step) {
-			if (shown.passes[calls[n]]) {
-				return calls[n];
+		const at = selected ? selected.at : from, shown = (row) => row.calls.filter((call) => call.shown);
+		for (let r = selected ? selected.row + step : 0; r >= 0 && r < rows.length; r += step) {
+			if (shown(rows[r]).length > 0) {
+				return shown(rows[r]).reduce((best, call) => Math.abs(call.at - at) < Math.abs(best.at - at) ? call : best);
 			}
 		}
-		return band.selected;
+		return selected;
 	}
 
-	// In the next row that has any: the one nearest in time.
-	function nearest(r, step) {
-		const t = band.selected >= 0 ? band.timeOf(band.selected) : band.from;
-		for (; r >= 0 && r < rows.length; r += step) {
-			let best = -1;
-			for (const i of rows[r].calls) {
-				if (shown.passes[i] && (best < 0 || Math.abs(band.timeOf(i) - t) < Math.abs(band.timeOf(best) - t))) {
-					best = i;
-				}
-			}
-			if (best >= 0) {
-				return best;
-			}
-		}
-		return band.selected;
+	const keys = {
+		"+": () => band.zoom(0.5), "=": () => band.zoom(0.5), "-": () => band.zoom(2), "0": band.showAll,
+		Enter: () => selected && band.showCall(selected), Escape: () => band.select(null),
+	};
+	for (const key of ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"]) {
+		keys[key] = () => band.select(neighbour(key));
 	}
 
-	function key(event) {
-		const step = {ArrowLeft: -1, ArrowRight: 1, ArrowUp: -1, ArrowDown: 1}[event.key];
-		if (event.ctrlKey || event.altKey || event.metaKey) {
-			return;
-		}
-		if (event.key === "ArrowLeft" || event.key === "ArrowRight") {
-			band.select(next(step));
-		} else if (event.key === "ArrowUp" || event.key === "ArrowDown") {
-			const r = band.selected >= 0 ? rowOf(band.selected) + step : 0;
-			band.select(nearest(r, step));
-		} else if (event.key === "+" || event.key === "=" || event.key === "-") {
-			band.zoom(event.key === "-" ? 2 : 0.5, band.selected >= 0 ? band.timeOf(band.selected) : undefined);
-		} else if (event.key === "0") {
-			band.show(0, band.whole);
-		} else if (event.key === "Enter" && band.selected >= 0) {
-			band.showCall(band.selected);
-		} else if (event.key === "Escape") {
-			band.select(-1);
-		} else {
-			return;
-		}
-		event.preventDefault();
-	}
-
-	function listen() {
-		const pointers = new Map();
-		let moved = 0;
-		canvas.addEventListener("pointerdown", (event) => {
-			pointers.set(event.pointerId, event);
-			moved = 0;
-			canvas.setPointerCapture(event.pointerId);
-		});
-		canvas.addEventListener("pointermove", (event) => {
-			const before = pointers.get(event.pointerId);
-			if (!before) {
-				const i = hit(event);
-				if (i !== band.hovered) {
-					band.hovered = i;
-					tell.call(i >= 0 ? i : band.selected, false);
-					band.redraw();
-				}
-				return;
-			}
-			const others = [...pointers.values()].filter((one) => one.pointerId !== event.pointerId);
-			pointers.set(event.pointerId, event);
-			moved += Math.abs(event.clientX - before.clientX);
-			const left = canvas.getBoundingClientRect().left;
-			if (others.length === 1) {
-				const was = Math.abs(before.clientX - others[0].clientX), is = Math.abs(event.clientX - others[0].clientX);
-				band.zoom(Math.max(10, was) / Math.max(10, is), tOf((event.clientX + others[0].clientX) / 2 - left));
-			} else if (moved > 3) {
-				const shift = tOf(before.clientX) - tOf(event.clientX);
-				band.show(band.from + shift, band.to + shift);
-			}
-		});
-		const up = (event) => {
-			if (pointers.delete(event.pointerId) && moved <= 3 && event.type === "pointerup") {
-				band.select(hit(event));
-			}
-		};
-		canvas.addEventListener("pointerup", up);
-		canvas.addEventListener("pointercancel", up);
-		canvas.addEventListener("pointerleave", () => {
-			band.hovered = -1;
-			tell.call(band.selected, false);
-			band.redraw();
-		});
-		canvas.addEventListener("dblclick", (event) => band.zoom(0.4, tOf(event.clientX - canvas.getBoundingClientRect().left)));
-		canvas.addEventListener("keydown", key);
-		canvas.addEventListener("wheel", (event) => {
-			const across = event.shiftKey ? event.deltaY : event.deltaX;
-			if (event.ctrlKey || event.metaKey) {
-				band.zoom(1.0015 ** event.deltaY, tOf(event.clientX - canvas.getBoundingClientRect().left));
-			} else if (Math.abs(across) > Math.abs(event.shiftKey ? 0 : event.deltaY)) {
-				const shift = across / (width - labels) * (band.to - band.from);
-				band.show(band.from + shift, band.to + shift);
-			} else {
-				return;
-			}
+	function pressed(event) {
+		if (Object.hasOwn(keys, event.key) && !event.ctrlKey && !event.altKey && !event.metaKey) {
+			keys[event.key]();
 			event.preventDefault();
-		}, {passive: false});
-		let grabbed = -1;
-		const place = (event) => (event.clientX - overview.getBoundingClientRect().left - labels) / (width - labels) * band.whole;
-		overview.addEventListener("pointerdown", (event) => {
-			grabbed = place(event);
-			overview.setPointerCapture(event.pointerId);
+		}
+	}
+
+	// Calls moved(event, event before) while the pointer is held, and clicked(event) if it has not moved.
+	function listenToDrag(element, moved, clicked) {
+		let held = null, before = null, hasMoved = false;
+		element.addEventListener("pointerdown", (event) => {
+			held = before = event;
+			hasMoved = false;
+			element.setPointerCapture(event.pointerId);
 		});
-		overview.addEventListener("pointermove", (event) => {
-			if (grabbed >= 0 && Math.abs(place(event) - grabbed) > band.whole / (width - labels) * 3) {
-				band.show(Math.min(grabbed, place(event)), Math.max(grabbed, place(event)));
+		element.addEventListener("pointermove", (event) => {
+			hasMoved = hasMoved || (held && Math.abs(event.clientX - held.clientX) > 3);
+			if (held && hasMoved) {
+				moved(event, before, held);
+				before = event;
 			}
 		});
-		overview.addEventListener("pointerup", (event) => {
-			const t = place(event), span = band.to - band.from;
-			if (grabbed >= 0 && Math.abs(t - grabbed) <= band.whole / (width - labels) * 3) {
-				band.show(t - span / 2, t + span / 2);
+		element.addEventListener("pointerup", (event) => {
+			held = null;
+			if (!hasMoved) {
+				clicked(event);
 			}
-			grabbed = -1;
 		});
-		scroller.addEventListener("scroll", band.redraw);
-		window.addEventListener("resize", band.refill);
-		window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
-			readColors();
-			band.redraw();
+		element.addEventListener("pointercancel", () => {
+			held = null;
 		});
 	}
 
-	readColors();
-	makeRows();
-	setWhole();
-	band.to = band.whole;
-	listen();
+	function hover(call) {
+		if (call !== hovered) {
+			hovered = call;
+			tell(call || selected);
+			band.redraw();
+		}
+	}
+
+	listenToDrag(canvas, (event, before) => {
+		const shift = atOf(before.clientX) - atOf(event.clientX);
+		band.show(from + shift, to + shift);
+	}, (event) => band.select(find(event)));
+	const placeOf = (event) => (event.clientX - overview.getBoundingClientRect().left - labels) / (width - labels) * whole;
+	listenToDrag(overview, (event, _, held) => band.show(Math.min(placeOf(held), placeOf(event)), Math.max(placeOf(held), placeOf(event))),
+		(event) => band.show(placeOf(event) - (to - from) / 2, placeOf(event) + (to - from) / 2));
+	canvas.addEventListener("pointermove", (event) => hover(event.buttons ? hovered : find(event)));
+	canvas.addEventListener("pointerleave", () => hover(null));
+	canvas.addEventListener("keydown", pressed);
+	canvas.addEventListener("wheel", (event) => {
+		if (event.ctrlKey || event.metaKey) {
+			band.zoom(1.0015 ** event.deltaY, atOf(event.clientX - canvas.getBoundingClientRect().left));
+			event.preventDefault();
+		}
+	}, {passive: false});
+	scroller.addEventListener("scroll", band.redraw);
+	window.addEventListener("resize", band.redraw);
+	window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", band.redraw);
 	return band;
 }

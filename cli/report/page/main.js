@@ -1,157 +1,109 @@
 // The page: figures of everything, then what the filters let through.
 
 function drawSource(model) {
-	const calls = model.files.reduce((sum, file) => sum + file.calls, 0);
-	const written = (file) => file.written > 0 ? ` of ${new Date(file.written * 1000).toISOString().slice(0, 16).replace("T", " ")} UTC` : "";
-	const names = model.files.slice(0, 4).map((file) => `${visible(file.name)}${written(file)}${file.cut ? " (cut at its end)" : ""}`);
-	const notes = [`${counted(calls, "call")} of ${counted(model.processes.length, "process", "processes")}`, names.join(", ") +
-		(model.files.length > 4 ? ` and ${counted(model.files.length - 4, "more trace")}` : "")];
-	if (model.earlier > 0) {
-		notes.push("of an earlier release, which did not tell causes and time saved");
-	}
-	if (model.ignored > 0) {
-		notes.push(`${counted(model.ignored, "event")} of kinds that are not shown`);
-	}
-	get("source").textContent = notes.join(" · ");
+	const named = model.files.slice(0, 4).map((file) => visible(file.name) +
+		(file.written > 0 ? ` of ${new Date(file.written * 1000).toISOString().slice(0, 16).replace("T", " ")} UTC` : "") +
+		(file.fault ? ` (${file.fault})` : ""));
+	const more = model.files.length > 4 ? ` and ${counted(model.files.length - 4, "more trace")}` : "";
+	const ignored = model.ignored > 0 ? ` · ${counted(model.ignored, "event")} of kinds that are not shown` : "";
+	get("source").textContent =
+		`${counted(model.calls.length, "call")} of ${counted(model.processes.size, "process", "processes")} · ${named.join(", ")}${more}${ignored}`;
 }
 
-function drawFigures(model) {
-	const sums = addUp(model), at = (name, field) => sums[OUTCOME[name]][field];
-	const compiles = sumOf(sums, "compile", "calls"), hits = sumOf(sums, "hit", "calls");
-	const waits = sums.reduce((sum, one) => sum + one.waits, 0), waited = sums.reduce((sum, one) => sum + one.wait, 0);
-	const figure = (title, value, unit, note) => make("div", {}, make("dt", {}, title),
-		make("dd", {}, value, make("small", {}, unit)), make("dd.note", {}, note));
-	const parts = (...list) => list.filter(([n]) => n > 0).map(([n, words]) => `${count(n)} ${words}`).join(", ") || "none";
-	const lookups = hits + at("miss", "calls") + at("not_kept", "calls");
-	get("figures").append(
-		figure("compiles", count(compiles), ` in ${time(sumOf(sums, "compile", "ns"))}`, parts([at("miss", "calls"), "cached"],
-			[at("not_kept", "calls"), "not cached"], [at("verified", "calls"), "to verify"], [at("bypassed", "calls"), "bypassed"])),
-		figure("hits", count(hits), model.earlier > 0 && model.earlier === model.count ? "" : ` saved ${time(sumOf(sums, "hit", "saved"))}`,
-			parts([at("hit_memory", "calls"), "in memory"], [at("hit_disk", "calls"), "on disk"])),
-		figure("hit rate", percent(hits, lookups), "", `${count(hits)} of ${counted(lookups, "look-up")}`),
-		figure("time in hits", time(sumOf(sums, "hit", "ns")), "", hits > 0 ? `${time(sumOf(sums, "hit", "ns") / hits)} each, without waits` : "none"),
-		figure("waits", count(waits), waits > 0 ? ` took ${time(waited)}` : "", "for another that compiled the same"));
+function drawFigures(calls) {
+	const of = (name, field = "outcome") => calls.filter((call) => call[field] === name);
+	const compiles = of("compile", "is"), hits = of("hit", "is"), waits = calls.filter((call) => call.wait > 0);
+	const lookups = hits.length + of("miss").length + of("not_kept").length, inHits = sum(hits, (call) => Math.max(0, call.took - call.wait));
+	const figure = (title, value, unit, note) => get("figures").append(make("div", {}, make("dt", {}, title),
+		make("dd", {}, value, make("small", {}, unit)), make("dd.note", {}, note)));
+	const parts = (names) => Object.entries(names).map(([name, words]) => [of(name).length, words]).filter(([n]) => n > 0)
+		.map(([n, words]) => `${count(n)} ${words}`).join(", ") || "none";
+	figure("compiles", count(compiles.length), ` in ${time(sum(compiles, (call) => call.cost))}`,
+		parts({miss: "cached", not_kept: "not cached", verified: "to verify", bypassed: "bypassed"}));
+	figure("hits", count(hits.length), ` saved ${time(sum(hits, (call) => call.saved))}`, parts({hit_memory: "in memory", hit_disk: "on disk"}));
+	figure("hit rate", percent(hits.length, lookups), "", `${count(hits.length)} of ${counted(lookups, "look-up")}`);
+	figure("time in hits", time(inHits), "", hits.length > 0 ? `${time(inHits / hits.length)} each, without waits` : "none");
+	figure("waits", count(waits.length), waits.length > 0 ? ` took ${time(sum(waits, (call) => call.wait))}` : "", "for another that compiled the same");
 }
 
-function drawDetails(model, band, i) {
-	const place = get("details");
-	if (i < 0) {
-		place.replaceChildren(make("p.dim", {}, "Point at a call, or choose one, to see what is known of it."));
+function factText(name, value) {
+	if (typeof value === "number") {
+		return ["cost", "wait", "agent_wait"].includes(name) ? time(value) : name === "bytes" ? bytes(value) : String(value);
+	}
+	return visible(typeof value === "string" ? value : JSON.stringify(value));
+}
+
+function drawDetails(call) {
+	if (!call) {
+		get("details").replaceChildren(make("p.dim", {}, "Point at a call, or choose one, to see what is known of it."));
 		return;
 	}
-	const told = model.told[i], facts = [];
-	const tell = (name, value) => {
-		const words = typeof value !== "number" ? visible(typeof value === "string" ? value : JSON.stringify(value))
-			: ["cost", "saved", "wait"].includes(name) ? time(value) : name === "bytes" ? bytes(value) : String(value);
-		if (words !== "" && !(["wait", "bytes", "cost"].includes(name) && value === 0)) {
-			facts.push(make("span", {}, `${visible(name)} `, named(words)));
-		}
-	};
-	for (const [name, value] of Object.entries(told)) {
-		if (name === "args" && typeof value === "object" && value !== null) {
-			Object.entries(value).filter(([member]) => member !== "program").forEach(([member, of]) => tell(member, of));
-		} else if (!["name", "cat", "ph", "ts", "dur", "pid", "tid"].includes(name)) {
-			tell(name, value);
-		}
-	}
-	const thread = model.threads[model.thread[i]], file = model.files[thread.process.file];
-	place.replaceChildren(
-		make("p", {}, named(model.texts[model.name[i]] || "(no name)"), " ", outcomeCell(model, i),
-			`, ${time((model.end[i] - model.start[i]) * 1e3)}, at ${time(band.timeOf(i) * 1e3)}, process ${processName(model, thread.process)}, thread ${
-				visible(thread.tid)}${model.files.length > 1 ? `, ${visible(file.name)}` : ""}`),
-		make("p.facts", {}, facts.length > 0 ? facts : "nothing else is told of it"));
+	const facts = Object.entries(call.args).filter(([, value]) => value !== 0 && value !== "")
+		.map(([name, value]) => make("span", {}, `${visible(name)} `, named(factText(name, value))));
+	get("details").replaceChildren(
+		make("p", {}, named(call.name || "(no name)"), " ", outcomeCell(call), `, ${time(call.took)}, at ${time(call.from * 1e3)}, process ${
+			processName(call.process)}, thread ${visible(call.tid)}, ${visible(call.process.file.name)}`),
+		make("p.facts", {}, facts));
 }
 
 function drawEmpty() {
-	for (const section of document.querySelectorAll("main > section")) {
-		section.hidden = true;
-	}
+	document.querySelectorAll("main > section").forEach((section) => section.remove());
 	document.querySelector("main").append(make("p", {}, "There is no call in what was given. A program writes them where ",
 		make("code", {}, "NVRTCCACHE_TRACE"), " names a file, libnvrtccache.so is loaded into it, and it calls a compiler."));
 }
 
-// Traces whose times lie within one another are of one clock, as far as one can tell.
-function seemsCommon(model) {
-	const spans = model.files.filter((file) => file.calls > 0).sort((a, b) => a.first - b.first);
-	let last = spans.length > 0 ? spans[0].last : 0;
-	return spans.every((file) => {
-		const touches = file.first <= last;
-		last = Math.max(last, file.last);
-		return touches;
-	});
+// One button for each outcome that there is, which leaves it out.
+function makeLegend(calls, hidden, filter) {
+	for (const [outcome, {label}] of Object.entries(OUTCOMES)) {
+		const n = calls.filter((call) => call.outcome === outcome).length;
+		const button = make("button", {"aria-pressed": "true", click: () => {
+			const isShown = hidden.delete(outcome);
+			if (!isShown) {
+				hidden.add(outcome);
+			}
+			button.setAttribute("aria-pressed", String(isShown));
+			filter();
+		}}, make(`span.swatch.of-${outcome}`, {"aria-hidden": "true"}), `${label} ${count(n)}`);
+		if (n > 0) {
+			get("legend").append(button);
+		}
+	}
 }
 
 function start() {
-	const model = readModel(JSON.parse(get("data").textContent));
-	const shown = {passes: new Uint8Array(model.count).fill(1), words: "", outcomes: OUTCOMES.map(() => true)};
+	const model = readModel(JSON.parse(get("data").textContent)), {calls} = model, hidden = new Set();
 	document.querySelector("main").hidden = false;
 	drawSource(model);
-	drawFigures(model);
-	if (model.count === 0) {
+	drawFigures(calls);
+	if (calls.length === 0) {
 		drawEmpty();
 		return;
 	}
-	let redraw = 0;
-	const band = makeBand(model, shown, {
-		call: (i) => drawDetails(model, band, i),
-		window: () => {
-			if (get("follow").checked && !redraw) {
-				redraw = setTimeout(() => {
-					redraw = 0;
-					drawTables();
-				}, 150);
-			}
-		},
+	const band = makeBand(model, drawDetails);
+	const drawTables = makeTables(model, (call) => {
+		band.showCall(call);
+		get("rows").focus({preventScroll: true});
+		get("overview").scrollIntoView({block: "start"});
 	});
-	const tables = makeTables(model, band);
-
-	function drawTables() {
-		const within = get("follow").checked;
-		tables(within ? shown.passes.map((pass, i) => pass && band.inWindow(i)) : shown.passes);
-	}
 
 	function filter() {
-		const words = shown.words.toLowerCase().split(/\s+/).filter((word) => word !== "");
-		const has = words.map((word) => Uint8Array.from(model.texts, (text) => text.toLowerCase().includes(word)));
-		const columns = ["name", "key", "compiler", "version", "arch", "options", "reason", "detail"].map((name) => model[name]);
-		const pids = model.processes.map((process) => processName(model, process).toLowerCase());
-		for (let i = 0; i < model.count; i++) {
-			shown.passes[i] = shown.outcomes[model.outcome[i]] && has.every((texts, n) => columns.some((column) => texts[column[i]]) ||
-				pids[callProcess(model, i).index].includes(words[n]));
+		const words = get("find").value.toLowerCase().split(/\s+/);
+		for (const call of calls) {
+			const text = [call.name, call.title, call.key, call.compiler, call.arch, call.options, call.cause, call.about, processName(call.process)]
+				.join("\n").toLowerCase();
+			call.shown = !hidden.has(call.outcome) && words.every((word) => text.includes(word));
 		}
-		band.refill();
-		drawTables();
+		band.redraw();
+		drawTables(calls.filter((call) => call.shown));
 	}
 
-	addUp(model).forEach((sum, outcome) => {
-		if (sum.calls > 0) {
-			const button = make("button", {"aria-pressed": "true", click: () => {
-				shown.outcomes[outcome] = !shown.outcomes[outcome];
-				button.setAttribute("aria-pressed", String(shown.outcomes[outcome]));
-				filter();
-			}}, swatch(OUTCOMES[outcome].name), `${OUTCOMES[outcome].label} ${count(sum.calls)}`);
-			get("legend").append(button);
-		}
-	});
-	let typed = 0;
-	get("find").addEventListener("input", () => {
-		shown.words = get("find").value;
-		clearTimeout(typed);
-		typed = setTimeout(filter, 120);
-	});
-	get("follow").addEventListener("change", drawTables);
+	makeLegend(calls, hidden, filter);
+	get("find").addEventListener("input", filter);
 	get("in").addEventListener("click", () => band.zoom(0.5));
 	get("out").addEventListener("click", () => band.zoom(2));
-	get("whole").addEventListener("click", () => band.show(0, band.whole));
-	get("clock-label").hidden = model.files.length < 2;
-	get("clock").value = seemsCommon(model) ? "common" : "own";
-	get("clock").addEventListener("change", () => {
-		band.setClock(get("clock").value === "common");
-		drawTables();
-	});
-	band.setClock(get("clock").value === "common");
-	drawDetails(model, band, -1);
-	drawTables();
+	get("whole").addEventListener("click", band.showAll);
+	drawDetails(null);
+	filter();
 }
 
 start();

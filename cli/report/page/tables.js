@@ -1,207 +1,123 @@
 // Tables that sort by each of their columns, and show more lines as they are asked for.
 
-const LINES = 20, MORE = 200;
+const LINES = 15, MORE = 200;
 
-// columns: {label, value(row): to sort by, cell(row): text or element, number, kind: more classes}; first: sorted by that, most first.
+const classes = (column) => [column.number ? "number" : "", ...(column.kind || [])].filter((name) => name !== "").map((name) => `.${name}`).join("");
+
+// columns: {label, value(row): to sort by, cell(row): text or element, number, kind: more classes}; sorted by `first`, most first.
 function makeTable(place, caption, columns, first, empty) {
-	const table = {rows: []};
-	let sorted = first, descending = true, limit = LINES;
+	let rows = [], sorted = first, isDescending = true, limit = LINES;
 	const head = make("tr"), body = make("tbody"), more = make("p.more");
-	const classes = (column) => ["", ...(column.number ? ["number"] : []), ...(column.kind || [])].join(".");
 
-	columns.forEach((column, n) => {
-		const button = make("button", {click: () => {
-			descending = sorted === n ? !descending : column.number === true;
-			sorted = n;
-			table.show(table.rows);
-		}}, column.label);
-		head.append(make(`th${classes(column)}`, {scope: "col"}, button));
-	});
-	place.append(make("div.wide", {tabindex: "0", role: "region", "aria-label": caption}, make("table", {"aria-label": caption},
-		make("thead", {}, head), body)), more);
+	columns.forEach((column, n) => head.append(make(`th${classes(column)}`, {scope: "col"}, make("button", {click: () => {
+		isDescending = sorted === n ? !isDescending : column.number === true;
+		sorted = n;
+		draw();
+	}}, column.label))));
+	place.append(make("div.wide", {tabindex: "0", role: "region", "aria-label": caption},
+		make("table", {"aria-label": caption}, make("thead", {}, head), body)), more);
 
 	function compare(a, b) {
 		const one = columns[sorted].value(a), two = columns[sorted].value(b);
-		const order = typeof one === "number" ? one - two : one < two ? -1 : one > two ? 1 : 0;
-		return descending ? -order : order;
+		return (one < two ? -1 : one > two ? 1 : 0) * (isDescending ? -1 : 1);
 	}
 
-	function drawMore() {
-		more.replaceChildren();
-		if (table.rows.length > limit) {
-			const step = Math.min(MORE, table.rows.length - limit);
-			more.append(make("button", {click: () => {
-				limit += step;
-				table.show(table.rows);
-			}}, `${count(step)} more`), `${count(limit)} of ${count(table.rows.length)}`);
-		}
-	}
-
-	table.show = (rows) => {
-		table.rows = rows;
-		[...head.children].forEach((cell, n) => {
-			if (n === sorted) {
-				cell.setAttribute("aria-sort", descending ? "descending" : "ascending");
-			} else {
-				cell.removeAttribute("aria-sort");
-			}
-		});
-		const lines = Array.from(rows).sort(compare).slice(0, limit).map((row) => make("tr", {},
-			columns.map((column) => make(`td${classes(column)}`, {}, column.cell(row)))));
-		body.replaceChildren(...lines);
+	function draw() {
+		[...head.children].forEach((cell, n) => cell.setAttribute("aria-sort", n !== sorted ? "none" : isDescending ? "descending" : "ascending"));
+		body.replaceChildren(...[...rows].sort(compare).slice(0, limit).map((row) => make("tr", {},
+			columns.map((column) => make(`td${classes(column)}`, {}, column.cell(row))))));
 		if (rows.length === 0) {
 			body.append(make("tr", {}, make("td.empty", {colspan: columns.length}, empty)));
 		}
-		drawMore();
+		const step = Math.min(MORE, rows.length - limit);
+		more.replaceChildren(...step > 0 ? [make("button", {click: () => {
+			limit += step;
+			draw();
+		}}, `${count(step)} more`), `${count(limit)} of ${count(rows.length)}`] : []);
+	}
+
+	return (list) => {
+		rows = list;
+		draw();
 	};
-	return table;
 }
 
-const named = (text, most) => {
+const named = (text, most = Infinity) => {
 	const whole = visible(text);
-	return make("span.name", {title: most && whole.length > most ? whole : undefined}, most ? shorten(whole, most) : whole);
+	return make("span.name", {title: whole.length > most ? whole : undefined}, shorten(whole, most));
 };
-const swatch = (outcome) => make(`span.swatch.of-${outcome}`, {"aria-hidden": "true"});
-const outcomeCell = (model, i) => make("span.outcome", {}, swatch(OUTCOMES[model.outcome[i]].name),
-	OUTCOMES[model.outcome[i]].is === "other" ? visible(model.texts[model.cat[i]] || "other") : OUTCOMES[model.outcome[i]].label);
+const outcomeCell = (call) => make("span.outcome", {}, make(`span.swatch.of-${call.outcome}`, {"aria-hidden": "true"}),
+	call.is === "other" ? visible(call.cat || "other") : OUTCOMES[call.outcome].label);
 const orDash = (value, text) => value > 0 ? text(value) : make("span.dim", {}, "–");
 
-// The causes of all compiles, costliest first, with what they were about.
-function drawCauses(model, passes) {
-	const causes = new Map();
-	let whole = 0;
-	for (let i = 0; i < model.count; i++) {
-		if (!passes[i] || OUTCOMES[model.outcome[i]].is !== "compile") {
-			continue;
-		}
-		const [cause, about] = causeOf(model, i), id = `${model.outcome[i]} ${cause}`;
-		const one = causes.get(id) || {i, cause, calls: 0, ns: 0, abouts: new Map()};
-		causes.set(id, one);
-		one.calls++;
-		one.ns += model.cost[i];
-		whole += model.cost[i];
-		if (about !== "") {
-			one.abouts.set(about, (one.abouts.get(about) || 0) + 1);
-		}
-	}
-	const list = [...causes.values()].sort((a, b) => b.ns - a.ns);
-	if (list.length === 0) {
-		get("causes").replaceChildren(make("p.empty", {}, "Nothing was compiled."));
-		return;
-	}
-	const most = list[0].ns;
-	const lines = list.map((one) => {
-		const bar = make(`div.bar.of-${OUTCOMES[model.outcome[one.i]].name}`);
-		bar.style.width = `${most > 0 ? 100 * one.ns / most : 0}%`;
-		const abouts = [...one.abouts].sort((a, b) => b[1] - a[1]);
-		const shownAbouts = abouts.slice(0, 3).map(([about, n]) => shorten(visible(about), 90) + (n > 1 ? ` (${count(n)})` : ""));
-		return make("tr", {}, make("td", {}, outcomeCell(model, one.i)),
-			make("td", {}, causeWords(one.cause)),
-			make("td.number", {}, count(one.calls)), make("td.number", {}, time(one.ns)),
-			make("td.number.narrow-off", {}, percent(one.ns, whole)), make("td.bars", {}, bar),
-			make("td.fill.dim.narrow-off", {}, shownAbouts.join(", ") + (abouts.length > 3 ? `, ${count(abouts.length - 3)} more` : "")));
-	});
-	get("causes").replaceChildren(make("table", {"aria-labelledby": "causes-title"}, make("thead", {}, make("tr", {},
-		make("th", {scope: "col"}, "outcome"), make("th", {scope: "col"}, "cause"), make("th.number", {scope: "col"}, "calls"),
-		make("th.number", {scope: "col"}, "time"), make("th.number.narrow-off", {scope: "col"}, "share"), make("td"),
-		make("th.narrow-off", {scope: "col"}, "of these"))), make("tbody", {}, lines)));
-}
-
-// Sums by what `of` gives for a call, which must be a number or a text.
-function group(model, passes, of) {
+function group(calls, idOf) {
 	const groups = new Map();
-	for (let i = 0; i < model.count; i++) {
-		if (!passes[i] || !isCall(model, i)) {
-			continue;
+	for (const call of calls) {
+		const id = idOf(call);
+		if (!groups.has(id)) {
+			groups.set(id, []);
 		}
-		const id = of(i);
-		let one = groups.get(id);
-		if (!one) {
-			one = {i, compiles: 0, ns: 0, longest: 0, hits: 0, saved: 0, wait: 0, first: Infinity, last: -Infinity, calls: 0};
-			groups.set(id, one);
-		}
-		const kind = OUTCOMES[model.outcome[i]].is;
-		one.calls++;
-		one.compiles += kind === "compile";
-		one.hits += kind === "hit";
-		one.ns += model.cost[i];
-		one.longest = Math.max(one.longest, model.cost[i]);
-		one.saved += model.saved[i];
-		one.wait += model.wait[i];
-		one.first = Math.min(one.first, model.start[i]);
-		one.last = Math.max(one.last, model.end[i]);
+		groups.get(id).push(call);
 	}
 	return [...groups.values()];
 }
 
-const SUMS = [
-	{label: "compiles", number: true, value: (row) => row.compiles, cell: (row) => orDash(row.compiles, count)},
-	{label: "time", number: true, value: (row) => row.ns, cell: (row) => orDash(row.ns, time)},
-	{label: "longest", number: true, kind: ["narrow-off"], value: (row) => row.longest, cell: (row) => orDash(row.longest, time)},
-	{label: "hits", number: true, value: (row) => row.hits, cell: (row) => orDash(row.hits, count)},
-	{label: "saved", number: true, value: (row) => row.saved, cell: (row) => orDash(row.saved, time)},
-	{label: "waited", number: true, value: (row) => row.wait, cell: (row) => orDash(row.wait, time)},
-];
+// The three most frequent things that a cause was about.
+function aboutCell(calls) {
+	const abouts = group(calls.filter((call) => call.about !== ""), (call) => call.about).sort((a, b) => b.length - a.length);
+	const words = abouts.slice(0, 3).map((same) => shorten(visible(same[0].about), 90) + (same.length > 1 ? ` (${count(same.length)})` : ""));
+	return words.join(", ") + (abouts.length > 3 ? `, ${count(abouts.length - 3)} more` : "");
+}
 
-function makeTables(model, band) {
-	const text = (column, i) => model.texts[model[column][i]];
-	const go = (i) => make("button.go.name", {title: "Show in the time line", click: () => {
-		band.showCall(i);
-		get("rows").focus({preventScroll: true});
-		get("overview").scrollIntoView({block: "start"});
-	}}, shorten(visible(text("name", i)) || "(no name)", 48));
-	const compiler = (i) => `${text("compiler", i)} ${text("version", i)}`.trim();
-	const process = (i) => processName(model, callProcess(model, i));
-	const file = (i) => model.files[callProcess(model, i).file].name;
-	const ofFile = model.files.length > 1
-		? [{label: "trace", kind: ["cut"], value: (row) => file(row.i), cell: (row) => named(file(row.i), 40)}] : [];
+function barCell(row, most) {
+	const bar = make(`div.bar.of-${row.calls[0].outcome}`);
+	bar.style.width = `${most > 0 ? 100 * row.cost / most : 0}%`;
+	return bar;
+}
 
+const sumUp = (calls) => ({calls, cost: sum(calls, (call) => call.cost), saved: sum(calls, (call) => call.saved), wait: sum(calls, (call) => call.wait),
+	compiles: sum(calls, (call) => call.is === "compile"), hits: sum(calls, (call) => call.is === "hit")});
+
+function makeTables(model, show) {
+	let most = 0, whole = 0;
+	const number = (label, value, text, ...kind) => ({label, number: true, kind, value, cell: (row) => orDash(value(row), text)});
+	const causes = makeTable(get("causes"), "Compiles by cause", [
+		{label: "outcome", value: (row) => row.calls[0].outcome, cell: (row) => outcomeCell(row.calls[0])},
+		{label: "cause", kind: ["fill"], value: (row) => row.calls[0].cause, cell: (row) => visible(row.calls[0].cause)},
+		number("calls", (row) => row.compiles, count),
+		number("time", (row) => row.cost, time),
+		number("share", (row) => row.cost / whole, (share) => percent(share, 1), "narrow-off"),
+		{label: "", kind: ["bars"], value: (row) => row.cost, cell: (row) => barCell(row, most)},
+		{label: "of these", kind: ["fill", "dim", "narrow-off"], value: (row) => row.calls[0].about, cell: (row) => aboutCell(row.calls)},
+	], 3, "Nothing was compiled.");
 	const programs = makeTable(get("programs"), "Costliest programs", [
-		{label: "program", kind: ["cut"], value: (row) => text("name", row.i), cell: (row) => named(text("name", row.i) || "(no name)", 56)},
-		...SUMS,
-		{label: "compiler", kind: ["narrow-off"], value: (row) => compiler(row.i), cell: (row) => visible(compiler(row.i))},
-		{label: "arch", kind: ["narrow-off"], value: (row) => text("arch", row.i), cell: (row) => visible(text("arch", row.i))},
+		{label: "program", kind: ["cut"], value: (row) => row.calls[0].title, cell: (row) => named(row.calls[0].title, 56)},
+		number("compiles", (row) => row.compiles, count),
+		number("time", (row) => row.cost, time),
+		number("hits", (row) => row.hits, count),
+		number("saved", (row) => row.saved, time),
+		number("waited", (row) => row.wait, time, "narrow-off"),
+		{label: "compiler", kind: ["narrow-off"], value: (row) => row.calls[0].compiler, cell: (row) => visible(row.calls[0].compiler)},
+		{label: "arch", kind: ["narrow-off"], value: (row) => row.calls[0].arch, cell: (row) => visible(row.calls[0].arch)},
 	], 2, "No calls.");
-	const calls = makeTable(get("calls"), "Calls", [
-		{label: "program", kind: ["cut"], value: (row) => text("name", row.i), cell: (row) => go(row.i)},
-		{label: "at", number: true, value: (row) => band.timeOf(row.i), cell: (row) => time(band.timeOf(row.i) * 1e3)},
-		{label: "took", number: true, value: (row) => model.end[row.i] - model.start[row.i],
-			cell: (row) => time((model.end[row.i] - model.start[row.i]) * 1e3)},
-		{label: "of it waited", number: true, kind: ["narrow-off"], value: (row) => model.wait[row.i], cell: (row) => orDash(model.wait[row.i], time)},
-		{label: "saved", number: true, kind: ["narrow-off"], value: (row) => model.saved[row.i], cell: (row) => orDash(model.saved[row.i], time)},
-		{label: "outcome", value: (row) => OUTCOMES[model.outcome[row.i]].label, cell: (row) => outcomeCell(model, row.i)},
-		{label: "cause", kind: ["fill"], value: (row) => callCause(row.i), cell: (row) => callCause(row.i)},
-		{label: "process", value: (row) => process(row.i), cell: (row) => process(row.i)},
-		...ofFile,
-		{label: "key", kind: ["narrow-off"], value: (row) => text("key", row.i), cell: (row) => named(text("key", row.i).slice(0, 8))},
+	const causeText = (call) => call.is === "compile" ? visible(call.cause + (call.about !== "" ? `: ${call.about}` : "")) : "";
+	const calls = makeTable(get("calls"), "Costliest calls", [
+		{label: "program", kind: ["cut"], value: (call) => call.title, cell: (call) => make("button.go.name",
+			{title: "Show in the time line", click: () => show(call)}, shorten(visible(call.title), 48))},
+		{label: "at", number: true, value: (call) => call.from, cell: (call) => time(call.from * 1e3)},
+		number("took", (call) => call.took, time),
+		number("of it waited", (call) => call.wait, time, "narrow-off"),
+		{label: "outcome", value: (call) => OUTCOMES[call.outcome].label, cell: outcomeCell},
+		{label: "cause", kind: ["fill"], value: causeText, cell: causeText},
+		{label: "process", kind: ["narrow-off"], value: (call) => processName(call.process), cell: (call) => processName(call.process)},
 	], 2, "No calls.");
-	const processes = makeTable(get("processes"), "Processes", [
-		{label: "process", value: (row) => process(row.i), cell: (row) => process(row.i)},
-		...ofFile,
-		{label: "threads", number: true, kind: ["narrow-off"], value: (row) => callProcess(model, row.i).threads.length,
-			cell: (row) => count(callProcess(model, row.i).threads.length)},
-		...SUMS,
-		{label: "from first to last", number: true, kind: ["narrow-off"], value: (row) => row.last - row.first, cell: (row) => time((row.last - row.first) * 1e3)},
-	], ofFile.length + 3, "No processes.");
 
-	function callCause(i) {
-		if (OUTCOMES[model.outcome[i]].is !== "compile") {
-			return visible(text("detail", i));
-		}
-		const [cause, about] = causeOf(model, i);
-		return causeWords(cause) + (about !== "" ? `: ${visible(about)}` : "");
-	}
-
-	return (passes) => {
-		drawCauses(model, passes);
-		programs.show(group(model, passes, (i) => `${model.name[i]} ${model.compiler[i]} ${model.version[i]} ${model.arch[i]}`));
-		const list = [];
-		for (let i = 0; i < model.count; i++) {
-			if (passes[i] && isCall(model, i)) {
-				list.push({i});
-			}
-		}
-		calls.show(list);
-		processes.show(group(model, passes, (i) => callProcess(model, i).index));
+	return (list) => {
+		const rows = group(list.filter((call) => call.is === "compile"), (call) => `${call.outcome} ${call.cause}`).map(sumUp);
+		most = Math.max(0, ...rows.map((row) => row.cost));
+		whole = sum(rows, (row) => row.cost);
+		causes(rows);
+		programs(group(list, (call) => JSON.stringify([call.title, call.compiler, call.arch])).map(sumUp));
+		calls(list);
 	};
 }
