@@ -4,63 +4,41 @@
 #include "cache/calls.h"
 #include "cache/compile_lock_file.h"
 #include "cache/fork_mutex.h"
+#include "cache/holder.h"
 
-#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-/* Before glibc 2.34 it is in libpthread. A process without libpthread has one thread, so no thread ever waits. */
-#pragma weak pthread_condattr_setclock
-
-#define SHARDS      16
-#define NO_WAITS    8
+#define PLACES      64
 #define NO_WAIT_FOR (INT64_C(60) * 1000000000)
-#define LOOK        INT64_C(1000000000) /* longest sleep: a child forked in a signal handler meanwhile is not woken */
-#define ROUNDS_MAX  3                   /* holders in other processes that one compilation waits for, in sequence */
+#define LOOK        INT64_C(500000000) /* longest sleep: the holder is examined, and a child may have been forked */
+#define ROUNDS_MAX  2                  /* holders in other processes that one compilation waits for, in sequence */
 
-struct seat {
-	_Atomic(struct seat *) next; /* in the table */
+/* What this process knows of a key that a thread compiles, or that no thread waits for. All of it is zero at first. */
+struct place {
 	uint8_t key[ENTRY_KEY_BYTES];
-	unsigned users; /* the holder and the waiters */
-	bool over;
-	enum compile_lock_outcome outcome;
-	pthread_cond_t changed;
-	struct compile_lock_file file; /* changed under the shard's lock */
+	enum { PLACE_FREE, PLACE_HELD, PLACE_OVER } state;
+	enum compile_lock_outcome outcome; /* PLACE_OVER */
+	unsigned waiters;                  /* a place that has any is not used for another key */
+	int64_t holder;                    /* PLACE_HELD: cache/holder.h */
+	int64_t no_waits_until;            /* until then no thread waits for the key */
+	struct compile_lock_file file;     /* changed by the holder only */
 };
 
-/* A key for which no thread waits before that time. */
-struct no_wait {
-	uint64_t tag;
-	int64_t until;
-};
-
-static struct shard {
-	_Alignas(64) struct fork_mutex lock;
-	_Atomic(struct seat *) seats; /* consistent after each store, because forked children walk the list */
-	struct no_wait no_waits[NO_WAITS];
-	unsigned next_no_wait;
-} shards[SHARDS] = {[0 ... SHARDS - 1] = {.lock = FORK_MUTEX_INITIALIZER}};
+static struct {
+	struct fork_mutex lock;
+	atomic_uint changes; /* a futex: how often a place was released */
+	struct place places[PLACES];
+} table = {.lock = FORK_MUTEX_INITIALIZER, .places = {[0 ... PLACES - 1] = {.file = COMPILE_LOCK_FILE_CLOSED}}};
 
 static _Thread_local unsigned held;
-static _Atomic int64_t wasted; /* ns of useless waits for other processes since the last useful one */
+static _Atomic int64_t wasted; /* ns of waits for other processes that were given up since the last useful one */
 static _Atomic pid_t process;
-
-/* The first byte of a key names its shard in the store; the second one is independent of that. */
-static struct shard *shard_of(const uint8_t *key)
-{
-	return &shards[key[1] % SHARDS];
-}
-
-static uint64_t tag_of(const uint8_t *key)
-{
-	uint64_t tag;
-
-	memcpy(&tag, key + 2, sizeof(tag));
-	return tag;
-}
 
 /*
  * A child of _Fork or clone inherits the locks, and no atfork handler runs (glibc bug 17490), so it is detected here.
@@ -76,140 +54,96 @@ static void settle_process(void)
 	atomic_store_explicit(&process, pid, memory_order_relaxed);
 }
 
-/* The condition uses the monotonic clock, because a change of the time of day must not lengthen a wait. */
-static struct seat *seat_new(const uint8_t *key)
-{
-	struct seat *seat = calloc(1, sizeof(*seat));
-	pthread_condattr_t attributes;
+/* The caller of the functions from here to wait_for_place() holds the table's lock. */
 
-	if (!seat) {
-		return NULL;
-	}
-	memcpy(seat->key, key, sizeof(seat->key));
-	seat->users = 1;
-	seat->file.fd = -1;
-	(void)pthread_condattr_init(&attributes);
-	if (pthread_condattr_setclock) {
-		(void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	}
-	(void)pthread_cond_init(&seat->changed, &attributes);
-	(void)pthread_condattr_destroy(&attributes);
-	return seat;
-}
-
-static void seat_free(struct seat *seat)
+/* Finds the place of a key that is being compiled, or that no thread waits for. */
+static struct place *find_place(const uint8_t *key)
 {
-	if (seat) {
-		(void)pthread_cond_destroy(&seat->changed);
-		free(seat);
-	}
-}
-
-/* The caller of the functions from here to wait_for_seat() holds the shard's lock, except for condition_time(). */
-static bool nobody_waits(const struct shard *shard, const uint8_t *key)
-{
-	uint64_t tag = tag_of(key);
 	int64_t now = call_clock_straight();
 
-	for (size_t i = 0; i < NO_WAITS; i++) {
-		if (shard->no_waits[i].tag == tag && now < shard->no_waits[i].until) {
-			return true;
+	for (struct place *place = table.places; place < table.places + PLACES; place++) {
+		if ((place->state == PLACE_HELD || now < place->no_waits_until) &&
+		    memcmp(place->key, key, sizeof(place->key)) == 0) {
+			return place;
 		}
 	}
-	return false;
+	return NULL;
 }
 
-/* Overwrites the oldest of the shard's few records, because forgetting a key only costs a wait. */
-static void add_no_wait(struct shard *shard, const uint8_t *key)
+/* Finds a place that is not in use. Forgetting that no thread waits for a key costs a wait; the oldest one goes. */
+static struct place *choose_place(void)
 {
-	if (!nobody_waits(shard, key)) {
-		shard->no_waits[shard->next_no_wait++ % NO_WAITS] =
-		    (struct no_wait){.tag = tag_of(key), .until = call_clock_straight() + NO_WAIT_FOR};
+	struct place *best = NULL;
+
+	for (struct place *place = table.places; place < table.places + PLACES; place++) {
+		if (place->state != PLACE_HELD && place->waiters == 0 &&
+		    (!best || place->no_waits_until < best->no_waits_until)) {
+			best = place;
+		}
 	}
+	return best;
 }
 
-/* A linear search: the lists are short, because a seat exists only while its key is compiled. */
-static struct seat *find_seat(const struct shard *shard, const uint8_t *key)
+/* A change between the load and the call wakes at once. The time is relative: libfaketime's clock may stand still. */
+static void sleep_until_change(int64_t left)
 {
-	struct seat *seat = shard->seats;
+	const struct timespec most = {.tv_nsec = left < LOOK ? left : LOOK};
+	unsigned seen = atomic_load_explicit(&table.changes, memory_order_relaxed);
 
-	while (seat && memcmp(seat->key, key, sizeof(seat->key)) != 0) {
-		seat = seat->next;
-	}
-	return seat;
+	fork_mutex_unlock(&table.lock);
+	(void)syscall(SYS_futex, &table.changes, FUTEX_WAIT_PRIVATE, seen, &most, NULL, 0);
 }
 
 /*
- * Returns the absolute time for pthread_cond_timedwait(). libfaketime wraps that function and clock_gettime() alike, so
- * the time must not come from the kernel directly.
+ * Waits for the holder of the place and returns its outcome, or COMPILE_LOCK_NOT_KEPT after the deadline or if the
+ * holder rests. A child that a signal handler forked meanwhile has no waiters.
  */
-static struct timespec condition_time(int64_t from_now)
+static enum compile_lock_outcome wait_for_place(const struct compile_lock *lock, struct place *place)
 {
-	struct timespec time = {0};
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &time);
-	from_now += time.tv_nsec;
-	return (struct timespec){.tv_sec = time.tv_sec + from_now / 1000000000, .tv_nsec = from_now % 1000000000};
-}
-
-/*
- * Waits for the holder of the seat and returns its outcome, or COMPILE_LOCK_NOT_KEPT after the deadline. If *ret_last,
- * the caller has to free the seat.
- */
-static enum compile_lock_outcome wait_for_seat(struct shard *shard, struct seat *seat, int64_t deadline, bool *ret_last)
-{
+	struct holder_watch watch = {0};
+	int64_t holder = place->holder;
 	int64_t now = call_clock_straight();
+	bool rests = false;
 
-	seat->users++;
-	while (!seat->over && now < deadline) {
-		struct timespec until = condition_time(deadline - now < LOOK ? deadline - now : LOOK);
-
-		(void)fork_mutex_wait(&shard->lock, &seat->changed, &until);
+	place->waiters++;
+	while (place->state == PLACE_HELD && now < lock->deadline && !rests) {
+		sleep_until_change(lock->deadline - now);
+		rests = holder_rests(&watch, holder);
 		now = call_clock_straight();
+		fork_mutex_lock(&table.lock);
 	}
-	*ret_last = --seat->users == 0;
-	return seat->over ? seat->outcome : COMPILE_LOCK_NOT_KEPT;
+	if (lock->owner == getpid()) {
+		place->waiters--;
+	}
+	return place->state == PLACE_HELD ? COMPILE_LOCK_NOT_KEPT : place->outcome;
 }
 
 /*
- * Takes the seat of a key, or waits for the thread that has it. Returns COMPILE_LOCK_ABANDONED if the seat was taken,
- * otherwise the outcome of the other thread; COMPILE_LOCK_NOT_KEPT also if there is nothing to wait for. The new seat
- * is allocated before the lock is taken, because malloc() must not run under a lock that a fork may leave held.
+ * Takes a place for the key, or waits for the thread that has it. Returns COMPILE_LOCK_ABANDONED if the place was
+ * taken, otherwise the outcome of the other thread; COMPILE_LOCK_NOT_KEPT also if there is nothing to wait for.
  */
-static enum compile_lock_outcome take_seat(struct compile_lock *lock)
+static enum compile_lock_outcome take_place(struct compile_lock *lock)
 {
-	struct shard *shard = shard_of(lock->key);
-	struct seat *fresh = seat_new(lock->key);
 	enum compile_lock_outcome outcome = COMPILE_LOCK_ABANDONED;
-	struct seat *seat = NULL;
-	bool last = false;
+	struct place *place;
 
-	if (!fresh) {
-		return COMPILE_LOCK_NOT_KEPT;
-	}
-	fork_mutex_lock(&shard->lock);
-	if (nobody_waits(shard, lock->key)) {
-		outcome = COMPILE_LOCK_NOT_KEPT;
-	}
-	while (outcome == COMPILE_LOCK_ABANDONED && (seat = find_seat(shard, lock->key))) {
-		if (held > 0) {
-			outcome = COMPILE_LOCK_NOT_KEPT;
-			break;
-		}
-		lock->waited = true;
-		outcome = wait_for_seat(shard, seat, lock->deadline, &last);
-		if (last) {
-			seat_free(seat);
-		}
+	fork_mutex_lock(&table.lock);
+	while (outcome == COMPILE_LOCK_ABANDONED && (place = find_place(lock->key))) {
+		lock->waited |= place->state == PLACE_HELD && held == 0;
+		outcome = place->state == PLACE_HELD && held == 0 ? wait_for_place(lock, place) : COMPILE_LOCK_NOT_KEPT;
 	}
 	if (outcome == COMPILE_LOCK_ABANDONED) {
-		fresh->next = shard->seats;
-		shard->seats = fresh;
-		lock->seat = fresh;
-		fresh = NULL;
+		place = choose_place();
+		if (place) {
+			memcpy(place->key, lock->key, sizeof(place->key));
+			place->holder = holder_code();
+			place->no_waits_until = 0;
+			place->state = PLACE_HELD;
+		}
+		lock->place = place;
+		outcome = place ? COMPILE_LOCK_ABANDONED : COMPILE_LOCK_NOT_KEPT;
 	}
-	fork_mutex_unlock(&shard->lock);
-	seat_free(fresh);
+	fork_mutex_unlock(&table.lock);
 	return outcome;
 }
 
@@ -218,174 +152,140 @@ static enum compile_lock_outcome take_seat(struct compile_lock *lock)
  */
 static void stop_waiting_for(const uint8_t *key)
 {
-	struct shard *shard = shard_of(key);
+	struct place *place;
 
-	fork_mutex_lock(&shard->lock);
-	add_no_wait(shard, key);
-	fork_mutex_unlock(&shard->lock);
+	fork_mutex_lock(&table.lock);
+	place = find_place(key) ? NULL : choose_place();
+	if (place) {
+		memcpy(place->key, key, sizeof(place->key));
+		place->state = PLACE_FREE;
+		place->no_waits_until = call_clock_straight() + NO_WAIT_FOR;
+	}
+	fork_mutex_unlock(&table.lock);
 }
 
-/* Copies the descriptor to the seat in the table at every change, so that a child forked at any moment can close it. */
-static void note_file(void *context, const struct compile_lock_file *file)
-{
-	struct seat *seat = context;
-	struct shard *shard = shard_of(seat->key);
-
-	fork_mutex_lock(&shard->lock);
-	seat->file = *file;
-	fork_mutex_unlock(&shard->lock);
-}
-
-/* Called with a seat. Takes the file lock, or waits for the process that has it. Returns true to look up again. */
+/* Called with a place. Takes the file lock, or waits for the process that has it. Returns true to look up again. */
 static bool wait_for_processes(struct compile_lock *lock, const struct compile_lock_options *options)
 {
 	const struct directory directory = {.path = (char *)options->directory, .shared = options->shared};
-	struct compile_lock_file file = {.fd = -1};
 	enum compile_lock_file_state state = COMPILE_LOCK_FILE_NONE;
-
 	int64_t start = call_clock_straight();
 	int64_t deadline = lock->deadline - atomic_load_explicit(&wasted, memory_order_relaxed);
+	enum compile_lock_file_patience patience =
+	    held == 1 && start < deadline ? COMPILE_LOCK_FILE_WAIT : COMPILE_LOCK_FILE_TRY;
 
-	lock->state = COMPILE_LOCK_SETTLED;
+	lock->state = COMPILE_LOCK_HELD;
 	if (options->directory && !options->read_only) {
-		state = compile_lock_file_acquire(&directory, lock->key, deadline,
-		                                  held == 1 && start < deadline ? COMPILE_LOCK_FILE_WAIT
-		                                                                : COMPILE_LOCK_FILE_TRY,
-		                                  note_file, lock->seat, &file);
+		state = compile_lock_file_acquire(&lock->place->file, &directory, lock->key, deadline, patience);
 	}
-	if (state == COMPILE_LOCK_FILE_GIVEN_UP) {
-		atomic_fetch_add_explicit(&wasted, call_clock_straight() - start, memory_order_relaxed);
-	} else if (state == COMPILE_LOCK_FILE_KEPT) {
-		atomic_store_explicit(&wasted, 0, memory_order_relaxed);
-		lock->spent = call_clock_straight() - start;
-	}
-	lock->waited |= state != COMPILE_LOCK_FILE_TAKEN && state != COMPILE_LOCK_FILE_NONE;
 	switch (state) {
-	case COMPILE_LOCK_FILE_TAKEN:
-		note_file(lock->seat, &file);
-		break;
 	case COMPILE_LOCK_FILE_NOT_KEPT:
 		compile_lock_release(lock, COMPILE_LOCK_NOT_KEPT);
 		return false;
-	case COMPILE_LOCK_FILE_OVER:
+	case COMPILE_LOCK_FILE_ENDED:
+		lock->waited = true;
+		lock->spent += call_clock_straight() - start;
 		if (++lock->rounds < ROUNDS_MAX) {
-			lock->state = COMPILE_LOCK_SEATED;
+			lock->state = COMPILE_LOCK_QUEUED;
 		}
 		break;
-	case COMPILE_LOCK_FILE_KEPT:
 	case COMPILE_LOCK_FILE_GIVEN_UP:
+		lock->waited = true;
+		atomic_fetch_add_explicit(&wasted, call_clock_straight() - start, memory_order_relaxed);
+		break;
+	case COMPILE_LOCK_FILE_TAKEN:
 	case COMPILE_LOCK_FILE_NONE:
 		break;
 	}
 	return true;
 }
 
-/*
- * Returns whether the key has changed since the last call: headers that it depends on may change while a caller waits.
- */
-static bool lost_key(const struct compile_lock *lock, const uint8_t *key)
+/* Called after the first miss. */
+static bool begin_waiting(struct compile_lock *lock, const struct compile_lock_options *options)
 {
-	return lock->state != COMPILE_LOCK_NEW && memcmp(lock->key, key, sizeof(lock->key)) != 0;
+	enum compile_lock_outcome outcome;
+
+	lock->owner = getpid();
+	lock->deadline = call_clock_straight() + (int64_t)options->wait_seconds * 1000000000;
+	outcome = take_place(lock);
+	if (outcome != COMPILE_LOCK_ABANDONED) {
+		lock->state = outcome == COMPILE_LOCK_NOT_KEPT ? COMPILE_LOCK_UNLOCKED : COMPILE_LOCK_AWAITED;
+		return lock->state == COMPILE_LOCK_AWAITED;
+	}
+	lock->owner = getpid();
+	held++;
+	return wait_for_processes(lock, options);
 }
 
 bool compile_lock_acquire(struct compile_lock *lock, const struct compile_lock_options *options,
                           const uint8_t key[ENTRY_KEY_BYTES])
 {
-	enum compile_lock_outcome outcome;
-
 	if (options->wait_seconds == 0) {
 		return false;
 	}
-	if (lost_key(lock, key)) {
+	/* headers that the key depends on may change while a caller waits */
+	if (lock->state != COMPILE_LOCK_NEW && memcmp(lock->key, key, sizeof(lock->key)) != 0) {
 		compile_lock_release(lock, COMPILE_LOCK_ABANDONED);
-		lock->state = COMPILE_LOCK_SETTLED;
-		return false;
-	}
-	if (lock->state == COMPILE_LOCK_SETTLED) {
-		if (lock->hopeful) {
-			stop_waiting_for(key);
-		}
 		return false;
 	}
 	settle_process();
-	if (lock->state == COMPILE_LOCK_NEW) {
+	switch (lock->state) {
+	case COMPILE_LOCK_NEW:
 		memcpy(lock->key, key, sizeof(lock->key));
-		lock->deadline = call_clock_straight() + (int64_t)options->wait_seconds * 1000000000;
-		outcome = take_seat(lock);
-		if (outcome != COMPILE_LOCK_ABANDONED) {
-			lock->state = COMPILE_LOCK_SETTLED;
-			lock->hopeful = outcome != COMPILE_LOCK_NOT_KEPT;
-			return lock->hopeful;
-		}
-		lock->owner = getpid();
-		held++;
+		return begin_waiting(lock, options);
+	case COMPILE_LOCK_QUEUED:
+		return wait_for_processes(lock, options);
+	case COMPILE_LOCK_AWAITED:
+		lock->state = COMPILE_LOCK_UNLOCKED;
+		stop_waiting_for(key);
+		return false;
+	case COMPILE_LOCK_HELD:
+	case COMPILE_LOCK_UNLOCKED:
+		break;
 	}
-	return wait_for_processes(lock, options);
-}
-
-/* Unlinks the seat by one store, so that the list is consistent whenever another thread forks. */
-static void leave_table(struct shard *shard, struct seat *seat)
-{
-	_Atomic(struct seat *) *link = &shard->seats;
-
-	while (*link && *link != seat) {
-		link = &(*link)->next;
-	}
-	if (*link) {
-		*link = seat->next;
-	}
+	return false;
 }
 
 /* Releases the file lock first, because a thread of this process that is woken may lock the file at once. */
 void compile_lock_release(struct compile_lock *lock, enum compile_lock_outcome outcome)
 {
-	struct seat *seat = lock->seat;
-	struct shard *shard;
-	struct compile_lock_file file;
-	bool last;
+	struct place *place = lock->place;
 
-	if (!seat) {
+	if (!place) {
 		return;
 	}
-	lock->seat = NULL;
+	settle_process();
+	if (lock->state == COMPILE_LOCK_QUEUED && outcome == COMPILE_LOCK_KEPT) {
+		atomic_store_explicit(&wasted, 0, memory_order_relaxed);
+	}
+	lock->place = NULL;
+	lock->state = COMPILE_LOCK_UNLOCKED;
 	held--;
 	if (lock->owner != getpid()) {
-		compile_lock_file_forget(&seat->file);
 		return;
 	}
-	shard = shard_of(seat->key);
-	file = seat->file;
-	compile_lock_file_release(&file, outcome == COMPILE_LOCK_KEPT        ? COMPILE_LOCK_FILE_ENDED_KEPT
-	                                 : outcome == COMPILE_LOCK_ABANDONED ? COMPILE_LOCK_FILE_ENDED_WITHOUT
-	                                                                     : COMPILE_LOCK_FILE_ENDED_NOT_KEPT);
-	fork_mutex_lock(&shard->lock);
-	leave_table(shard, seat);
-	if (outcome == COMPILE_LOCK_NOT_KEPT) {
-		add_no_wait(shard, seat->key);
+	if (outcome == COMPILE_LOCK_NOT_KEPT || outcome == COMPILE_LOCK_KEPT_HERE) {
+		compile_lock_file_note(&place->file);
 	}
-	seat->over = true;
-	seat->outcome = outcome;
-	last = --seat->users == 0;
-	if (!last) {
-		(void)pthread_cond_broadcast(&seat->changed);
-	}
-	fork_mutex_unlock(&shard->lock);
-	if (last) {
-		seat_free(seat);
-	}
+	compile_lock_file_release(&place->file);
+	fork_mutex_lock(&table.lock);
+	place->no_waits_until = outcome == COMPILE_LOCK_NOT_KEPT ? call_clock_straight() + NO_WAIT_FOR : 0;
+	place->outcome = outcome;
+	place->state = PLACE_OVER;
+	atomic_fetch_add_explicit(&table.changes, 1, memory_order_relaxed);
+	fork_mutex_unlock(&table.lock);
+	(void)syscall(SYS_futex, &table.changes, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
-/* Does not free the seats, because the thread that forked may be compiling, and then releases its seat in the child. */
+/* A thread that forked while it waited finds its place free, and then takes one of its own. */
 void compile_lock_fork_child(void)
 {
-	for (size_t i = 0; i < SHARDS; i++) {
-		for (struct seat *seat = shards[i].seats; seat; seat = seat->next) {
-			compile_lock_file_forget(&seat->file);
-			seat->over = true;
-			seat->outcome = COMPILE_LOCK_ABANDONED;
-		}
-		shards[i].seats = NULL;
-		(void)fork_mutex_fork_child(&shards[i].lock);
+	(void)fork_mutex_fork_child(&table.lock);
+	for (struct place *place = table.places; place < table.places + PLACES; place++) {
+		compile_lock_file_forget(&place->file);
+		place->outcome = COMPILE_LOCK_ABANDONED;
+		place->state = PLACE_FREE;
+		place->waiters = 0;
 	}
 	atomic_store_explicit(&process, getpid(), memory_order_relaxed);
 }

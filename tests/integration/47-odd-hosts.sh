@@ -83,7 +83,7 @@ fresh_cache
 same=(trivial 1 -arch=sm_90 --fake-sleep-ms=2500)
 LD_PRELOAD=$LIBRARY "$LIFE" "$SO" "${same[@]}" >/dev/null 2>&1 &
 holder=$!
-until [ "$(stat -c %s "$NVRTCCACHE_DIR/v1/compile-lock" 2>/dev/null || echo 0)" -gt 64 ]; do sleep 0.05; done
+until inode=$(stat -c %i "$NVRTCCACHE_DIR/v1/compile-lock" 2>/dev/null) && grep -q ":$inode " /proc/locks; do sleep 0.05; done
 kill -STOP "$holder"
 NVRTCCACHE_WAIT=1 LD_PRELOAD="$BUILD/tests/fixtures/libstill_clock.so $LIBRARY" timeout 120 "$LIFE" "$SO" "${same[@]}" >/dev/null 2>&1
 ended=$?

@@ -21,9 +21,9 @@ static struct {
 	int descriptors;
 } here;
 
-/* both keys have the same shard and the same slot of notes */
+/* both keys have the same shard */
 static const uint8_t compile_lock_key[ENTRY_KEY_BYTES] = {0xab, 0xcd, 1, 2, 3, 4, 5, 6, 7, 8, 9, [31] = 0x01};
-static const uint8_t other_key[ENTRY_KEY_BYTES] = {0xab, 0xcd, 1, 2, 3, 4, 5, 106, 7, 8, 9, 1, [31] = 0x02};
+static const uint8_t other_key[ENTRY_KEY_BYTES] = {0xab, 0xcd, 1, 102, 3, 4, 5, 106, 7, 8, 9, 1, [31] = 0x02};
 
 /* Each test ends with this. */
 static inline void expect_no_descriptor_left(void)
@@ -50,9 +50,17 @@ static inline int64_t compile_lock_far(void)
 	return call_clock_straight() + INT64_C(100000) * 1000000000;
 }
 
-/* Of a file that nobody has to be told of. */
-static inline void ignore(void *context, const struct compile_lock_file *file)
+/* Returns the state of the key as another process would see it. */
+static inline enum compile_lock_file_state compile_lock_seen_from_outside(const uint8_t *key)
 {
+	struct compile_lock_file file = COMPILE_LOCK_FILE_CLOSED;
+	enum compile_lock_file_state state =
+	    compile_lock_file_acquire(&file, &here.directory, key, compile_lock_far(), COMPILE_LOCK_FILE_TRY);
+
+	if (state == COMPILE_LOCK_FILE_TAKEN) {
+		compile_lock_file_release(&file);
+	}
+	return state;
 }
 
 /* Returns true if the thread sleeps in the kernel. */

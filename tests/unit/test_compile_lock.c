@@ -13,26 +13,13 @@ static bool wait_for(struct compile_lock *lock, const uint8_t *key)
 	return compile_lock_acquire(lock, &options, key);
 }
 
-/* Returns the state of the key as another process would see it. */
-static enum compile_lock_file_state seen_from_outside(const uint8_t *key)
-{
-	struct compile_lock_file file;
-	enum compile_lock_file_state state = compile_lock_file_acquire(&here.directory, key, compile_lock_far(),
-	                                                               COMPILE_LOCK_FILE_TRY, ignore, NULL, &file);
-
-	if (state == COMPILE_LOCK_FILE_TAKEN) {
-		compile_lock_file_release(&file, COMPILE_LOCK_FILE_ENDED_WITHOUT);
-	}
-	return state;
-}
-
-/* A thread that misses on compile_lock_key. `looks`: number of repeated look-ups; `seated`: it held the lock at the
+/* A thread that misses on compile_lock_key. `looks`: number of repeated look-ups; `held_it`: it held the lock at the
  * end. */
 struct worker {
 	pthread_t thread;
 	_Atomic pid_t id;
 	int looks;
-	bool seated;
+	bool held_it;
 	enum compile_lock_outcome outcome;
 };
 
@@ -49,7 +36,7 @@ static void *work(void *context)
 	while (!atomic_load(&published) && wait_for(&lock, compile_lock_key)) {
 		worker->looks++;
 	}
-	worker->seated = lock.seat != NULL;
+	worker->held_it = lock.place != NULL;
 	if (!atomic_load(&published)) {
 		atomic_fetch_add(&compiles, 1);
 		atomic_store(&published, worker->outcome == COMPILE_LOCK_KEPT);
@@ -83,12 +70,12 @@ static void wait_behind(struct worker *workers, int count, enum compile_lock_out
 Test(compile_lock, the_first_caller_looks_up_once_more_and_compiles)
 {
 	cr_expect(wait_for(&held, compile_lock_key));
-	cr_expect_not_null(held.seat);
+	cr_expect_not_null(held.place);
 	cr_expect_not(wait_for(&held, compile_lock_key));
-	cr_expect_eq(seen_from_outside(compile_lock_key), COMPILE_LOCK_FILE_GIVEN_UP);
+	cr_expect_eq(compile_lock_seen_from_outside(compile_lock_key), COMPILE_LOCK_FILE_GIVEN_UP);
 	compile_lock_release(&held, COMPILE_LOCK_KEPT);
 	compile_lock_release(&held, COMPILE_LOCK_KEPT);
-	cr_expect_eq(seen_from_outside(compile_lock_key), COMPILE_LOCK_FILE_TAKEN);
+	cr_expect_eq(compile_lock_seen_from_outside(compile_lock_key), COMPILE_LOCK_FILE_TAKEN);
 	expect_no_descriptor_left();
 }
 
@@ -99,7 +86,7 @@ Test(compile_lock, a_waiter_looks_up_once_and_does_not_wait_again)
 	wait_behind(workers, 4, COMPILE_LOCK_KEPT);
 	for (int i = 0; i < 4; i++) {
 		cr_expect_eq(workers[i].looks, 1);
-		cr_expect_not(workers[i].seated);
+		cr_expect_not(workers[i].held_it);
 	}
 }
 
@@ -110,7 +97,7 @@ Test(compile_lock, a_result_cached_in_this_process_only_is_found_by_its_threads)
 	wait_behind(workers, 2, COMPILE_LOCK_KEPT_HERE);
 	cr_expect_eq(workers[0].looks, 1);
 	cr_expect_eq(workers[1].looks, 1);
-	cr_expect_eq(seen_from_outside(compile_lock_key), COMPILE_LOCK_FILE_NOT_KEPT);
+	cr_expect_eq(compile_lock_seen_from_outside(compile_lock_key), COMPILE_LOCK_FILE_NOT_KEPT);
 }
 
 Test(compile_lock, an_uncached_result_is_neither_looked_up_nor_waited_for_again)
@@ -122,13 +109,13 @@ Test(compile_lock, an_uncached_result_is_neither_looked_up_nor_waited_for_again)
 	wait_behind(workers, 4, COMPILE_LOCK_NOT_KEPT);
 	for (int i = 0; i < 4; i++) {
 		cr_expect_eq(workers[i].looks, 0);
-		cr_expect_not(workers[i].seated);
+		cr_expect_not(workers[i].held_it);
 	}
 	cr_expect_not(wait_for(&held, compile_lock_key));
-	cr_expect_null(held.seat);
+	cr_expect_null(held.place);
 	cr_expect_not(compile_lock_acquire(&again, &threads_only, compile_lock_key), "known to this process by itself");
-	cr_expect_null(again.seat);
-	cr_expect_eq(seen_from_outside(compile_lock_key), COMPILE_LOCK_FILE_NOT_KEPT);
+	cr_expect_null(again.place);
+	cr_expect_eq(compile_lock_seen_from_outside(compile_lock_key), COMPILE_LOCK_FILE_NOT_KEPT);
 }
 
 Test(compile_lock, a_result_useless_to_other_waiters_is_not_waited_for_again)
@@ -137,7 +124,7 @@ Test(compile_lock, a_result_useless_to_other_waiters_is_not_waited_for_again)
 
 	wait_behind(workers, 1, COMPILE_LOCK_KEPT); /* the worker looked up, missed, and acquired again */
 	cr_expect_not(wait_for(&held, compile_lock_key));
-	cr_expect_null(held.seat);
+	cr_expect_null(held.place);
 }
 
 Test(compile_lock, waiters_take_over_an_abandoned_lock_one_after_another)
@@ -147,7 +134,7 @@ Test(compile_lock, waiters_take_over_an_abandoned_lock_one_after_another)
 	wait_behind(workers, 4, COMPILE_LOCK_ABANDONED);
 	for (int i = 0; i < 4; i++) {
 		cr_expect_eq(workers[i].looks, 1);
-		cr_expect(workers[i].seated);
+		cr_expect(workers[i].held_it);
 	}
 	expect_no_descriptor_left();
 }
@@ -168,7 +155,7 @@ static void *compile_beside(void *context)
 	struct compile_lock lock = {0};
 
 	cr_expect(wait_for(&lock, other_key));
-	cr_expect_not_null(lock.seat);
+	cr_expect_not_null(lock.place);
 	compile_lock_release(&lock, COMPILE_LOCK_KEPT);
 	return NULL;
 }
@@ -185,21 +172,58 @@ Test(compile_lock, a_nested_compile_does_not_wait)
 	struct compile_lock outer = {0};
 	struct compile_lock same = {0};
 	struct compile_lock other = {0};
-	struct compile_lock_file file;
+	struct compile_lock_file file = COMPILE_LOCK_FILE_CLOSED;
 
 	cr_assert(wait_for(&outer, compile_lock_key));
 	cr_expect_not(wait_for(&same, compile_lock_key));
-	cr_expect_null(same.seat);
-	cr_assert_eq(compile_lock_file_acquire(&here.directory, other_key, compile_lock_far(), COMPILE_LOCK_FILE_TRY,
-	                                       ignore, NULL, &file),
-	             COMPILE_LOCK_FILE_TAKEN);
+	cr_expect_null(same.place);
+	cr_assert_eq(
+	    compile_lock_file_acquire(&file, &here.directory, other_key, compile_lock_far(), COMPILE_LOCK_FILE_TRY),
+	    COMPILE_LOCK_FILE_TAKEN);
 	(void)wait_for(&other, other_key);
 	cr_expect_not(wait_for(&other, other_key));
 	compile_lock_release(&other, COMPILE_LOCK_KEPT);
 	compile_lock_release(&same, COMPILE_LOCK_KEPT);
 	compile_lock_release(&outer, COMPILE_LOCK_KEPT);
-	compile_lock_file_release(&file, COMPILE_LOCK_FILE_ENDED_KEPT);
+	compile_lock_file_release(&file);
 	expect_no_descriptor_left();
+}
+
+/* A waiter of this test's thread, which sleeps in pthread_join() meanwhile. */
+Test(compile_lock, a_thread_that_makes_no_progress_is_not_waited_for)
+{
+	struct worker worker = {0};
+
+	cr_assert(wait_for(&held, compile_lock_key));
+	cr_assert_eq(pthread_create(&worker.thread, NULL, work, &worker), 0);
+	pthread_join(worker.thread, NULL);
+	cr_expect_eq(worker.looks, 0);
+	cr_expect_not(worker.held_it);
+	compile_lock_release(&held, COMPILE_LOCK_KEPT);
+}
+
+static void *hold_place(void *number)
+{
+	struct compile_lock lock = {0};
+	uint8_t key[ENTRY_KEY_BYTES] = {0xab, (uint8_t)(uintptr_t)number};
+
+	cr_expect(wait_for(&lock, key));
+	return lock.place; /* which stays held */
+}
+
+Test(compile_lock, when_all_places_are_in_use_a_caller_compiles)
+{
+	enum { PLACES = 64 };
+	pthread_t threads[PLACES];
+	void *place;
+
+	start_threads(threads, PLACES, hold_place);
+	for (int i = 0; i < PLACES; i++) {
+		pthread_join(threads[i], &place);
+		cr_expect_not_null(place);
+	}
+	cr_expect_not(wait_for(&held, compile_lock_key));
+	cr_expect_null(held.place);
 }
 
 Test(compile_lock, with_a_wait_of_zero_there_is_no_lock)
@@ -207,7 +231,7 @@ Test(compile_lock, with_a_wait_of_zero_there_is_no_lock)
 	const struct compile_lock_options options = {.directory = here.path};
 
 	cr_expect_not(compile_lock_acquire(&held, &options, compile_lock_key));
-	cr_expect_null(held.seat);
+	cr_expect_null(held.place);
 	cr_expect_eq(access(here.path, F_OK), -1);
 }
 
@@ -219,7 +243,7 @@ Test(compile_lock, without_a_writable_directory_only_threads_wait)
 		struct compile_lock lock = {0};
 
 		cr_expect(compile_lock_acquire(&lock, &options, compile_lock_key));
-		cr_expect_not_null(lock.seat);
+		cr_expect_not_null(lock.place);
 		cr_expect_not(compile_lock_acquire(&lock, &options, compile_lock_key));
 		compile_lock_release(&lock, COMPILE_LOCK_KEPT);
 		options = (struct compile_lock_options){.wait_seconds = 100};
@@ -234,9 +258,9 @@ Test(compile_lock, a_key_that_changed_is_released)
 	cr_assert(wait_for(&held, compile_lock_key));
 	start(&worker);
 	cr_expect_not(wait_for(&held, other_key));
-	cr_expect_null(held.seat);
+	cr_expect_null(held.place);
 	pthread_join(worker.thread, NULL);
-	cr_expect(worker.seated);
+	cr_expect(worker.held_it);
 	cr_expect_not(wait_for(&held, other_key));
 }
 
@@ -263,16 +287,17 @@ static void child_releases(bool handlers)
 			_exit(2);
 		}
 		(void)wait_for(&again, other_key);
-		if (!again.seat) {
+		if (!again.place) {
 			_exit(3); /* the child can take locks of its own */
 		}
 		compile_lock_release(&again, COMPILE_LOCK_KEPT);
 		_exit(0);
 	}
 	cr_expect_eq(exit_of(child), 0);
-	cr_expect_eq(seen_from_outside(compile_lock_key), COMPILE_LOCK_FILE_GIVEN_UP, "the child unlocked it");
+	cr_expect_eq(compile_lock_seen_from_outside(compile_lock_key), COMPILE_LOCK_FILE_GIVEN_UP,
+	             "the child unlocked it");
 	compile_lock_release(&lock, COMPILE_LOCK_KEPT);
-	cr_expect_eq(seen_from_outside(compile_lock_key), COMPILE_LOCK_FILE_TAKEN);
+	cr_expect_eq(compile_lock_seen_from_outside(compile_lock_key), COMPILE_LOCK_FILE_TAKEN);
 	expect_no_descriptor_left();
 }
 
@@ -291,7 +316,7 @@ static bool storm_of_process(unsigned seed)
 		pid_t child = -1;
 
 		seed = seed * 1103515245 + 12345;
-		key[0] = (uint8_t)(seed >> 16) % KEYS;
+		key[0] = (uint8_t)(seed >> 16) % KEYS; /* another range of the file */
 		key[8] = key[0];
 		key[9] = (uint8_t)(i % 8); /* new keys, because a key whose result was not cached is not waited for */
 		while (wait_for(&lock, key)) {

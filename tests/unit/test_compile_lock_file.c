@@ -1,37 +1,37 @@
 /* SPDX-License-Identifier: MIT */
+#include "cache/holder.h"
 #include "tests/unit/compile_lock_fixture.h"
 
 TestSuite(compile_lock_file, .init = compile_lock_set_up, .fini = compile_lock_tear_down, .timeout = 300);
 
-static struct compile_lock_file held; /* by each test */
-
-static enum compile_lock_file_state take_key(const uint8_t *key, enum compile_lock_file_patience patience,
-                                             struct compile_lock_file *ret_file)
-{
-	return compile_lock_file_acquire(&here.directory, key, compile_lock_far(), patience, ignore, NULL, ret_file);
-}
+static struct compile_lock_file held = COMPILE_LOCK_FILE_CLOSED; /* by each test */
 
 /* Takes the lock without waiting. */
-static enum compile_lock_file_state take(struct compile_lock_file *ret_file)
+static enum compile_lock_file_state take_key(const uint8_t *key, struct compile_lock_file *file)
 {
-	return take_key(compile_lock_key, COMPILE_LOCK_FILE_TRY, ret_file);
+	return compile_lock_file_acquire(file, &here.directory, key, compile_lock_far(), COMPILE_LOCK_FILE_TRY);
 }
 
-static void take_and_release(enum compile_lock_file_outcome outcome)
+static enum compile_lock_file_state wait_for(struct compile_lock_file *file)
 {
-	cr_assert_eq(take(&held), COMPILE_LOCK_FILE_TAKEN);
-	compile_lock_file_release(&held, outcome);
+	return compile_lock_file_acquire(file, &here.directory, compile_lock_key, compile_lock_far(),
+	                                 COMPILE_LOCK_FILE_WAIT);
+}
+
+static void take(void)
+{
+	cr_assert_eq(take_key(compile_lock_key, &held), COMPILE_LOCK_FILE_TAKEN);
+}
+
+static void take_and_release(void)
+{
+	take();
+	compile_lock_file_release(&held);
 }
 
 static enum compile_lock_file_state probe(void)
 {
-	struct compile_lock_file file;
-	enum compile_lock_file_state state = take(&file);
-
-	if (state == COMPILE_LOCK_FILE_TAKEN) {
-		compile_lock_file_release(&file, COMPILE_LOCK_FILE_ENDED_WITHOUT);
-	}
-	return state;
+	return compile_lock_seen_from_outside(compile_lock_key);
 }
 
 struct waiter {
@@ -41,25 +41,22 @@ struct waiter {
 	struct compile_lock_file file;
 };
 
-static void say_opened(void *context, const struct compile_lock_file *file)
-{
-	struct waiter *waiter = context;
-
-	atomic_store(&waiter->id, file->fd >= 0 ? (pid_t)syscall(SYS_gettid) : 0);
-}
-
 static void *wait_in_thread(void *context)
 {
 	struct waiter *waiter = context;
 
-	waiter->state = compile_lock_file_acquire(&here.directory, compile_lock_key, compile_lock_far(), true,
-	                                          say_opened, waiter, &waiter->file);
+	atomic_store(&waiter->id, (pid_t)syscall(SYS_gettid));
+	waiter->state = wait_for(&waiter->file);
 	return NULL;
 }
 
 static void start_waiter(struct waiter *waiter)
 {
+	waiter->file = (struct compile_lock_file)COMPILE_LOCK_FILE_CLOSED;
 	cr_assert_eq(pthread_create(&waiter->thread, NULL, wait_in_thread, waiter), 0);
+	while (waiter->file.fd < 0) {
+		sched_yield();
+	}
 	compile_lock_until_sleeping(&waiter->id);
 }
 
@@ -71,39 +68,35 @@ static enum compile_lock_file_state end_waiter(struct waiter *waiter)
 
 Test(compile_lock_file, a_released_lock_can_be_taken_again)
 {
-	cr_assert_eq(take(&held), COMPILE_LOCK_FILE_TAKEN);
+	take();
 	cr_expect_eq(probe(), COMPILE_LOCK_FILE_GIVEN_UP);
-	compile_lock_file_release(&held, COMPILE_LOCK_FILE_ENDED_KEPT);
+	compile_lock_file_release(&held);
 	cr_expect_eq(probe(), COMPILE_LOCK_FILE_TAKEN);
 	expect_no_descriptor_left();
 }
 
-static void release_to_waiters(enum compile_lock_file_outcome how, enum compile_lock_file_state expected)
+Test(compile_lock_file, all_waiters_look_up_again_after_a_release)
 {
 	struct waiter waiters[3] = {0};
 
-	cr_assert_eq(take(&held), COMPILE_LOCK_FILE_TAKEN);
+	take();
 	for (int i = 0; i < 3; i++) {
 		start_waiter(&waiters[i]);
 	}
-	compile_lock_file_release(&held, how);
+	compile_lock_file_release(&held);
 	for (int i = 0; i < 3; i++) {
-		cr_expect_eq(end_waiter(&waiters[i]), expected);
+		cr_expect_eq(end_waiter(&waiters[i]), COMPILE_LOCK_FILE_ENDED);
 	}
-}
-
-Test(compile_lock_file, waiters_learn_that_the_result_was_cached)
-{
-	release_to_waiters(COMPILE_LOCK_FILE_ENDED_KEPT, COMPILE_LOCK_FILE_KEPT);
 	expect_no_descriptor_left();
 }
 
-Test(compile_lock_file, waiters_and_later_callers_learn_that_the_result_was_not_cached)
+Test(compile_lock_file, a_key_whose_result_was_not_cached_is_not_locked)
 {
-	release_to_waiters(COMPILE_LOCK_FILE_ENDED_NOT_KEPT, COMPILE_LOCK_FILE_NOT_KEPT);
+	take();
+	compile_lock_file_note(&held);
+	compile_lock_file_release(&held);
 	cr_expect_eq(probe(), COMPILE_LOCK_FILE_NOT_KEPT);
-	cr_expect_eq(take_key(other_key, COMPILE_LOCK_FILE_TRY, &held), COMPILE_LOCK_FILE_TAKEN);
-	compile_lock_file_release(&held, COMPILE_LOCK_FILE_ENDED_KEPT);
+	cr_expect_eq(compile_lock_seen_from_outside(other_key), COMPILE_LOCK_FILE_TAKEN);
 	expect_no_descriptor_left();
 }
 
@@ -118,133 +111,66 @@ static int hold(off_t start, off_t length)
 	return fd;
 }
 
-static off_t place_of(const uint8_t *key)
-{
-	uint64_t place;
-
-	memcpy(&place, key, sizeof(place));
-	return (off_t)(place >> 2);
-}
-
 Test(compile_lock_file, a_foreign_file_in_its_place_is_not_written)
 {
 	static const char thesis[] = "My thesis, chapter one.\n";
 	char *found;
 	size_t size;
 
-	take_and_release(COMPILE_LOCK_FILE_ENDED_KEPT);
+	take_and_release();
 	cr_assert(file_write(here.file, thesis, strlen(thesis)));
-	cr_expect_eq(take(&held), COMPILE_LOCK_FILE_NONE);
+	cr_expect_eq(take_key(compile_lock_key, &held), COMPILE_LOCK_FILE_NONE);
 	found = file_read(here.file, &size);
 	cr_expect_str_eq(found, thesis);
 	cr_expect_eq(size, strlen(thesis));
 	free(found);
 }
 
-/* If these calls waited, the test would time out. */
-Test(compile_lock_file, a_lock_on_the_whole_file_blocks_no_caller, .timeout = 60)
+/* If the call waited, the test would time out. */
+static void expect_nobody_waits_for(off_t start, off_t length)
 {
+	struct compile_lock_file waiter = COMPILE_LOCK_FILE_CLOSED;
 	int fd;
 
-	take_and_release(COMPILE_LOCK_FILE_ENDED_WITHOUT);
-	fd = hold(0, 0);
-	cr_expect_eq(take_key(compile_lock_key, COMPILE_LOCK_FILE_WAIT, &held), COMPILE_LOCK_FILE_GIVEN_UP);
+	take_and_release();
+	fd = hold(start < 0 ? held.place : start, length);
+	cr_expect_eq(wait_for(&waiter), COMPILE_LOCK_FILE_GIVEN_UP);
 	close(fd);
 }
 
-Test(compile_lock_file, a_lock_on_a_keys_byte_without_a_note_blocks_no_caller, .timeout = 60)
-{
-	struct compile_lock_file other;
-	int fd;
-
-	cr_assert_eq(take_key(other_key, COMPILE_LOCK_FILE_WAIT, &other), COMPILE_LOCK_FILE_TAKEN);
-	fd = hold(place_of(compile_lock_key), 1);
-	cr_expect_eq(take_key(compile_lock_key, COMPILE_LOCK_FILE_WAIT, &held), COMPILE_LOCK_FILE_GIVEN_UP,
-	             "the note there is another key's");
-	close(fd);
-	compile_lock_file_release(&other, COMPILE_LOCK_FILE_ENDED_KEPT);
-	fd = hold(place_of(compile_lock_key), 1);
-	cr_expect_eq(take_key(compile_lock_key, COMPILE_LOCK_FILE_WAIT, &held), COMPILE_LOCK_FILE_GIVEN_UP);
-	close(fd);
-}
-
-Test(compile_lock_file, keys_with_colliding_notes_get_different_slots)
-{
-	struct compile_lock_file other;
-	unsigned found[2] = {0};
-	uint64_t *notes;
-	size_t size;
-
-	cr_assert_eq(take(&held), COMPILE_LOCK_FILE_TAKEN);
-	cr_assert_eq(take_key(other_key, COMPILE_LOCK_FILE_WAIT, &other), COMPILE_LOCK_FILE_TAKEN);
-	notes = file_read(here.file, &size);
-	cr_assert_not_null(notes);
-	for (size_t i = 0; i < size / sizeof(*notes); i++) {
-		found[0] += notes[i] == held.tag;
-		found[1] += notes[i] == other.tag;
-	}
-	free(notes);
-	cr_expect(found[0] == 1 && found[1] == 1, "%u and %u notes", found[0], found[1]);
-	compile_lock_file_release(&held, COMPILE_LOCK_FILE_ENDED_KEPT);
-	compile_lock_file_release(&other, COMPILE_LOCK_FILE_ENDED_KEPT);
-}
+ROW(compile_lock_file, a_lock_on_the_whole_file_blocks_no_caller, expect_nobody_waits_for(0, 0))
+ROW(compile_lock_file, a_lock_on_a_keys_first_byte_alone_blocks_no_caller, expect_nobody_waits_for(-1, 1))
+ROW(compile_lock_file, a_lock_longer_than_any_code_blocks_no_caller, expect_nobody_waits_for(-1, HOLDER_CODE_MAX + 2))
 
 Test(compile_lock_file, a_note_with_a_future_time_is_ignored)
 {
-	enum { SLOT = 64, ENDED = 16 };
-	uint64_t future = (uint64_t)compile_lock_far();
-	char slot[SLOT] = "";
-	off_t at = SLOT; /* after the magic */
+	const int64_t future = compile_lock_far();
+	int64_t note[2] = {0};
+	off_t at = 0;
 	int fd;
 
-	take_and_release(COMPILE_LOCK_FILE_ENDED_NOT_KEPT);
+	take();
+	compile_lock_file_note(&held);
+	compile_lock_file_release(&held);
 	fd = open(here.file, O_RDWR | O_CLOEXEC);
-	while (pread(fd, slot, 1, at) == 1 && slot[0] == 0) {
-		at += SLOT;
+	while (pread(fd, note, sizeof(note), at) == sizeof(note) && note[0] != (int64_t)held.tag) {
+		at += (off_t)sizeof(note);
 	}
-	cr_assert_eq(pwrite(fd, &future, sizeof(future), at + ENDED), sizeof(future));
+	cr_assert_eq(note[0], (int64_t)held.tag);
+	cr_assert_eq(pwrite(fd, &future, sizeof(future), at + (off_t)sizeof(note[0])), sizeof(future));
 	close(fd);
 	cr_expect_eq(probe(), COMPILE_LOCK_FILE_TAKEN);
 }
 
-Test(compile_lock_file, one_waiter_takes_over_a_lock_released_without_an_outcome)
-{
-	struct waiter waiters[4] = {0};
-	bool seen[4] = {false};
-
-	cr_assert_eq(take(&held), COMPILE_LOCK_FILE_TAKEN);
-	for (int i = 0; i < 4; i++) {
-		start_waiter(&waiters[i]);
-	}
-	compile_lock_file_release(&held, COMPILE_LOCK_FILE_ENDED_WITHOUT);
-	for (int left = 4; left > 0;) {
-		for (int i = 0; i < 4; i++) {
-			if (seen[i] || pthread_tryjoin_np(waiters[i].thread, NULL) != 0) {
-				continue;
-			}
-			seen[i] = true;
-			left--;
-			if (waiters[i].state == COMPILE_LOCK_FILE_TAKEN) {
-				cr_expect_eq(probe(), COMPILE_LOCK_FILE_GIVEN_UP);
-				compile_lock_file_release(&waiters[i].file, COMPILE_LOCK_FILE_ENDED_WITHOUT);
-			} else {
-				cr_expect_eq(waiters[i].state, COMPILE_LOCK_FILE_OVER);
-			}
-		}
-		sched_yield();
-	}
-	expect_no_descriptor_left();
-}
-
 Test(compile_lock_file, past_the_deadline_a_caller_does_not_wait)
 {
-	struct compile_lock_file mine;
+	struct compile_lock_file mine = COMPILE_LOCK_FILE_CLOSED;
 
-	cr_assert_eq(take(&held), COMPILE_LOCK_FILE_TAKEN);
-	cr_expect_eq(compile_lock_file_acquire(&here.directory, compile_lock_key, call_clock_straight(),
-	                                       COMPILE_LOCK_FILE_WAIT, ignore, NULL, &mine),
+	take();
+	cr_expect_eq(compile_lock_file_acquire(&mine, &here.directory, compile_lock_key, call_clock_straight(),
+	                                       COMPILE_LOCK_FILE_WAIT),
 	             COMPILE_LOCK_FILE_GIVEN_UP);
-	compile_lock_file_release(&held, COMPILE_LOCK_FILE_ENDED_KEPT);
+	compile_lock_file_release(&held);
 }
 
 /* Starts a process that takes the key, reports it, and calls `then`. */
@@ -257,8 +183,8 @@ static pid_t start_holder(void (*then)(struct compile_lock_file *))
 	cr_assert_eq(pipe(said), 0);
 	child = fork();
 	if (child == 0) {
-		struct compile_lock_file file;
-		enum compile_lock_file_state state = take(&file);
+		struct compile_lock_file file = COMPILE_LOCK_FILE_CLOSED;
+		enum compile_lock_file_state state = take_key(compile_lock_key, &file);
 
 		(void)!write(said[1], state == COMPILE_LOCK_FILE_TAKEN ? "y" : "n", 1);
 		alarm(300);
@@ -313,13 +239,13 @@ Test(compile_lock_file, a_killed_process_loses_the_lock)
 	start_waiter(&waiter);
 	cr_expect_eq(probe(), COMPILE_LOCK_FILE_GIVEN_UP);
 	end(holder);
-	cr_expect_eq(end_waiter(&waiter), COMPILE_LOCK_FILE_TAKEN);
-	compile_lock_file_release(&waiter.file, COMPILE_LOCK_FILE_ENDED_KEPT);
+	cr_expect_eq(end_waiter(&waiter), COMPILE_LOCK_FILE_ENDED);
+	cr_expect_eq(probe(), COMPILE_LOCK_FILE_TAKEN);
 }
 
-Test(compile_lock_file, a_stopped_process_is_not_waited_for)
+static void expect_not_waited_for(void (*then)(struct compile_lock_file *))
 {
-	pid_t holder = start_holder(stop_and_stay);
+	pid_t holder = start_holder(then);
 	struct waiter waiter = {0};
 
 	start_waiter(&waiter);
@@ -327,6 +253,9 @@ Test(compile_lock_file, a_stopped_process_is_not_waited_for)
 	cr_expect_eq(probe(), COMPILE_LOCK_FILE_GIVEN_UP);
 	end(holder);
 }
+
+ROW(compile_lock_file, a_stopped_process_is_not_waited_for, expect_not_waited_for(stop_and_stay))
+ROW(compile_lock_file, a_process_that_hangs_is_not_waited_for, expect_not_waited_for(stay))
 
 /* The child was forked without handlers, and inherited the lock with the descriptor. */
 Test(compile_lock_file, a_dead_holder_with_a_living_child_is_not_waited_for)
@@ -338,7 +267,7 @@ Test(compile_lock_file, a_dead_holder_with_a_living_child_is_not_waited_for)
 	holder = start_holder(leave_a_child);
 	cr_assert_eq(waitpid(holder, NULL, 0), holder);
 	cr_expect_eq(probe(), COMPILE_LOCK_FILE_GIVEN_UP);
-	cr_assert_eq(pthread_create(&waiter.thread, NULL, wait_in_thread, &waiter), 0);
+	start_waiter(&waiter);
 	cr_expect_eq(end_waiter(&waiter), COMPILE_LOCK_FILE_GIVEN_UP);
 	close(leash[1]);
 	close(leash[0]);
@@ -348,11 +277,11 @@ Test(compile_lock_file, a_dead_holder_with_a_living_child_is_not_waited_for)
 static void with_child(bool forgets)
 {
 	int told[2];
-	struct compile_lock_file file;
+	struct compile_lock_file file = COMPILE_LOCK_FILE_CLOSED;
 	char byte;
 	pid_t child;
 
-	cr_assert_eq(take(&file), COMPILE_LOCK_FILE_TAKEN);
+	cr_assert_eq(take_key(compile_lock_key, &file), COMPILE_LOCK_FILE_TAKEN);
 	cr_assert_eq(pipe(leash), 0);
 	cr_assert_eq(pipe(told), 0);
 	child = fork();
@@ -367,7 +296,7 @@ static void with_child(bool forgets)
 	}
 	cr_assert_eq(read(told[0], &byte, 1), 1);
 	cr_expect_eq(probe(), COMPILE_LOCK_FILE_GIVEN_UP, "the child unlocked it");
-	compile_lock_file_release(&file, COMPILE_LOCK_FILE_ENDED_WITHOUT);
+	compile_lock_file_release(&file);
 	cr_expect_eq(probe(), COMPILE_LOCK_FILE_TAKEN, "the child keeps it locked");
 	close(leash[1]);
 	waitpid(child, NULL, 0);
@@ -378,20 +307,21 @@ ROW(compile_lock_file, an_inherited_descriptor_does_not_hold_a_released_lock, wi
 
 Test(compile_lock_file, a_descriptor_number_reused_by_the_host_is_not_touched)
 {
-	struct compile_lock_file other, copy;
+	struct compile_lock_file other = COMPILE_LOCK_FILE_CLOSED;
+	struct compile_lock_file copy;
 
-	cr_assert_eq(take(&held), COMPILE_LOCK_FILE_TAKEN);
+	take();
 	cr_assert_eq(dup3(STDIN_FILENO, held.fd, O_CLOEXEC), held.fd);
-	copy = held;
-	compile_lock_file_release(&copy, COMPILE_LOCK_FILE_ENDED_KEPT);
+	memcpy(&copy, &held, sizeof(copy));
+	compile_lock_file_release(&copy);
 	cr_expect_eq(fcntl(held.fd, F_GETFD), FD_CLOEXEC);
 	close(held.fd);
 	/* nor is another lock that got this number */
-	cr_assert_eq(take_key(other_key, COMPILE_LOCK_FILE_TRY, &other), COMPILE_LOCK_FILE_TAKEN);
+	cr_assert_eq(take_key(other_key, &other), COMPILE_LOCK_FILE_TAKEN);
 	cr_assert_eq(other.fd, held.fd);
-	compile_lock_file_release(&held, COMPILE_LOCK_FILE_ENDED_KEPT);
-	cr_expect_eq(take_key(other_key, COMPILE_LOCK_FILE_TRY, &copy), COMPILE_LOCK_FILE_GIVEN_UP);
-	compile_lock_file_release(&other, COMPILE_LOCK_FILE_ENDED_KEPT);
+	compile_lock_file_release(&held);
+	cr_expect_eq(compile_lock_seen_from_outside(other_key), COMPILE_LOCK_FILE_GIVEN_UP);
+	compile_lock_file_release(&other);
 	expect_no_descriptor_left();
 }
 
@@ -400,14 +330,14 @@ Test(compile_lock_file, a_waiter_whose_descriptor_the_host_reused_stops_waiting)
 	struct waiter waiter = {0};
 	int number;
 
-	cr_assert_eq(take(&held), COMPILE_LOCK_FILE_TAKEN);
+	take();
 	number = held.fd + 1; /* the lowest free number */
 	start_waiter(&waiter);
 	cr_assert_eq(dup2(STDIN_FILENO, number), number);
-	cr_expect_eq(end_waiter(&waiter), COMPILE_LOCK_FILE_NONE);
+	cr_expect_eq(end_waiter(&waiter), COMPILE_LOCK_FILE_ENDED);
 	cr_expect_geq(fcntl(number, F_GETFD), 0);
 	close(number);
-	compile_lock_file_release(&held, COMPILE_LOCK_FILE_ENDED_KEPT);
+	compile_lock_file_release(&held);
 }
 
 static int take_without_standard_descriptors(void)
@@ -415,7 +345,7 @@ static int take_without_standard_descriptors(void)
 	for (int i = 0; i < 3; i++) {
 		close(i);
 	}
-	return take(&held) == COMPILE_LOCK_FILE_TAKEN && held.fd > 2 && fcntl(0, F_GETFD) < 0 &&
+	return take_key(compile_lock_key, &held) == COMPILE_LOCK_FILE_TAKEN && held.fd > 2 && fcntl(0, F_GETFD) < 0 &&
 	               fcntl(held.fd, F_GETFD) == FD_CLOEXEC
 	           ? 0
 	           : 1;
@@ -435,10 +365,10 @@ Test(compile_lock_file, the_last_descriptors_are_left_to_the_host)
 	few = before;
 	few.rlim_cur = 200;
 	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
-	state = take(&held);
+	state = take_key(compile_lock_key, &held);
 	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
 	cr_expect_eq(state, COMPILE_LOCK_FILE_NONE);
-	take_and_release(COMPILE_LOCK_FILE_ENDED_KEPT);
+	take_and_release();
 }
 
 static mode_t mode_made(bool shared)
@@ -447,7 +377,7 @@ static mode_t mode_made(bool shared)
 	mode_t before = umask(0);
 
 	here.directory.shared = shared;
-	take_and_release(COMPILE_LOCK_FILE_ENDED_KEPT);
+	take_and_release();
 	umask(before);
 	cr_assert_eq(stat(here.file, &found), 0);
 	return found.st_mode & 07777;
@@ -464,7 +394,7 @@ static void expect_no_lock(const char *why)
 
 Test(compile_lock_file, an_untrusted_file_or_directory_gives_no_lock)
 {
-	take_and_release(COMPILE_LOCK_FILE_ENDED_KEPT);
+	take_and_release();
 	cr_assert_eq(chmod(here.file, 0666), 0);
 	expect_no_lock("others can write the file");
 	cr_assert_eq(symlink("../CACHEDIR.TAG", here.file), 0);
@@ -480,4 +410,84 @@ Test(compile_lock_file, an_untrusted_file_or_directory_gives_no_lock)
 	here.directory.path = (char *)"/proc/nvrtccache";
 	expect_no_lock("one that cannot be made");
 	expect_no_descriptor_left();
+}
+
+/* holder: in this process, where the thread that holds is known to be idle, busy or gone */
+
+static atomic_bool stops;
+static _Atomic int64_t code;
+
+static void *be_busy(void *unused)
+{
+	code = holder_code();
+	while (!stops) {
+	}
+	return NULL;
+}
+
+static void *be_idle(void *unused)
+{
+	code = holder_code();
+	while (!stops) {
+		pause();
+	}
+	return NULL;
+}
+
+static void wake(int signal)
+{
+}
+
+/* Looks at a thread until it rests, or `seconds` long. */
+static bool rests_within(int64_t seconds)
+{
+	struct holder_watch watch = {0};
+	int64_t end = call_clock_straight() + seconds * 1000000000;
+
+	while (!holder_rests(&watch, code)) {
+		if (call_clock_straight() > end) {
+			return false;
+		}
+		call_pause(10000000);
+	}
+	return true;
+}
+
+static bool thread_rests(void *(*body)(void *), int64_t seconds)
+{
+	pthread_t thread;
+	bool rests;
+
+	signal(SIGUSR1, wake);
+	cr_assert_eq(pthread_create(&thread, NULL, body, NULL), 0);
+	while (code == 0) {
+		sched_yield();
+	}
+	rests = rests_within(seconds);
+	stops = true;
+	pthread_kill(thread, SIGUSR1);
+	pthread_join(thread, NULL);
+	return rests;
+}
+
+ROW(holder, a_busy_thread_makes_progress, cr_expect_not(thread_rests(be_busy, 3)))
+ROW(holder, an_idle_thread_rests_though_its_process_is_busy, cr_expect(thread_rests(be_idle, 200)))
+
+Test(holder, a_thread_that_has_ended_rests)
+{
+	(void)thread_rests(be_busy, 0);
+	cr_expect(rests_within(200));
+}
+
+Test(holder, a_thread_of_an_unknown_namespace_makes_progress)
+{
+	(void)thread_rests(be_busy, 0);
+	code ^= INT64_C(1) << 22;
+	cr_expect_not(rests_within(3));
+}
+
+Test(holder, a_code_fits_into_the_length_of_a_lock)
+{
+	code = holder_code();
+	cr_expect(code > 0 && code <= HOLDER_CODE_MAX);
 }
