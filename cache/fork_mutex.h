@@ -15,8 +15,8 @@
  * A child's memory is a snapshot of one moment: for each other thread, it contains the stores up to some point, in the
  * order that fences enforce (dup_mmap() write-protects and flushes before any fault continues).
  *
- * Calling sequence: fork_mutex_lock(), fork_mutex_unlock(), fork_mutex_wait() for a condition; fork_mutex_fork_child()
- * in the child, by the thread that forked. Static initialiser: FORK_MUTEX_INITIALIZER; otherwise fork_mutex_init().
+ * Calling sequence: fork_mutex_lock(), fork_mutex_unlock(); fork_mutex_fork_child() in the child, by the thread that
+ * forked. Static initialiser: FORK_MUTEX_INITIALIZER; otherwise fork_mutex_init().
  * Errors: none. Signals: not from handlers.
  */
 #ifndef CACHE_FORK_MUTEX_H
@@ -71,17 +71,6 @@ static inline void fork_mutex_unlock(struct fork_mutex *lock)
 {
 	fork_mutex_leave(lock);
 	pthread_mutex_unlock(&lock->mutex);
-}
-
-/* Like pthread_cond_timedwait(): the lock is released during the wait and held again afterwards. */
-static inline int fork_mutex_wait(struct fork_mutex *lock, pthread_cond_t *condition, const struct timespec *until)
-{
-	int error;
-
-	fork_mutex_leave(lock);
-	error = pthread_cond_timedwait(condition, &lock->mutex, until);
-	fork_mutex_taken(lock);
-	return error;
 }
 
 /*

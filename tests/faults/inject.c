@@ -302,10 +302,9 @@ static const char harmless[] =
     " __vfprintf_chk __vprintf_chk __vsnprintf_chk bsearch dirfd dl_iterate_phdr dlerror environ explicit_bzero"
     " fileno free freelocale get_nprocs getauxval getegid getenv geteuid getpid getresuid gnu_get_libc_version"
     " memchr memcmp memcpy memmem memmove memrchr memset newlocale nl_langinfo process_vm_readv"
-    " pthread_cond_broadcast pthread_cond_destroy pthread_cond_init pthread_cond_timedwait"
-    " pthread_condattr_destroy pthread_condattr_init pthread_condattr_setclock pthread_mutex_destroy"
-    " pthread_mutex_init pthread_mutex_lock pthread_mutex_unlock pthread_once pthread_self pthread_setcancelstate"
-    " pthread_sigmask qsort qsort_r sched_getaffinity sched_yield secure_getenv setlocale sigaddset sigemptyset"
+    " pthread_mutex_destroy pthread_mutex_init pthread_mutex_lock pthread_mutex_unlock pthread_once pthread_self"
+    " pthread_setcancelstate pthread_sigmask qsort qsort_r sched_getaffinity sched_yield secure_getenv setlocale "
+    "sigaddset sigemptyset"
     " sigismember sigpending sigtimedwait snprintf stderr stdout stpcpy strcasecmp strchr strchrnul strcmp strcpy"
     " strcspn strerror strlen strncat strncmp strnlen strrchr strspn strstr strtol sysconf uselocale vfprintf"
     " vprintf vsnprintf ";

@@ -56,39 +56,6 @@ Test(fork_mutex, a_lock_held_by_another_thread_is_free_in_the_child_and_reported
 	pthread_join(thread, NULL);
 }
 
-static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
-
-static void *wait_under(void *unused)
-{
-	struct timespec until;
-
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += 60;
-	fork_mutex_lock(&lock);
-	atomic_store(&stage, 1);
-	while (atomic_load(&stage) != 2) {
-		(void)fork_mutex_wait(&lock, &condition, &until);
-	}
-	fork_mutex_unlock(&lock);
-	return unused;
-}
-
-Test(fork_mutex, a_thread_waiting_for_a_condition_does_not_hold_the_lock, .timeout = 90)
-{
-	pthread_t thread;
-
-	cr_assert_eq(pthread_create(&thread, NULL, wait_under, NULL), 0);
-	wait_for_stage(1);
-	fork_mutex_lock(&lock); /* succeeds only once the other thread waits */
-	fork_mutex_unlock(&lock);
-	cr_expect_eq(judged_in_child(), 0);
-	fork_mutex_lock(&lock);
-	atomic_store(&stage, 2);
-	pthread_cond_signal(&condition);
-	fork_mutex_unlock(&lock);
-	pthread_join(thread, NULL);
-}
-
 static pid_t from_handler;
 
 static void fork_in_handler(int number)
