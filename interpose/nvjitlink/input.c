@@ -1,98 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * An input is accepted only if its own headers agree with the size that the host passed. Otherwise the library may read
- * other bytes than the key covers, so the host's call is forwarded.
- */
 #include "interpose/nvjitlink/input.h"
 
 #include "interpose/compile/attempt.h"
+#include "interpose/nvjitlink/container.h"
 
-#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
-#ifndef EM_CUDA
-#define EM_CUDA 190
-#endif
-
-/* The header of a fatbin. The struct that nvcc places before a fatbin has another magic, and contains pointers. */
-struct fatbin {
-	uint32_t magic;
-	uint16_t version, head_size;
-	uint64_t size;
-};
-
 #define PAGE_LEAST 4096 /* the smallest page size */
 #define NAME_ROOM  4096 /* the least room for a copied name, because the host may replace it by a longer one */
 
-#define FATBIN_MAGIC 0xba55ed50u
-#define LTOIR_MAGIC  "\xed\x43\x4e\x7f"
-
-static bool begins_with(const struct link_input *input, const char *magic)
-{
-	size_t size = strlen(magic);
-
-	return input->size >= size && memcmp(input->data, magic, size) == 0;
-}
-
-static bool is_fatbin(const struct link_input *input)
-{
-	uint32_t magic;
-
-	if (input->size < sizeof(struct fatbin)) {
-		return false;
-	}
-	memcpy(&magic, input->data, sizeof(magic));
-	return magic == FATBIN_MAGIC;
-}
-
-static bool is_whole_fatbin(const struct link_input *input)
-{
-	struct fatbin head;
-
-	if (!is_fatbin(input)) {
-		return false;
-	}
-	memcpy(&head, input->data, sizeof(head));
-	return head.size == input->size - head.head_size && head.head_size <= input->size;
-}
-
-static bool read_head(const struct link_input *input, Elf64_Ehdr *ret_head)
-{
-	if (!begins_with(input, ELFMAG) || input->size < sizeof(*ret_head)) {
-		return false;
-	}
-	memcpy(ret_head, input->data, sizeof(*ret_head));
-	return ret_head->e_ident[EI_CLASS] == ELFCLASS64;
-}
-
-/* Compilers and assemblers place the section table last, so the end of the table is the end of the object. */
-static bool is_whole_object(const struct link_input *input)
-{
-	Elf64_Ehdr head;
-
-	return read_head(input, &head) && head.e_shoff == input->size - (uint64_t)head.e_shnum * head.e_shentsize &&
-	       head.e_shnum > 0;
-}
-
-static bool is_cubin(const struct link_input *input)
-{
-	Elf64_Ehdr head;
-
-	return read_head(input, &head) && head.e_machine == EM_CUDA;
-}
-
-static bool is_archive(const struct link_input *input)
-{
-	return begins_with(input, "!<arch>\n") || begins_with(input, "!<thin>\n");
-}
-
 static bool is_text(const struct link_input *input)
 {
-	return !begins_with(input, ELFMAG) && !is_archive(input) && !is_fatbin(input) &&
-	       !begins_with(input, LTOIR_MAGIC);
+	return container_kind(input->data, input->size) == CONTAINER_NONE;
 }
 
 enum link_text_end link_input_end(const struct link_input *input)
@@ -111,35 +33,39 @@ enum link_text_end link_input_end(const struct link_input *input)
 	return text[input->size] == '\0' ? LINK_TEXT_ENDS_BEHIND : LINK_TEXT_DOES_NOT_END;
 }
 
+static bool is_whole(const struct link_input *input, enum container_kind kind)
+{
+	return container_kind(input->data, input->size) == kind && container_is_whole(input->data, input->size);
+}
+
 static bool is_understood(const struct link_input *input)
 {
 	switch (input->type) {
 	case NVJITLINK_PTX:
 		return link_input_end(input) != LINK_TEXT_DOES_NOT_END;
+	case NVJITLINK_LTOIR:
+		return is_whole(input, CONTAINER_LTOIR);
 	case NVJITLINK_FATBIN:
-		return is_whole_fatbin(input);
+		return is_whole(input, CONTAINER_FATBIN);
 	case NVJITLINK_OBJECT:
-		return is_whole_object(input);
+		return is_whole(input, CONTAINER_ELF);
 	case NVJITLINK_LIBRARY:
-		return is_archive(input);
+		return is_whole(input, CONTAINER_ARCHIVE);
 	case NVJITLINK_ANY:
-		return is_cubin(input) || is_archive(input) || begins_with(input, LTOIR_MAGIC) ||
-		       is_whole_fatbin(input) || is_whole_object(input) ||
-		       (is_text(input) && link_input_end(input) != LINK_TEXT_DOES_NOT_END);
+		return is_text(input) ? link_input_end(input) != LINK_TEXT_DOES_NOT_END
+		                      : container_is_whole(input->data, input->size);
 	default:
-		return false;
+		return input->type == NVJITLINK_CUBIN;
 	}
 }
 
 enum link_input_kind link_input_kind(const struct link_input *input)
 {
-	if (!input->data || input->size == 0) {
+	if (!input->data || input->size == 0 || !is_understood(input)) {
 		return LINK_INPUT_UNKNOWN;
 	}
-	if (input->type == NVJITLINK_CUBIN || input->type == NVJITLINK_LTOIR) {
-		return LINK_INPUT_COPIED;
-	}
-	return is_understood(input) ? LINK_INPUT_WORKED_ON : LINK_INPUT_UNKNOWN;
+	return input->type == NVJITLINK_CUBIN || input->type == NVJITLINK_LTOIR ? LINK_INPUT_COPIED
+	                                                                        : LINK_INPUT_WORKED_ON;
 }
 
 bool link_input_copy(struct link_input *input, const struct link_input *from)

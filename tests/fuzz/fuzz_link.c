@@ -8,11 +8,10 @@
  * more of a text.
  */
 #include "interpose/nvjitlink/artifacts.h"
+#include "interpose/nvjitlink/container.h"
 #include "interpose/nvjitlink/input.h"
 
 #include "tests/fuzz/fuzz.h"
-
-#include <elf.h>
 
 /* As much of nvJitLink as tells results apart. */
 static const struct compiler compiler = {
@@ -59,25 +58,13 @@ static void ask(const struct entry *entry, enum nvjitlink_artifact artifact)
 	free(bytes);
 }
 
-static bool is_binary(const uint8_t *bytes, size_t size)
-{
-	static const char *const magics[] = {ELFMAG, "!<arch>\n", "!<thin>\n", "\xed\x43\x4e\x7f"};
-
-	for (size_t i = 0; i < sizeof(magics) / sizeof(magics[0]); i++) {
-		if (size >= strlen(magics[i]) && memcmp(bytes, magics[i], strlen(magics[i])) == 0) {
-			return true;
-		}
-	}
-	return false;
-}
-
 static void add(struct input *input)
 {
 	int type = (int)take_number(input, 1) % 12;
 	uint8_t behind = (uint8_t)take_number(input, 1);
 	size_t size;
-	const uint8_t *bytes = take_bytes(input, 512, &size);
-	bool text = type == NVJITLINK_PTX || (type == NVJITLINK_ANY && !is_binary(bytes, size));
+	const uint8_t *bytes = take_bytes(input, 8192, &size);
+	bool text = type == NVJITLINK_PTX || (type == NVJITLINK_ANY && container_kind(bytes, size) == CONTAINER_NONE);
 	uint8_t *copy = (uint8_t *)text_of(bytes, size);
 	struct link_input added = {.type = type, .size = size};
 	enum link_input_kind kind;

@@ -7,7 +7,8 @@
  *     create create=none                                   none: a NULL pointer
  *     name=TEXT noname end=inside|behind|open|page         of the inputs to come: what lies behind the last byte
  *     refill=TEXT                                          where the name lies, no longer than it
- *     ptx= lto= cubin= fatbin= anyfat= thin= any=TEXT raw=TYPE=TEXT file=TYPE=PATH     fatbin+N= fatbin-N=: another size in it
+ *     ptx= lto= cubin= fatbin= anyfat= anylto= thin= any=TEXT raw=TYPE=TEXT file=TYPE=PATH
+ *     fatbin+N= fatbin-N=TEXT                              another size in it
  *     complete get logs null destroy inspect api=TEXT version weak
  *     setenv=NAME=TEXT unsetenv=NAME round=up|near chdir=PATH write=PATH=TEXT whim=TEXT
  *     nvrtc=LIBRARY threads=N fork kill                    fork: the child does the rest first, then the parent
@@ -179,9 +180,24 @@ static void add(const char *what, int type, const char *head, const char *text)
 static void add_fatbin(int type, const char *word)
 {
 	const char *text = strchr(word, '=') + 1;
-	const struct link_fatbin head = LINK_FATBIN_HEAD(strlen(text) + (size_t)atol(word));
+	const struct link_fatbin head = LINK_FATBIN_HEAD(strlen(text) + (size_t)atol(word), strlen(text));
 
 	add_behind("fatbin", type, &head, sizeof(head), text);
+}
+
+static void add_ltoir(const char *what, int type, const char *text)
+{
+	static const char head[LINK_LTOIR_HEAD_SIZE] = LINK_HEAD_LTOIR;
+
+	add_behind(what, type, head, sizeof(head), text);
+}
+
+static void add_thin(const char *names)
+{
+	char head[96];
+
+	(void)snprintf(head, sizeof(head), LINK_HEAD_THIN LINK_TABLE_HEAD, "//", strlen(names));
+	add("thin", LINK_LIBRARY, head, names);
 }
 
 /* What is in the caller's hands: nothing of it is read afterwards. */
@@ -334,7 +350,7 @@ static bool act_on_input(const char *word)
 	} else if (is(word, "ptx=", &rest)) {
 		add("ptx", LINK_PTX, LINK_HEAD_PTX " ", rest);
 	} else if (is(word, "lto=", &rest)) {
-		add("lto", LINK_LTOIR, LINK_HEAD_LTOIR, rest);
+		add_ltoir("lto", LINK_LTOIR, rest);
 	} else if (is(word, "cubin=", &rest)) {
 		add("cubin", LINK_CUBIN, LINK_HEAD_CUBIN, rest);
 	} else if (is(word, "fatbin", &rest)) {
@@ -342,7 +358,9 @@ static bool act_on_input(const char *word)
 	} else if (is(word, "anyfat", &rest)) {
 		add_fatbin(LINK_ANY, rest);
 	} else if (is(word, "thin=", &rest)) {
-		add("thin", LINK_LIBRARY, LINK_HEAD_THIN, rest);
+		add_thin(rest);
+	} else if (is(word, "anylto=", &rest)) {
+		add_ltoir("any", LINK_ANY, rest);
 	} else if (is(word, "any=", &rest)) {
 		add("any", LINK_ANY, "", rest);
 	} else if (is(word, "raw=", &rest)) {

@@ -284,7 +284,7 @@ session "PTX without a terminating NUL is rejected, and nothing of the handle is
 session "So is an input of any type that is PTX without a NUL." "1 0, 1 0, 1 0" "$arch" create end=open \
 	$'any=.version 8.0\nodd' logs end=behind $'ptx=8.0\none' complete get
 session "No byte after other inputs is read." "2 1, 2 1, 0 0" "$arch" option=-lto create end=page $'lto=one\n' cubin=two \
-	$'fatbin=.version 8.0\nthree' $'any=\xed\x43\x4e\x7ffour' $'anyfat=.version 8.0\nfive' complete get
+	$'fatbin=.version 8.0\nthree' anylto=four $'anyfat=.version 8.0\nfive' complete get
 session "No byte after an input of an unknown form is read." "0 1, 0 1, 0 1" "$arch" option=-lto create end=page any=BCstrange $'lto=one\n' complete
 session "PTX before what cannot be read kills as without us." ", , " "$arch" create end=page $'ptx=8.0\none' complete get
 check "It is killed." grep -qx 'exit 139' "$tmp/warm"
@@ -395,8 +395,14 @@ as_bare "The return code for a copied input is part of the key." "0 1" "${lto[@]
 
 # ---- Files ----
 
+ltoir() { # TEXT
+	printf '\355CN\177'
+	head -c 60 /dev/zero
+	echo "$1"
+}
+
 printf '.version 8.0\nfile' >"$tmp/a.ptx"
-printf '\355CN\177file\n' >"$tmp/a.lto"
+ltoir file >"$tmp/a.lto"
 file=("$arch" option=-lto create "file=2=$tmp/a.ptx" "file=3=$tmp/a.lto" complete get destroy)
 session "Files are read, and what they say is linked." "1 1, 1 1, 0 0" "${file[@]}"
 check "What they say is in the output." grep -q '{file}.*version 8.0file' "$tmp/warm"
@@ -407,7 +413,7 @@ as_bare "Another path is: it is the input's name." "1 1" "${file[@]/a.ptx/b.ptx}
 printf '.version 8.0\nfilE' >"$tmp/a.ptx"
 touch -d 2001-01-01 "$tmp/a.ptx"
 as_bare "A file that was edited is another input." "1 1" "${file[@]}"
-printf '\355CN\177filE\n' >"$tmp/a.lto"
+ltoir filE >"$tmp/a.lto"
 as_bare "So is one of LTO-IR." "1 1" "${file[@]}"
 as_bare "It is cached." "0 0" "${file[@]}"
 edited=("$arch" create "write=$tmp/c.ptx=.version 8.0 first" "file=2=$tmp/c.ptx" "write=$tmp/c.ptx=.version 8.0 other")
@@ -443,7 +449,7 @@ member() { # PATH TEXT: a file that has not changed just now
 }
 mkdir "$tmp/here" "$tmp/there"
 member "$tmp/here/a.o" here
-printf '!<thin>\na.o\n' >"$tmp/here/lib.a"
+printf '!<thin>\n%-48s%-10u`\na.o\n' // 4 >"$tmp/here/lib.a"
 cp "$tmp/here/lib.a" "$tmp/there"
 thin=("$arch" "chdir=$tmp/here" create $'thin=a.o\n' complete get destroy)
 session "Members of a thin archive are read each time, because they may be gone when a deferred step is performed." "1 0, 1 0, 1 0" "${thin[@]}"

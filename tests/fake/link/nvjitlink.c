@@ -220,7 +220,8 @@ static int add_cubin(struct link_state *link, const char *bytes, size_t size, co
 /* The members lie where the working directory says, also where the archive itself came from memory. */
 static int add_thin(struct link_state *link, const char *bytes, size_t size)
 {
-	char *list = strndup(bytes + strlen(LINK_HEAD_THIN), size - strlen(LINK_HEAD_THIN)), *rest = NULL;
+	const size_t head = strlen(LINK_HEAD_THIN) + 60;
+	char *list = strndup(bytes + head, size - head), *rest = NULL;
 	int code = SUCCESS;
 
 	for (char *path = strtok_r(list, "\n", &rest); path != NULL; path = strtok_r(NULL, "\n", &rest)) {
@@ -242,7 +243,7 @@ static int add_thin(struct link_state *link, const char *bytes, size_t size)
 
 static bool is_fatbin(const char *bytes, size_t size)
 {
-	const struct link_fatbin head = LINK_FATBIN_HEAD(0);
+	const struct link_fatbin head = LINK_FATBIN_HEAD(0, 0);
 
 	return size >= sizeof(head) && memcmp(bytes, &head, offsetof(struct link_fatbin, size)) == 0;
 }
@@ -255,13 +256,13 @@ static int add_any(struct link_state *link, int type, const char *bytes, size_t 
 		struct link_fatbin head;
 
 		memcpy(&head, bytes, sizeof(head));
-		return compile_ptx(link, bytes + head.head_size, head.size, name);
+		return compile_ptx(link, bytes + sizeof(head), head.size - head.member_head_size, name);
 	}
 	if (type == LINK_CUBIN && begins(bytes, size, LINK_HEAD_CUBIN)) {
 		return add_cubin(link, bytes, size, name);
 	}
-	if (type == LINK_LTOIR && begins(bytes, size, LINK_HEAD_LTOIR)) {
-		return add_module(link, bytes + strlen(LINK_HEAD_LTOIR), size - strlen(LINK_HEAD_LTOIR), name);
+	if (type == LINK_LTOIR && begins(bytes, size, LINK_HEAD_LTOIR) && size >= LINK_LTOIR_HEAD_SIZE) {
+		return add_module(link, bytes + LINK_LTOIR_HEAD_SIZE, size - LINK_LTOIR_HEAD_SIZE, name);
 	}
 	if ((type == LINK_OBJECT || type == LINK_LIBRARY) && begins(bytes, size, LINK_HEAD_THIN)) {
 		return add_thin(link, bytes, size);

@@ -11,8 +11,8 @@
  *     @third             what a third is in this rounding mode
  *     @symbol NAME       where an earlier input has it too, stderr tells, by the name that the host gave that one
  *
- * PTX begins with .version, LTO-IR and the others as in life; behind the head of a thin archive is one path per
- * line, of PTX, and a fatbin holds PTX behind its head. PTX is compiled while it is added, LTO-IR in the end.
+ * PTX begins with .version, LTO-IR and the others as in life; a thin archive has a table of names only, one path
+ * of PTX per line, and a fatbin holds PTX behind the head of its member. PTX is compiled while it is added, LTO-IR in the end.
  */
 #ifndef TESTS_FAKE_LINK_NVJITLINK_H
 #define TESTS_FAKE_LINK_NVJITLINK_H
@@ -32,18 +32,22 @@ enum link_type {
 	LINK_ANY = 10
 };
 
-#define LINK_HEAD_CUBIN "\x7f\x45LF"
-#define LINK_HEAD_LTOIR "\xed\x43\x4e\x7f"
-#define LINK_HEAD_THIN  "!<thin>\n"
-#define LINK_HEAD_PTX   ".version"
+#define LINK_HEAD_CUBIN      "\x7f\x45LF"
+#define LINK_HEAD_LTOIR      "\xed\x43\x4e\x7f" /* and zeros up to LINK_LTOIR_HEAD_SIZE */
+#define LINK_LTOIR_HEAD_SIZE 64
+#define LINK_HEAD_THIN       "!<thin>\n"
+#define LINK_HEAD_PTX        ".version"
 
 /* Of a fatbin: what it says of itself is what is read. */
 struct link_fatbin {
 	uint32_t magic;
 	uint16_t version, head_size;
 	uint64_t size;
+	uint32_t member_kind, member_head_size;
+	uint64_t member_size, unused[6];
 };
-#define LINK_FATBIN_HEAD(size) {0xba55ed50, 1, sizeof(struct link_fatbin), size}
+#define LINK_FATBIN_HEAD(size, member) {0xba55ed50, 1, 16, 64 + (size), 0x1010001, 64, member, {0}}
+#define LINK_TABLE_HEAD                "%-48s%-10zu`\n" /* of the names in a thin archive, which are "//" */
 
 /* X(name behind the prefix, parameters): those with a name for each release. */
 #define LINK_FUNCTIONS(X)                                                                               \
