@@ -182,13 +182,17 @@ static int write_all(const struct dependencies_input *input, const struct items 
 	}
 	stream_u32(stream, DEPENDENCIES_MAGIC);
 	stream_u32(stream, (input->exact ? DEPENDENCIES_EXACT : 0) | (input->arithmetic ? DEPENDENCIES_ARITHMETIC : 0) |
-	                       (trace->answer_count > 0 ? DEPENDENCIES_MACHINE : 0));
+	                       (trace->answer_count > 0 ? DEPENDENCIES_MACHINE : 0) |
+	                       (input->companion ? DEPENDENCIES_COMPANION : 0));
 	stream_u32(stream, (uint32_t)input->roots->count);
 	stream_u32(stream, groups);
 	stream_u32(stream, (uint32_t)items->count);
 	stream_u32(stream, items->classes);
 	stamps_at = stream->size;
 	stream_bytes(stream, &stamps, sizeof(stamps));
+	if (input->companion) {
+		stream_bytes(stream, input->companion->bytes, KEY_BYTES);
+	}
 	if (input->arithmetic) {
 		stream_bytes(stream, roots_arithmetic(input->roots)->bytes, KEY_BYTES);
 	}
@@ -239,8 +243,8 @@ int dependencies_build(const struct dependencies_input *input, struct stream *re
 	if (input->has_memory_headers || input->exact || trace_opened_any(trace)) {
 		error = items_collect(input, &items);
 	}
-	if (error == 0 &&
-	    (items.count > 0 || input->arithmetic || trace->answer_count > 0 || any_literal_root(input))) {
+	if (error == 0 && (items.count > 0 || input->arithmetic || input->companion || trace->answer_count > 0 ||
+	                   any_literal_root(input))) {
 		error = write_all(input, &items, ret_stream);
 	} else if (error == 0) {
 		*ret_stream = STREAM_EMPTY;

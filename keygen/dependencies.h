@@ -16,6 +16,7 @@
  *              same file as before (#pragma once compares device and inode). Opened files are compared in this way too.
  *   exact      debug forms: size and mtime of content and identity paths are equal too, because the cubin contains
  *              them.
+ *   companion  the library that the compiler loads by itself (libnvrtc-builtins) is the same build.
  *   arithmetic the mathematics functions with which the compiler folded constants are the same.
  *   machine    the machine returns the numbers that it returned to the compiler (keygen/machine.h).
  *   root text  root N has exactly this text, because the output contains it; always for "/".
@@ -47,6 +48,7 @@ struct dependencies_input {
 	const uint8_t *root_is_literal; /* one flag per root: the output contains its text */
 	bool exact;                     /* debug forms: sizes and times are dependencies */
 	bool arithmetic;                /* roots_arithmetic() is a dependency, and must be known */
+	const struct key *companion;    /* roots_companion() is a dependency: it must be this one; NULL: it is none */
 	bool has_memory_headers;
 	/*
 	 * The compiler stats the working directory by its absolute name, and compares $PWD with ".". Path-dependent

@@ -36,11 +36,19 @@ __attribute__((format(printf, 2, 3))) static int refuse_walk(const struct check 
 	return -ECANCELED;
 }
 
-static int check_arithmetic(const struct check *check, const uint8_t *then)
+/* Compares the libraries on which the result depends with the present ones. */
+static int check_libraries(const struct check *check, const struct reader *reader)
 {
-	const struct key *now = then ? roots_arithmetic(check->roots) : NULL;
+	const struct key *now = reader->companion ? roots_companion(check->roots) : NULL;
 
-	return !then || (now && memcmp(then, now->bytes, KEY_BYTES) == 0)
+	if (reader->companion && !now) {
+		return refuse_walk(check, "the library that the compiler loads cannot be foretold");
+	}
+	if (reader->companion && memcmp(reader->companion, now->bytes, KEY_BYTES) != 0) {
+		return refuse_walk(check, "the library that the compiler loads differs");
+	}
+	now = reader->arithmetic ? roots_arithmetic(check->roots) : NULL;
+	return !reader->arithmetic || (now && memcmp(reader->arithmetic, now->bytes, KEY_BYTES) == 0)
 	           ? 0
 	           : refuse_walk(check, "the mathematics library differs");
 }
@@ -71,7 +79,7 @@ static int check_begin(struct walk *walk)
 		return refuse_walk(check,
 		                   "another preloaded library redirects some functions that take paths, but not all");
 	}
-	error = check_arithmetic(check, walk->reader.arithmetic);
+	error = check_libraries(check, &walk->reader);
 	if (error == 0) {
 		error = check_machine(check, &walk->reader);
 	}

@@ -5,6 +5,7 @@
  *
  *     u32 magic, flags, roots, groups, items, classes
  *     struct fixed_stamps
+ *     KEY_BYTES, with DEPENDENCIES_COMPANION
  *     KEY_BYTES, with DEPENDENCIES_ARITHMETIC
  *     u32 answers and as many struct machine_answer, with DEPENDENCIES_MACHINE
  *     per root      u32 size and the bytes of its text, or u32 ROOT_FREE
@@ -38,6 +39,8 @@
 #define DEPENDENCIES_EXACT      UINT32_C(1)
 #define DEPENDENCIES_ARITHMETIC UINT32_C(2)
 #define DEPENDENCIES_MACHINE    UINT32_C(4)
+#define DEPENDENCIES_COMPANION  UINT32_C(8)
+#define DEPENDENCIES_FLAGS      UINT32_C(15)
 
 #define ROOT_FREE UINT32_C(0xffffffff)
 

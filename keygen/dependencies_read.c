@@ -5,9 +5,10 @@
 #include <errno.h>
 #include <string.h>
 
-/* Reads the dependencies that are not paths: the digest of the mathematics functions and the machine's answers. */
+/* Reads the dependencies that are not paths: digests of the companion and of mathematics functions, and answers. */
 static int read_environment(struct reader *reader)
 {
+	reader->companion = reader->flags & DEPENDENCIES_COMPANION ? cursor_bytes(&reader->cursor, KEY_BYTES) : NULL;
 	reader->arithmetic = reader->flags & DEPENDENCIES_ARITHMETIC ? cursor_bytes(&reader->cursor, KEY_BYTES) : NULL;
 	reader->answer_count = reader->flags & DEPENDENCIES_MACHINE ? cursor_u32(&reader->cursor) : 0;
 	if (reader->cursor.failed || reader->answer_count > MACHINE_ANSWERS_MAX) {
@@ -35,8 +36,8 @@ int reader_head(struct reader *reader, const void *bytes, size_t size, struct fi
 	}
 	stamps = cursor_bytes(cursor, sizeof(*ret_stamps));
 	/* The counts are limited by the size, so that a damaged one cannot make the walk allocate gigabytes. */
-	if (!stamps || (reader->flags & ~(DEPENDENCIES_EXACT | DEPENDENCIES_ARITHMETIC | DEPENDENCIES_MACHINE)) != 0 ||
-	    reader->items > size / sizeof(struct fixed_item) || reader->classes > reader->items) {
+	if (!stamps || (reader->flags & ~DEPENDENCIES_FLAGS) != 0 || reader->items > size / sizeof(struct fixed_item) ||
+	    reader->classes > reader->items) {
 		return -EBADMSG;
 	}
 	memcpy(ret_stamps, stamps, sizeof(*ret_stamps));

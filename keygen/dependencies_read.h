@@ -163,6 +163,7 @@ struct reader {
 	const uint8_t *bytes;
 	uint32_t flags, roots, groups, classes;
 	uint32_t items;            /* not yet read as part of a group */
+	const uint8_t *companion;  /* KEY_BYTES; NULL: there is none */
 	const uint8_t *arithmetic; /* KEY_BYTES; NULL: arithmetic is no dependency */
 	struct machine_answer answers[MACHINE_ANSWERS_MAX];
 	uint32_t answer_count;

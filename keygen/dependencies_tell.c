@@ -36,6 +36,12 @@ static void tell_dependency(const struct telling *telling, const struct dependen
 	}
 }
 
+/* Only a process with the compiler can compare such a library. */
+static void tell_library(const struct telling *telling, enum dependency_kind kind)
+{
+	tell_dependency(telling, &(struct dependency){kind, DEPENDENCY_NOT_ASKED, .root = DEPENDENCY_NO_ROOT});
+}
+
 /* Reports the answers of the machine, and compares them with this machine's if the walk may look at anything. */
 static void tell_machine(const struct walk *walk)
 {
@@ -63,9 +69,11 @@ static int tell_begin(struct walk *walk)
 
 	telling->told.exact = walk->exact;
 	telling->told.roots = count;
+	if (walk->reader.companion) {
+		tell_library(telling, DEPENDENCY_COMPANION);
+	}
 	if (walk->reader.arithmetic) {
-		tell_dependency(telling, &(struct dependency){DEPENDENCY_ARITHMETIC, DEPENDENCY_NOT_ASKED,
-		                                              .root = DEPENDENCY_NO_ROOT});
+		tell_library(telling, DEPENDENCY_ARITHMETIC);
 	}
 	tell_machine(walk);
 	/* A damaged count must not cause an allocation of gigabytes. */

@@ -24,6 +24,7 @@ enum dependency_kind {
 	DEPENDENCY_PLACE,      /* a file or directory that was probed, not read */
 	DEPENDENCY_ABSENT,     /* a path that did not exist */
 	DEPENDENCY_ARITHMETIC, /* the functions with which constants were folded; no path */
+	DEPENDENCY_COMPANION,  /* the library that the compiler loads by itself; no path */
 	DEPENDENCY_MACHINE     /* a number of the machine; no path */
 };
 

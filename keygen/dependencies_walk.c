@@ -211,8 +211,8 @@ int walk_dependencies(struct walk *walk, const void *dependencies, size_t size, 
 	if (error == 0) {
 		error = walk_roots(walk);
 	}
-	if (error == 0) {
-		walk->seen = calloc((size_t)walk->reader.classes + 1, sizeof(*walk->seen));
+	if (error == 0 && walk->reader.classes > 0) {
+		walk->seen = calloc(walk->reader.classes, sizeof(*walk->seen));
 		error = walk->seen ? 0 : -ENOMEM;
 	}
 	for (uint32_t i = 0; error == 0 && i < walk->reader.groups; i++) {

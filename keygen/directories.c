@@ -14,6 +14,11 @@ const struct key *roots_arithmetic(const struct roots *roots)
 	return roots->arithmetic ? roots->arithmetic(roots->context) : NULL;
 }
 
+const struct key *roots_companion(const struct roots *roots)
+{
+	return roots->companion ? roots->companion(roots->context) : NULL;
+}
+
 void roots_free(struct roots *roots)
 {
 	for (size_t i = 0; i < roots->count; i++) {

@@ -38,10 +38,11 @@ struct roots {
 	struct root *root;
 	size_t count;
 	/*
-	 * Returns the digest of the functions with which constants are folded, or NULL if it is unknown. Set by the
-	 * caller; called only for results that depend on them.
+	 * Return the digest of the functions with which constants are folded, and of the library that the compiler
+	 * loads by itself, or NULL if it is unknown. Set by the caller; called only for results that depend on them.
 	 */
 	const struct key *(*arithmetic)(void *context);
+	const struct key *(*companion)(void *context);
 	void *context;
 };
 
@@ -51,8 +52,9 @@ struct places {
 	const char *cwd; /* may be NULL */
 };
 
-/* Returns NULL if the functions are unknown or the callback is not set. */
+/* Return NULL if the functions or the library are unknown, or the callback is not set. */
 const struct key *roots_arithmetic(const struct roots *roots);
+const struct key *roots_companion(const struct roots *roots);
 
 void roots_free(struct roots *roots);
 

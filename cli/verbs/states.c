@@ -28,7 +28,7 @@ struct states {
 	const struct entry *entry;
 	const struct request *request;
 	struct dependencies_told told;
-	size_t count, paths;     /* number of dependencies, and of those that are paths */
+	size_t paths;            /* number of dependencies that are paths */
 	bool is_relative;        /* a path is relative */
 	const struct from *from; /* NULL: no path is relative, or the directory cannot be entered */
 	char *directory;         /* that `from` means; NULL: none */
@@ -52,8 +52,7 @@ static void count_dependency(const struct dependency *dependency, void *context)
 {
 	struct states *states = context;
 
-	states->count++;
-	states->paths += dependency->kind != DEPENDENCY_ARITHMETIC && dependency->kind != DEPENDENCY_MACHINE;
+	states->paths += dependency->path != NULL;
 	states->is_relative |= dependency->relative;
 }
 
@@ -112,6 +111,10 @@ static void print_dependency(const struct dependency *dependency, void *context)
 	bool *has_unknown_root = context;
 
 	printf(RESULTS_LABEL "%-14s", "", dependency_state_text(dependency->state));
+	if (dependency->kind == DEPENDENCY_COMPANION) {
+		puts("the library that the compiler loads by itself");
+		return;
+	}
 	if (dependency->kind == DEPENDENCY_ARITHMETIC) {
 		puts("the mathematics functions that constants were folded with");
 		return;
@@ -137,7 +140,7 @@ static void print_states(struct states *states)
 	bool has_unknown_root = false;
 	int error;
 
-	if (states->count == 0) {
+	if (states->paths == 0) {
 		printf(RESULTS_LABEL "on no file\n", "depends");
 	} else {
 		printf(RESULTS_LABEL "on %zu %s%s\n", "depends", states->paths, states->paths == 1 ? "path" : "paths",
@@ -180,8 +183,9 @@ static void add_integer(struct json *json, const char *name, bool has_meaning, i
 static void add_dependency(const struct dependency *dependency, void *context)
 {
 	static const char *const kinds[] = {
-	    [DEPENDENCY_CONTENT] = "content",       [DEPENDENCY_PLACE] = "place",     [DEPENDENCY_ABSENT] = "absent",
-	    [DEPENDENCY_ARITHMETIC] = "arithmetic", [DEPENDENCY_MACHINE] = "machine",
+	    [DEPENDENCY_CONTENT] = "content",     [DEPENDENCY_PLACE] = "place",
+	    [DEPENDENCY_ABSENT] = "absent",       [DEPENDENCY_ARITHMETIC] = "arithmetic",
+	    [DEPENDENCY_COMPANION] = "companion", [DEPENDENCY_MACHINE] = "machine",
 	};
 	bool is_question = dependency->kind == DEPENDENCY_MACHINE;
 	struct json *json = context;

@@ -17,7 +17,15 @@
 #define MODES 4
 
 static struct root root[] = {{"/etc", 4}, {"/usr/include", 12}};
-static struct roots roots = {.root = root, .count = 2};
+static const struct key companion_key;
+
+static const struct key *companion(void *context)
+{
+	(void)context;
+	return &companion_key;
+}
+
+static struct roots roots = {.root = root, .count = 2, .companion = companion};
 static struct stream real;
 
 static void see(struct trace *trace, const char *path)
@@ -64,7 +72,12 @@ FUZZ_SET_UP()
 	static const uint8_t literal[] = {1, 0};
 	struct trace trace;
 	struct dependencies_input input = {
-	    .trace = &trace, .roots = &roots, .root_is_literal = literal, .has_memory_headers = true};
+	    .trace = &trace,
+	    .roots = &roots,
+	    .root_is_literal = literal,
+	    .companion = &companion_key,
+	    .has_memory_headers = true,
+	};
 
 	trace_init(&trace, INT64_MAX);
 	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
@@ -85,13 +98,15 @@ static void count(const struct dependency *dependency, void *context)
 {
 	struct tally *tally = context;
 
+	bool is_library = dependency->kind == DEPENDENCY_ARITHMETIC || dependency->kind == DEPENDENCY_COMPANION;
+
 	if (dependency->kind == DEPENDENCY_MACHINE) {
 		require(*dependency->question != '\0');
-	} else if (dependency->kind != DEPENDENCY_ARITHMETIC) {
+	} else if (!is_library) {
 		require(dependency->path && strlen(dependency->path) < PATH_MAX);
 	}
 	require(dependency->root == DEPENDENCY_NO_ROOT || dependency->state == DEPENDENCY_NOT_ASKED);
-	if (dependency->kind != DEPENDENCY_ARITHMETIC) {
+	if (!is_library) {
 		tally->told++;
 		tally->unchanged += dependency->state == DEPENDENCY_UNCHANGED;
 	}

@@ -192,6 +192,61 @@ Test(dependencies_build, dependencies_truncated_in_the_mathematics_digest_do_not
 	assert_no_part_holds();
 }
 
+static struct key companion_now;
+static bool companion_known;
+
+static const struct key *answer_companion(void *context)
+{
+	(void)context;
+	return companion_known ? &companion_now : NULL;
+}
+
+static void know_companion(void)
+{
+	companion_known = true;
+	tree_roots.companion = answer_companion;
+	input.companion = &companion_now;
+}
+
+Test(dependencies_build, a_result_holds_only_with_the_same_companion)
+{
+	struct key then;
+
+	know_companion();
+	build();
+	cr_assert_gt(built.size, 0);
+	cr_expect_not(dependencies_name_files(built.bytes, built.size));
+	assert_holds();
+	then = companion_now;
+	input.companion = &then;
+	companion_now.bytes[KEY_BYTES - 1] ^= 1;
+	assert_not("the library that the compiler loads differs");
+	companion_now = then;
+	companion_known = false;
+	assert_not("the library that the compiler loads cannot be foretold");
+	tree_roots.companion = NULL;
+	assert_not("the library that the compiler loads cannot be foretold");
+}
+
+Test(dependencies_build, companion_and_mathematics_library_are_not_mistaken_for_each_other)
+{
+	know_companion();
+	know_arithmetic();
+	companion_now.bytes[0] = 1;
+	build();
+	assert_holds();
+	companion_now.bytes[0] = 0;
+	arithmetic_now.bytes[0] = 1;
+	assert_not("the library that the compiler loads differs");
+}
+
+Test(dependencies_build, dependencies_truncated_in_the_companion_do_not_hold)
+{
+	know_companion();
+	build();
+	assert_no_part_holds();
+}
+
 static int64_t processors(void)
 {
 	int64_t answer = 0;
