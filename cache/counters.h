@@ -76,7 +76,7 @@
 	X(group, too_new)           /* B3 */                                                                        \
 	X(group, time_macros)       /* B4 */                                                                        \
 	X(group, environment)       /* B9, and load-time variables that changed since start */                      \
-	X(group, builtins)          /* what the compiler loads by itself is not where the loader would look */      \
+	X(group, builtins)          /* what the compiler loaded by itself cannot be identified */                   \
 	X(group, return_code)       /* B12: not a kept return code */                                               \
 	X(group, arguments)         /* arguments that the compiler itself refuses */                                \
 	X(group, cancelled)         /* flow callback said stop */                                                   \

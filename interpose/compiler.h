@@ -25,6 +25,7 @@
 #include "keygen/surroundings.h"
 #include "keygen/trace.h"
 
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
@@ -154,11 +155,8 @@ struct compiler {
 	 * such a function bypasses the cache for this library. NULL: there is no such function. */
 	bool (*opens)(const char *name);
 	int (*release)(const struct library *, int *ret_major, int *ret_minor);
-	/*
-	 * Returns the name of the library that this one loads by itself and on which results depend. False, or NULL:
-	 * there is none.
-	 */
-	bool (*companion)(const struct library *, char *ret_name, size_t size);
+	/* Writes the name of the library that this one loads by itself and on which results depend. NULL: none. */
+	void (*companion)(const struct library *, char ret_name[NAME_MAX]);
 
 	/* ---- a handle (compile/handle.h) ---- */
 

@@ -25,7 +25,7 @@
 #include "keygen/directories.h"
 #include "keygen/stream.h"
 
-#define REQUEST_FORMAT 2
+#define REQUEST_FORMAT 3
 
 /* Tags of all compilers' requests; 1 to 15, 24 to 27 and 30 are each compiler's own (28, 29: keygen/directories.h). */
 enum request_tag {

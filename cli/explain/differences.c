@@ -29,7 +29,7 @@ static difference_test is_other_release, is_other_build, is_other_program, is_mo
 #define ROUNDING \
 	"the thread's rounding mode, or its flushing of denormal numbers, differs; constants are folded with it"
 #define SOURCE "has changed (source text is not stored, so the lines are not known)"
-#define BUILD  "%t %n, or a library that it loads, is another build"
+#define BUILD  "%t %n is another build"
 #define PLACE  "bound to %w%b; now it is %n"
 #define PWD    "$PWD is spelled differently, and the entry is bound to it%b"
 

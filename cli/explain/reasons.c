@@ -32,8 +32,8 @@ static const char *const words[COUNTER_COUNT] = {
         "The compiler read a variable that is not part of the key, or the directory, environment or "
         "locale changed meanwhile. Unset that variable, or set it before the program starts.",
     [COUNTER_BYPASSED_builtins] =
-        "The library that the compiler loads itself (libnvrtc-builtins) is not where the loader would "
-        "look for it. Put both of one release side by side, or set LD_LIBRARY_PATH.",
+        "No loaded library has the SONAME of the one that the compiler loads itself (libnvrtc-builtins), so "
+        "it is not known which one was used. Install the file that belongs to the release.",
     [COUNTER_BYPASSED_return_code] =
         "The compiler failed in a way that may not repeat: out of memory, an internal error, options "
         "that it rejects, or a failure that its log does not explain.",

@@ -161,7 +161,7 @@ static enum counter surroundings_reason(const struct request *request, const str
 		    event, "the working directory, the environment or the machine changed during the compilation");
 		return COUNTER_BYPASSED_environment;
 	}
-	return identity_confirm(library, request->identity) ? COUNTER_NONE : COUNTER_BYPASSED_builtins;
+	return identity_has_companion(library) && !identity_confirm(library) ? COUNTER_BYPASSED_builtins : COUNTER_NONE;
 }
 
 /* Returns why the result must not be cached, or COUNTER_NONE. */

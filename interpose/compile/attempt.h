@@ -21,6 +21,7 @@
 #include "cache/counters.h"
 #include "interpose/compile/event.h"
 #include "interpose/compile/handle.h"
+#include "interpose/compile/identity.h"
 #include "interpose/compile/library.h"
 #include "interpose/watch/snapshot.h"
 #include "keygen/dependencies.h"
@@ -30,38 +31,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-
-/*
- * identity: identifies the compiler (docs/DESIGN.md)
- *
- * Purpose: the bytes that distinguish one compiler library from another: its release, its build-id, and the build-id of
- * its companion (libnvrtc-builtins contains built-in headers and per-architecture code). A file without a build-id is
- * identified by a digest of the whole file.
- *
- * libnvrtc loads its builtins by plain name at its first compilation, and a hit must not wait for that. So the file is
- * searched in the loader's order: among the loaded objects, then with loader_search(). After each real compilation the
- * object that was loaded is compared with the prediction. If they differ, the result is not cached, and later requests
- * use the identity of the loaded object.
- *
- * Calling sequence: identity_of() per compilation (the answer is stored per library); identity_confirm() after a real
- * compilation. Errors: identity_of() returns -ENOENT if the builtins cannot be predicted (glibc-hwcaps directories, no
- * such file). Threads: any; the first answer is published once. Fork: a child never finds half-written state.
- */
-
-struct identity {
-	size_t size;
-	uint8_t bytes[IDENTITY_MAX];
-};
-
-int identity_of(struct library *library, const struct identity **ret_identity);
-/* Returns true if the loaded builtins are those of the identity. */
-bool identity_confirm(struct library *library, const struct identity *identity);
-/*
- * Reads a file of at least `least` and at most `most` bytes into a block for free(); a NUL follows the last byte.
- * Errors: a negative errno; -EINVAL if the file is smaller or not regular, -EFBIG, -EAGAIN if it changed while it was
- * read.
- */
-int identity_read_file(const char *path, size_t least, size_t most, void **ret_bytes, size_t *ret_size);
 
 /* Properties of a request, which a compiler's describe() sets. */
 enum request_trait {

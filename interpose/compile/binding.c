@@ -217,6 +217,7 @@ int binding_decide(const struct request *request, struct observed *observed, con
 		}
 	}
 	binding.short_lived = is_short_lived(request, &binding, cwd);
+	binding.input.companion = roots_companion(&request->roots);
 	binding.input.arithmetic = (atomic_load(&trace->tainted) & TAINT_ARITHMETIC) != 0;
 	atomic_fetch_and(&trace->tainted, ~TAINTS_SOFT);
 	*ret_binding = binding;

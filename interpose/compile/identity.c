@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * An identity is a list of tagged pieces: release, build-ids or file digests. It is computed without loading the
- * companion, so that a hit does not pay for loading it.
- */
-#include "interpose/compile/attempt.h"
+#include "interpose/compile/identity.h"
 
 #include "cache/calls.h"
 #include "interpose/compile/log.h"
+#include "interpose/compiler.h"
 #include "interpose/elf/loader.h"
-#include "keygen/digest.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -22,8 +18,10 @@
 #define FIRST_PAGE  4096
 #define FIRST_PAGES 65536
 
-/* One per library slot: published once, and replaced once if the loader loaded another companion than predicted. */
+/* One per library slot, published once. */
 static _Atomic(const struct identity *) identities[LIBRARIES_MAX];
+/* Likewise; replaced if the loader loaded another companion than the search had found. */
+static _Atomic(const struct key *) companions[LIBRARIES_MAX];
 
 static bool append_piece(struct identity *identity, uint8_t kind, const void *bytes, size_t size)
 {
@@ -79,137 +77,38 @@ int identity_read_file(const char *path, size_t least, size_t most, void **ret_b
 	return 0;
 }
 
-static bool append_content(struct identity *identity, const char *path)
+static int digest_content(const char *path, struct key *ret_digest)
 {
 	struct span span = {NULL, 0};
-	struct key digest;
 	void *bytes = NULL;
-	bool appended;
+	int error = identity_read_file(path, 0, SIZE_MAX - 1, &bytes, &span.size);
 
-	if (identity_read_file(path, 0, SIZE_MAX - 1, &bytes, &span.size) != 0) {
-		return false;
+	if (error == 0) {
+		span.bytes = bytes;
+		digest_key(&span, 1, ret_digest);
+		free(bytes);
 	}
-	span.bytes = bytes;
-	digest_key(&span, 1, &digest);
-	appended = append_piece(identity, 'c', digest.bytes, sizeof(digest.bytes));
-	free(bytes);
-	return appended;
+	return error;
 }
 
-/* Appends the build-id if it is within the first `most` bytes of the file; -ENOENT if it is not. */
-static int append_build_id(struct identity *identity, int file, size_t most)
+static bool append_content(struct identity *identity, const char *path)
 {
-	const uint8_t *id;
-	void *bytes = malloc(most);
-	ssize_t size = bytes ? call_pread(file, bytes, most, 0) : -1;
-	size_t id_size;
-	int result = size < 0 ? -EIO : elf_build_id_in_file(bytes, (size_t)size, &id, &id_size);
+	struct key digest;
 
-	if (result == 0 && !append_piece(identity, 'b', id, id_size)) {
-		result = -EINVAL;
-	}
-	free(bytes);
-	return result;
+	return digest_content(path, &digest) == 0 && append_piece(identity, 'c', digest.bytes, sizeof(digest.bytes));
 }
 
-static bool append_file(struct identity *identity, const struct loader_file *file)
+static int make_identity(const struct library *library, struct identity *identity)
 {
-	int result = append_build_id(identity, file->descriptor, FIRST_PAGE);
+	const int release[] = {library->major, library->minor};
+	const char *name = library->node->name;
 
-	if (result == -ENOENT) {
-		result = append_build_id(identity, file->descriptor, FIRST_PAGES);
-	}
-	return result == 0 || (result == -ENOENT && append_content(identity, file->path));
-}
-
-struct wanted_object {
-	const char *name;
-	struct identity *identity;
-	bool found;
-	char path[PATH_MAX];
-};
-
-/*
- * Appends the build-id of the loaded object with the wanted name. Without a build-id, sets `path` to the object's path.
- */
-static int match_loaded(const struct elf_object *object, void *context)
-{
-	struct wanted_object *wanted = context;
-	const char *slash = strrchr(object->path, '/');
-	const char *base = slash ? slash + 1 : object->path;
-	const uint8_t *id;
-	size_t id_size;
-
-	if (strcmp(base, wanted->name) != 0 && (!object->soname || strcmp(object->soname, wanted->name) != 0)) {
-		return 0;
-	}
-	wanted->found = true;
-	wanted->path[0] = '\0';
-	if (elf_build_id(object, &id, &id_size) != 0 || !append_piece(wanted->identity, 'b', id, id_size)) {
-		strncat(wanted->path, object->path, sizeof(wanted->path) - 1);
-	}
-	return 1;
-}
-
-/*
- * Returns 1 if the build-id or digest was appended, 0 if no such object is loaded, -1 if a loaded one cannot be
- * identified.
- */
-static int append_loaded(struct identity *identity, const char *name)
-{
-	struct wanted_object *wanted = calloc(1, sizeof(*wanted));
-	int result = -1;
-
-	if (wanted) {
-		wanted->name = name;
-		wanted->identity = identity;
-		(void)elf_each_object(match_loaded, wanted);
-		if (!wanted->found) {
-			result = 0;
-		} else if (!wanted->path[0] || append_content(identity, wanted->path)) {
-			result = 1;
-		}
-	}
-	free(wanted);
-	return result;
-}
-
-/* Whether a companion that is not loaded is searched where the loader would find it, or counts as missing. */
-enum companion { COMPANION_FORETOLD, COMPANION_LOADED };
-
-static int make_identity(struct library *library, enum companion companion, struct identity *identity)
-{
-	char name[96];
-	struct loader_file *file;
-	int found;
-
-	identity->size = 0;
-	(void)snprintf(name, sizeof(name), "%s %d.%d", library->node->name, library->major, library->minor);
-	if (!append_piece(identity, 'n', name, strlen(name)) ||
-	    !(library->build_id_size ? append_piece(identity, 'b', library->build_id, library->build_id_size)
-	                             : append_content(identity, library->path))) {
-		return -ENOENT;
-	}
-	if (!library->compiler->companion || !library->compiler->companion(library, name, sizeof(name))) {
-		return 0;
-	}
-	found = append_loaded(identity, name);
-	if (found != 0 || companion == COMPANION_LOADED) {
-		return found > 0 ? 0 : -ENOENT;
-	}
-	file = malloc(sizeof(*file));
-	if (!file) {
-		return -ENOMEM;
-	}
-	found = loader_search(library->path, name, file) == LOADER_SEARCH_FOUND;
-	if (found) {
-		found = append_file(identity, file);
-		(void)close(file->descriptor);
-	}
-	log_write(LOG_DEBUG, "%s: %s %s", library->path, found ? "will load" : "cannot find",
-	          found ? file->path : name);
-	free(file);
-	return found ? 0 : -ENOENT;
+	return append_piece(identity, 'n', name, strlen(name)) &&
+	               append_piece(identity, 'r', release, sizeof(release)) &&
+	               (library->build_id_size ? append_piece(identity, 'b', library->build_id, library->build_id_size)
+	                                       : append_content(identity, library->path))
+	           ? 0
+	           : -ENOENT;
 }
 
 int identity_of(struct library *library, const struct identity **ret_identity)
@@ -226,7 +125,7 @@ int identity_of(struct library *library, const struct identity **ret_identity)
 	if (!made) {
 		return -ENOMEM;
 	}
-	result = make_identity(library, COMPANION_FORETOLD, made);
+	result = make_identity(library, made);
 	if (result != 0) {
 		free(made);
 		return result;
@@ -240,25 +139,157 @@ int identity_of(struct library *library, const struct identity **ret_identity)
 	return 0;
 }
 
-bool identity_confirm(struct library *library, const struct identity *identity)
-{
-	struct identity *truth = calloc(1, sizeof(*truth));
-	bool same;
+/* ---- the companion ---- */
 
-	if (!truth || make_identity(library, COMPANION_LOADED, truth) != 0) {
-		free(truth);
-		return false;
+bool identity_has_companion(const struct library *library)
+{
+	return library->compiler->companion != NULL;
+}
+
+/* A build-id is a digest itself, usually of 20 bytes: zeros and its size follow it. A longer one is digested. */
+static void put_build_id(const uint8_t *id, size_t size, struct key *ret_digest)
+{
+	const struct span span = {id, size};
+
+	if (size >= sizeof(ret_digest->bytes)) {
+		digest_key(&span, 1, ret_digest);
+		return;
 	}
-	same = truth->size == identity->size && memcmp(truth->bytes, identity->bytes, truth->size) == 0;
-	if (same) {
-		free(truth);
-		return true;
+	memset(ret_digest->bytes, 0, sizeof(ret_digest->bytes));
+	memcpy(ret_digest->bytes, id, size);
+	ret_digest->bytes[sizeof(ret_digest->bytes) - 1] = (uint8_t)size;
+}
+
+/* Finds the build-id if it is within the first `most` bytes of the file; -ENOENT if it is not. */
+static int read_build_id(int file, size_t most, struct key *ret_digest)
+{
+	const uint8_t *id;
+	void *bytes = malloc(most);
+	ssize_t size = bytes ? call_pread(file, bytes, most, 0) : -1;
+	size_t id_size;
+	int result = size < 0 ? -EIO : elf_build_id_in_file(bytes, (size_t)size, &id, &id_size);
+
+	if (result == 0) {
+		put_build_id(id, id_size, ret_digest);
 	}
-	/*
-	 * The wrong identity is not freed, because another thread may still read it. This happens at most once per
-	 * library.
-	 */
-	log_write(LOG_WARNING, "%s loaded another companion library than expected: not cached", library->path);
-	atomic_store_explicit(&identities[library->slot], truth, memory_order_release);
-	return false;
+	free(bytes);
+	return result;
+}
+
+static int digest_file(const struct loader_file *file, struct key *ret_digest)
+{
+	int result = read_build_id(file->descriptor, FIRST_PAGE, ret_digest);
+
+	if (result == -ENOENT) {
+		result = read_build_id(file->descriptor, FIRST_PAGES, ret_digest);
+	}
+	return result == -ENOENT ? digest_content(file->path, ret_digest) : result;
+}
+
+struct wanted_object {
+	const char *name;
+	struct key *digest;
+	char path[PATH_MAX]; /* of an object without a build-id */
+};
+
+/*
+ * The loader takes an object for `name` by its DT_SONAME, or if it was itself opened by that plain name. The name of
+ * its file does not count.
+ */
+static int match_loaded(const struct elf_object *object, void *context)
+{
+	struct wanted_object *wanted = context;
+	const uint8_t *id;
+	size_t id_size;
+
+	if (!object->soname || strcmp(object->soname, wanted->name) != 0) {
+		return 0;
+	}
+	if (elf_build_id(object, &id, &id_size) == 0) {
+		put_build_id(id, id_size, wanted->digest);
+	} else {
+		strncat(wanted->path, object->path, sizeof(wanted->path) - 1);
+	}
+	return 1;
+}
+
+/* Finds the companion among the loaded objects. -ENOENT: it is not loaded; others: it cannot be identified. */
+static int find_loaded(const char *name, struct key *ret_digest)
+{
+	struct wanted_object *wanted = malloc(sizeof(*wanted));
+	int error = -ENOENT;
+
+	if (!wanted) {
+		return -ENOMEM;
+	}
+	wanted->name = name;
+	wanted->digest = ret_digest;
+	wanted->path[0] = '\0';
+	if (elf_each_object(match_loaded, wanted)) {
+		error = wanted->path[0] && digest_content(wanted->path, ret_digest) != 0 ? -EIO : 0;
+	}
+	free(wanted);
+	return error;
+}
+
+/* Finds the companion that the loader would load now. */
+static int find_on_disk(const struct library *library, const char *name, struct key *ret_digest)
+{
+	struct loader_file *file = malloc(sizeof(*file));
+	int error = file ? -ENOENT : -ENOMEM;
+	bool found = file && loader_search(library->handle, name, file) == LOADER_SEARCH_FOUND;
+
+	if (found) {
+		error = digest_file(file, ret_digest);
+		(void)close(file->descriptor);
+	}
+	log_write(LOG_DEBUG, "%s: %s %s", library->path, error == 0 ? "will load" : "cannot find",
+	          found ? file->path : name);
+	free(file);
+	return error;
+}
+
+/* Publishes the digest unless it is already published. A replaced one is leaked: another thread may still read it. */
+static const struct key *publish_companion(const struct library *library, const struct key *digest)
+{
+	_Atomic(const struct key *) *place = &companions[library->slot];
+	const struct key *known = atomic_load_explicit(place, memory_order_acquire);
+	struct key *made;
+
+	if (known && memcmp(known, digest, sizeof(*digest)) == 0) {
+		return known;
+	}
+	made = malloc(sizeof(*made));
+	if (made) {
+		*made = *digest;
+		atomic_store_explicit(place, made, memory_order_release);
+	}
+	return made;
+}
+
+const struct key *identity_companion(const struct library *library)
+{
+	const struct key *known = atomic_load_explicit(&companions[library->slot], memory_order_acquire);
+	char name[NAME_MAX];
+	struct key digest;
+	int error;
+
+	if (known || !identity_has_companion(library)) {
+		return known;
+	}
+	library->compiler->companion(library, name);
+	error = find_loaded(name, &digest);
+	if (error == -ENOENT) {
+		error = find_on_disk(library, name, &digest);
+	}
+	return error == 0 ? publish_companion(library, &digest) : NULL;
+}
+
+const struct key *identity_confirm(const struct library *library)
+{
+	char name[NAME_MAX];
+	struct key digest;
+
+	library->compiler->companion(library, name);
+	return find_loaded(name, &digest) == 0 ? publish_companion(library, &digest) : NULL;
 }

@@ -277,6 +277,7 @@ static bool pin_library(struct library *library)
 		dlclose(handle);
 	}
 	loader_forget_error();
+	library->handle = same ? handle : NULL;
 	return same;
 }
 

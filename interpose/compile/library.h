@@ -49,6 +49,7 @@ struct library {
 	const char *reason_text;                     /* why it is bypassed: a static string for the log */
 	enum counter reason;
 	/* of a ready library */
+	void *handle; /* dlopen()'s; never closed */
 	int major, minor;
 	uint8_t build_id[64];
 	size_t build_id_size;

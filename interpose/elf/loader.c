@@ -5,12 +5,16 @@
  */
 #include "interpose/elf/loader.h"
 
+#include <elf.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <gnu/libc-version.h>
+#include <link.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -151,36 +155,66 @@ static enum loader_search look_in_directory(const char *directory, const char *n
 }
 
 /*
- * Returns how many of the directories are searched before ld.so.cache: all except the loader's own defaults, which are
- * at the end, each once. dls_flags would say so, but glibc always sets it to 0 (elf/dl-load.c, "XXX").
+ * Returns how many directories at the end of the search path are also the last ones of a list that ends at `end`. The
+ * loader keeps its default directories as such a list: each with a slash and a NUL.
  */
-static unsigned before_loader_cache(const Dl_serinfo *info)
+static unsigned count_alike(const Dl_serinfo *info, const char *begin, const char *end)
 {
-	static const char *const defaults[] = {"/lib",
-	                                       "/usr/lib",
-	                                       "/lib64",
-	                                       "/usr/lib64",
-	                                       "/lib/x86_64-linux-gnu",
-	                                       "/usr/lib/x86_64-linux-gnu",
-	                                       "/lib/aarch64-linux-gnu",
-	                                       "/usr/lib/aarch64-linux-gnu"};
-	unsigned count = info->dls_cnt;
-	unsigned seen = 0;
+	unsigned count = 0;
 
-	while (count > 0) {
-		unsigned which = 0;
+	while (count < info->dls_cnt) {
+		const char *name = info->dls_serpath[info->dls_cnt - 1 - count].dls_name;
+		size_t size = strlen(name) + sizeof("/");
 
-		while (which < sizeof(defaults) / sizeof(defaults[0]) &&
-		       strcmp(defaults[which], info->dls_serpath[count - 1].dls_name) != 0) {
-			which++;
-		}
-		if (which == sizeof(defaults) / sizeof(defaults[0]) || (seen & 1U << which)) {
+		if ((size_t)(end - begin) < size || memcmp(end - size, name, size - sizeof("/")) != 0 ||
+		    memcmp(end - sizeof("/"), "/", sizeof("/")) != 0) {
 			break;
 		}
-		seen |= 1U << which;
-		count--;
+		end -= size;
+		count++;
 	}
 	return count;
+}
+
+/* Searches the bytes for the list of default directories. Returns how many of them end the search path; 0: none. */
+static unsigned count_defaults(const Dl_serinfo *info, const char *bytes, size_t size)
+{
+	const char *last = info->dls_serpath[info->dls_cnt - 1].dls_name;
+	const char *end = bytes + size;
+	size_t last_size = strlen(last);
+	unsigned most = 0;
+
+	for (const char *at = bytes; (at = memmem(at, (size_t)(end - at), last, last_size)) != NULL; at++) {
+		const char *behind = at + last_size + sizeof("/");
+		unsigned count = behind <= end ? count_alike(info, bytes, behind) : 0;
+
+		most = count > most ? count : most;
+	}
+	return most;
+}
+
+/*
+ * Returns how many of the directories are searched before ld.so.cache: all except the loader's defaults, which are at
+ * the end. dls_flags would say so, but glibc always sets it to 0 (elf/dl-load.c, "XXX"), and the defaults differ
+ * between distributions, so they are read from the loader's image. Returns false if the order is not known: a loader
+ * that was started by hand (no AT_BASE) may ignore ld.so.cache.
+ */
+static bool before_loader_cache(const Dl_serinfo *info, unsigned *ret_count)
+{
+	const int saved_errno = errno; /* getauxval reports a missing entry through it */
+	const char *base = (const char *)getauxval(AT_BASE);
+	const ElfW(Ehdr) *head = (const ElfW(Ehdr) *)base;
+	const ElfW(Phdr) *segment = base ? (const ElfW(Phdr) *)(base + head->e_phoff) : NULL;
+	unsigned defaults = 0;
+
+	errno = saved_errno;
+	for (size_t i = 0; base && info->dls_cnt > 0 && i < head->e_phnum && defaults == 0; i++) {
+		if (segment[i].p_type == PT_LOAD && segment[i].p_flags == PF_R) {
+			defaults = count_defaults(info, base + segment[i].p_vaddr, segment[i].p_memsz);
+		}
+	}
+	*ret_count = info->dls_cnt - defaults;
+	return defaults > 0;
 }
 
 static enum loader_search look_along(const Dl_serinfo *info, unsigned from, unsigned to, const char *name,
@@ -194,24 +228,14 @@ static enum loader_search look_along(const Dl_serinfo *info, unsigned from, unsi
 	return found;
 }
 
-enum loader_search loader_search(const char *library, const char *name, struct loader_file *ret_file)
+static enum loader_search look_everywhere(const Dl_serinfo *info, const char *name, struct loader_file *ret_file)
 {
-	void *handle = loader_open_again(library, 0);
-	Dl_serinfo size_only;
-	Dl_serinfo *info = NULL;
+	enum loader_search found;
 	unsigned first_default;
-	enum loader_search found = LOADER_SEARCH_NOWHERE;
 
-	if (!handle) {
-		goto out;
+	if (!before_loader_cache(info, &first_default)) {
+		return LOADER_SEARCH_UNKNOWN;
 	}
-	if (dlinfo(handle, RTLD_DI_SERINFOSIZE, &size_only) != 0 || !(info = malloc(size_only.dls_size))) {
-		goto out;
-	}
-	if (dlinfo(handle, RTLD_DI_SERINFOSIZE, info) != 0 || dlinfo(handle, RTLD_DI_SERINFO, info) != 0) {
-		goto out;
-	}
-	first_default = before_loader_cache(info);
 	found = look_along(info, 0, first_default, name, ret_file);
 	if (found == LOADER_SEARCH_NOWHERE) {
 		found = look_in_loader_cache(name, ret_file);
@@ -219,11 +243,20 @@ enum loader_search loader_search(const char *library, const char *name, struct l
 	if (found == LOADER_SEARCH_NOWHERE) {
 		found = look_along(info, first_default, info->dls_cnt, name, ret_file);
 	}
-out:
-	free(info);
-	if (handle) {
-		dlclose(handle);
+	return found;
+}
+
+enum loader_search loader_search(void *handle, const char *name, struct loader_file *ret_file)
+{
+	enum loader_search found = LOADER_SEARCH_UNKNOWN;
+	Dl_serinfo size_only;
+	Dl_serinfo *info = NULL;
+
+	if (dlinfo && dlinfo(handle, RTLD_DI_SERINFOSIZE, &size_only) == 0 && (info = malloc(size_only.dls_size)) &&
+	    dlinfo(handle, RTLD_DI_SERINFOSIZE, info) == 0 && dlinfo(handle, RTLD_DI_SERINFO, info) == 0) {
+		found = look_everywhere(info, name, ret_file);
 	}
+	free(info);
 	loader_forget_error();
 	return found;
 }

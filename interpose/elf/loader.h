@@ -40,7 +40,7 @@ static inline void loader_forget_error(void)
  * loader_search: finds the file that the loader would open when a library opens another one by plain name
  *
  * The search has the loader's order: the search path of the opening library (RTLD_DI_SERINFO: RPATH, LD_LIBRARY_PATH,
- * RUNPATH); ld.so.cache; the default directories.
+ * RUNPATH); ld.so.cache; the default directories. No file is loaded, and no lock of the loader is taken.
  *
  * Calling sequence: loader_search() for a loaded library. Errors: UNKNOWN or NOWHERE; the dlerror state is cleared.
  * Threads: any.
@@ -49,7 +49,8 @@ static inline void loader_forget_error(void)
 enum loader_search {
 	LOADER_SEARCH_NOWHERE,
 	LOADER_SEARCH_FOUND,
-	LOADER_SEARCH_UNKNOWN /* it may be in a directory for a processor variant, which the loader selects */
+	/* the loader selects among directories for processor variants, or its order is not known (--inhibit-cache) */
+	LOADER_SEARCH_UNKNOWN
 };
 
 struct loader_file {
@@ -57,10 +58,7 @@ struct loader_file {
 	char path[PATH_MAX];
 };
 
-/*
- * Finds the file of `name`. `library` is the path under which the opening library is loaded. `ret_file` is valid if
- * FOUND.
- */
-enum loader_search loader_search(const char *library, const char *name, struct loader_file *ret_file);
+/* Finds the file of `name`. `handle` is the opening library's, from dlopen(). `ret_file` is valid if FOUND. */
+enum loader_search loader_search(void *handle, const char *name, struct loader_file *ret_file);
 
 #endif

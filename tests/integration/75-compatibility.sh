@@ -72,7 +72,7 @@ for fixture in "$fixtures"/*.tar.gz; do
 	check "$version: what a result is of, and what it holds." shows "$version"
 	check "$version: its journal is continued, and its counts are continued or start at zero." notes "$version"
 	check "$version: its bundle is imported." imports "$version"
-	if grep -q 'REQUEST_FORMAT 2$' "$top/keygen/surroundings.h"; then
+	if grep -q 'REQUEST_FORMAT 3$' "$top/keygen/surroundings.h"; then
 		verb=hit found=5
 	else
 		verb='asked for no more, as their keys are of an earlier format' found=0

@@ -77,14 +77,4 @@ check "A compile that read a set unlisted variable is not cached." variable
 unset_variable() { kept --fake-env=HOST_SAYS && HOST_SAYS=1 compile --fake-env=HOST_SAYS && [ "$(stat_of hits_disk)" = 0 ] &&
 	compile --fake-env=HOST_SAYS && [ "$(stat_of hits_disk)" = 1 ]; }
 check "A result compiled without a variable is a hit only while it is not set." unset_variable
-other_builtins() {
-	local note
-	mkdir -p "$tmp/other" && cp "$FAKE/13/libnvrtc-builtins.so.13.0" "$tmp/other/" || return
-	note=$(readelf -SW "$tmp/other/libnvrtc-builtins.so.13.0" | sed -n 's/.*\.note\.gnu\.build-id *NOTE *[0-9a-f]* \([0-9a-f]*\) .*/\1/p')
-	printf '\377\377' | dd of="$tmp/other/libnvrtc-builtins.so.13.0" bs=1 seek=$((16#$note + 16)) conv=notrunc 2>/dev/null
-	before=$BUILD/tests/fixtures/libother_builtins.so OTHER_BUILTINS=$1 not_kept builtins -arch=sm_90
-}
-if [ -e "$BUILD/tests/fixtures/libother_builtins.so" ]; then
-	check "A compile with another builtins library than the key says is not cached." other_builtins "$tmp/other/libnvrtc-builtins.so.13.0"
-fi
 plan

@@ -47,7 +47,7 @@ Another build of NVRTC is named by its number, where its file has one.
   $ for build in one other; do LD_LIBRARY_PATH= NVRTC=$TMP/$build/libnvrtc.so.13 host '{}'; done; explain
   a.cu (PID, TIME)  MISS, compiled in TIME, stored as KEY
   closest cached entry: KEY, TIME earlier. Same source, options.
-    build of the compiler  NVRTC 13.0, or a library that it loads, is another build
+    build of the compiler  NVRTC 13.0 is another build
   $ fresh; for name in one/libnvrtc.so.13.0.48 other/libnvrtc.so.13.0.88; do mv ${name%.0.*} $name; ln -s ${name#*/} ${name%.0.*}; done
   $ for build in one other; do LD_LIBRARY_PATH= NVRTC=$TMP/$build/libnvrtc.so.13 host '{}'; done; explain
   a.cu (PID, TIME)  MISS, compiled in TIME, stored as KEY
