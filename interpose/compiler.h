@@ -198,12 +198,10 @@ struct compiler {
 	const struct compiler_code *codes; /* from 0 on */
 	size_t code_count;
 	/*
-	 * Adds to the trace what the watch cannot see. Returns COUNTER_NONE, or the reason why that fails. NULL: the
-	 * watch sees everything.
+	 * Adds to the trace what the watch cannot see, such as paths and time macros in source, options or names.
+	 * Returns COUNTER_NONE, or the reason why that fails. NULL: the watch sees everything.
 	 */
-	enum counter (*unwatched)(const struct request *, struct trace *);
-	/* Taints the trace if source, options or names contain paths or time macros. NULL: they do not. */
-	void (*read_texts)(struct handle *, const struct call *, const struct request *, struct trace *);
+	enum counter (*unwatched)(struct handle *, const struct call *, const struct request *, struct trace *);
 	/* Returns a reason of this compiler's own why the result must not be cached, with details for the event, or
 	 * COUNTER_NONE. NULL: it has no reasons of its own. */
 	enum counter (*refuses)(const struct handle *, const struct request *, struct event *);

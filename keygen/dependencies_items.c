@@ -109,7 +109,7 @@ static int add_event(const struct dependencies_input *input, const struct trace_
 	uint32_t base;
 	int error;
 
-	if (event->kind == TRACE_SCRATCH_READ || event->kind == TRACE_SCRATCH_MADE) {
+	if (event->kind >= TRACE_SCRATCH_READ) {
 		return 0;
 	}
 	error = describe_event(event, &item);

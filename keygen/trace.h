@@ -27,9 +27,13 @@ enum trace_kind {
 	TRACE_PROBE = 1,   /* stat: present (stamp) or absent (error) */
 	TRACE_OPEN = 2,    /* opened for reading: present (stamp, digest) or absent (error) */
 	TRACE_LISTING = 3, /* a directory was listed, or a path resolved in a way that dependencies cannot express */
-	/* a file that the compiler keeps for later compilations was opened or created: no dependency (enum scratch) */
+	/*
+	 * A file that the compiler keeps for later compilations (enum scratch), which is no dependency: it was opened
+	 * or found absent, opened again, created.
+	 */
 	TRACE_SCRATCH_READ = 4,
-	TRACE_SCRATCH_MADE = 5
+	TRACE_SCRATCH_READ_AGAIN = 5,
+	TRACE_SCRATCH_MADE = 6
 };
 
 struct trace_event {

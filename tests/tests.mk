@@ -56,10 +56,10 @@ soak: all $(WORKER) $(FAKE)/13/libnvrtc.so.13 $(FAKE)/13/libnvrtc-builtins.so.13
 # Long runs of tests/cases/random_tests.py: make edits ROUNDS=5000 SEED=7; the others likewise.
 ROUNDS ?= 5000
 SEED   ?= 1
-edits calls links texts: all $(BUILD)/tests/player $(BUILD)/tests/fixtures/libwall_clock.so
+edits calls links pch texts: all $(BUILD)/tests/player $(BUILD)/tests/fixtures/libwall_clock.so
 	eval "$$(scripts/nvrtc-env)" && NVJITLINK_LIB=$$NVJITLINK_LIB NVVM_LIB=$$NVVM_LIB NVRTC_LIB=$$NVRTC_LIB/$$NVRTC_SONAME ROUNDS=$(ROUNDS) SEED=$(SEED) \
 		python3 tests/cases/random_tests.py $@ $(BUILD)
-.PHONY: edits calls links texts
+.PHONY: edits calls links pch texts
 
 # When each compiler reads each argument, by all case files and the toolkit that was found, or releases of scripts/setup:
 # make memory RELEASES='12.4 13' CASES=unresolved MEMORY=name

@@ -67,8 +67,8 @@ static const char *const words[COUNTER_COUNT] = {
     [COUNTER_BYPASSED_extensions] =
         "The program uses a private extension of NVRTC's interface, whose effects are not known.",
     [COUNTER_BYPASSED_precompiled_header] =
-        "The precompiled header could not be identified, or the program has set the size of its heap. "
-        "Without --pch the result is cached.",
+        "The precompiled header is a file of the program, could not be made, or was made of other headers "
+        "in memory, options or directories. Without --pch the result is cached.",
     [COUNTER_BYPASSED_bundled_headers] =
         "--use-bundled-headers unpacked NVRTC's headers into its directory, or may not write there. Once "
         "they are unpacked, compilations are cached.",

@@ -308,9 +308,6 @@ struct entry *admit_result(struct handle *handle, const struct call *call, struc
 	struct entry *entry = NULL;
 	enum counter reason;
 
-	if (compiler->read_texts) {
-		compiler->read_texts(handle, call, &attempt->request, &attempt->observed.trace);
-	}
 	/*
 	 * If memory ran out here, waiters for this key may try themselves. Any other failure would be the same for
 	 * them.

@@ -5,7 +5,7 @@
  * Purpose: prepares the input of dependencies_build(). A root (the program's directory, an absolute -I directory) or
  * the working directory is literal, so that the result is valid only where the path has the same text, if
  *   - its text is in a product, the log or a lowered name;
- *   - a text of this compilation (the compiler's read_texts(), files that were read) contains __FILE__ or a similar
+ *   - a text of this compilation (the compiler's unwatched(), files that were read) contains __FILE__ or a similar
  *     macro, or a path inside a place: what the compiler computes from those need not show as text;
  *   - it is the working directory, and texts may contain it in a spelling that a search does not find.
  *

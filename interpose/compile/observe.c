@@ -101,7 +101,8 @@ static void begin_watch(const struct request *request, enum watching watching, s
 	watch_begin(&observed->trace);
 }
 
-static void end_watch(const struct request *request, struct observed *observed)
+static void end_watch(struct handle *handle, const struct call *call, const struct request *request,
+                      struct observed *observed)
 {
 	struct library *library = request->library;
 
@@ -110,7 +111,7 @@ static void end_watch(const struct request *request, struct observed *observed)
 	}
 	watch_end(&observed->trace);
 	if (library->compiler->unwatched) {
-		observed->unknown = library->compiler->unwatched(request, &observed->trace);
+		observed->unknown = library->compiler->unwatched(handle, call, request, &observed->trace);
 	}
 	if (!watch_verify(atomic_load(&library->watch))) {
 		observed->watching = WATCHING_NOTHING;
@@ -138,7 +139,7 @@ void observe_compile(struct handle *handle, const struct call *call, enum counte
 	start = runtime_clock();
 	observed->return_code = leave_library(&excursion, call_compiler);
 	observed->cost_ns = (uint64_t)(runtime_clock() - start);
-	end_watch(request, observed);
+	end_watch(handle, call, request, observed);
 	if (watching == WATCHING_NOTHING) {
 		observed->doubt = COUNTER_BYPASSED_unwatchable;
 	}

@@ -81,10 +81,11 @@ bool artifacts_explain_failure(const struct handle *handle, const struct result 
 {
 	static const char *const errors[] = {
 	    "error:", "Error:", "error   :", "fatal   :", "error detected", "errors detected"};
+	static const char *const full[] = {"while writing PCH file"};
 	const struct section *log = result_section(result, RESULT_TAG_OWN + PRODUCT_ProgramLog);
 
 	(void)handle;
-	return log && !result_says_shortage(log) && RESULT_SAYS(log, errors);
+	return log && !result_says_shortage(log) && !RESULT_SAYS(log, full) && RESULT_SAYS(log, errors);
 }
 
 const struct entry *artifacts_product_from(const struct handle *handle, size_t product)

@@ -23,7 +23,7 @@ int artifacts_collect(const struct handle *handle, struct result *result);
 /*
  * Returns true if the log names an error in the program. If memory runs out, ptxas fails with the return code of an
  * error in the program. Then the log of 13.0 has only warnings (the message goes to stderr); other releases may report
- * the shortage in the log.
+ * the shortage in the log. So does a file system without room for a precompiled header.
  */
 bool artifacts_explain_failure(const struct handle *handle, const struct result *result);
 /*

@@ -140,29 +140,25 @@ static int run_compile(const struct handle *handle, const struct call *call, enu
 }
 
 /*
- * Adds the files that earlier --pch compilations read. Refuses the result if NVRTC unpacked bundled headers, which a
- * hit would not do.
+ * Reads the texts, and adds what earlier --pch compilations read. Refuses the result if NVRTC unpacked bundled headers,
+ * which a hit would not do.
  */
-static enum counter complete_trace(const struct request *request, struct trace *trace)
+static enum counter complete_trace(struct handle *handle, const struct call *call, const struct request *request,
+                                   struct trace *trace)
 {
-	enum counter reason = COUNTER_NONE;
+	uint32_t watched = atomic_load(&trace->tainted);
 
-	if (options_of(request)->bundle && (atomic_load(&trace->tainted) & TAINT_WRITE)) {
-		reason = COUNTER_BYPASSED_bundled_headers;
+	texts_read(handle, call, request, trace);
+	if (options_of(request)->pch && pch_complete(program_of(handle), call, watched, trace) != 0) {
+		return COUNTER_BYPASSED_precompiled_header;
 	}
-	if (options_of(request)->pch) {
-		if (pch_complete(trace) != 0) {
-			reason = COUNTER_BYPASSED_precompiled_header;
-		}
-		pch_remember(trace);
-	}
-	return reason;
+	return options_of(request)->bundle && (watched & TAINT_WRITE) ? COUNTER_BYPASSED_bundled_headers : COUNTER_NONE;
 }
 
 static enum counter refuse_result(const struct handle *handle, const struct request *request, struct event *event)
 {
-	(void)event;
 	if (options_of(request)->tells_process) {
+		event_explain_refusal(event, "with these options the log depends on the process");
 		return COUNTER_BYPASSED_history;
 	}
 	if (sticky_spoils(handle->library, options_of(request))) {
@@ -227,7 +223,6 @@ const struct compiler nvrtc_compiler = {
     .codes = codes,
     .code_count = sizeof(codes) / sizeof(codes[0]),
     .unwatched = complete_trace,
-    .read_texts = texts_read,
     .refuses = refuse_result,
     .artifacts = nvrtc_products,
     .artifact_count = PRODUCT_COUNT,

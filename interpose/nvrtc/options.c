@@ -34,6 +34,7 @@ enum option_effect {
 	OPTION_DIAG_ERROR = 1 << 8, /* harmless, and turns warnings into errors */
 	OPTION_BINDS = 1 << 9,      /* may let paths reach the output */
 	OPTION_TELLS = 1 << 10,     /* its output depends on the process */
+	OPTION_TIME = 1 << 11,      /* like BINDS; its value is the file for run times, or "-" for the log */
 	OPTION_RESTRICT = STICKY_RESTRICT << STICKY_AT,
 	OPTION_OPT_INFO = STICKY_OPT_INFO << STICKY_AT,
 	OPTION_SPLIT = STICKY_SPLIT << STICKY_AT,
@@ -118,7 +119,7 @@ enum option_form {
 	X(PCH, VALUE, "pch-messages", "pch-messages")                                 \
 	X(PCH, VALUE, "instantiate-templates-in-pch", "instantiate-templates-in-pch") \
 	X(TRACE, JOINED, "fdevice-time-trace", "fdevice-time-trace")                  \
-	X(BINDS, JOINED, "time", "time")                                              \
+	X(TIME, JOINED, "time", "time")                                               \
 	X(BINDS, FLAG, "device-float128", "device-float128")                          \
 	X(BINDS, FLAG, "no-lineinfo-inlined-at", "no-lineinfo-ia")                    \
 	X(BINDS, FLAG, "warning-as-error", "Werror")                                  \
@@ -248,6 +249,10 @@ static int note_value(struct options *options, size_t capacity, const struct kno
 		 * a root.
 		 */
 		options->unknown |= value[0] == '/' || has_doubtful_ends(value, strlen(value));
+		return 0;
+	case OPTION_TIME:
+		options->unknown = true;
+		options->tells_process |= value[strspn(value, " \t")] == '-';
 		return 0;
 	case OPTION_PTXAS:
 		options->unknown |= !ptxas_value_is_harmless(value);

@@ -42,10 +42,10 @@ struct options {
 	bool loose;
 	bool spells;        /* its paths are in the output; the caller clears it for releases that do not write them */
 	bool unknown;       /* an option that may let paths reach the output */
-	bool tells_process; /* the log or the return code depends on earlier compilations of the process */
+	bool tells_process; /* the log or the return code depends on the process or on earlier compilations of it */
 	bool errors;        /* some warnings are treated as errors */
 	bool ptxas_speaks;  /* -Xptxas -v and similar: ptxas adds to the log */
-	bool pch;           /* --pch: automatic precompiled headers */
+	bool pch;           /* --pch and other options about precompiled headers */
 	const char *bundle; /* the directory of --use-bundled-headers, which is in `include` too; NULL: not given */
 	uint32_t sticky;    /* STICKY_*: options with an effect on later compilations of the process */
 	uint64_t uncleared; /* 0, or a hash of the options that may have such an effect */

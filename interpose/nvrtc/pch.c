@@ -5,19 +5,34 @@
  */
 #include "interpose/nvrtc/pch.h"
 
+#include "interpose/nvrtc/request.h"
+#include "interpose/watch/snapshot.h"
+#include "keygen/digest.h"
+
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+/* What a compilation has put into the PCH that it created, or would have put into it, besides files. */
+struct input {
+	struct key digest; /* of headers in memory, options, variables, and directories of process and program */
+	const char *name;  /* the program's, without its directory */
+	bool names_itself; /* that name may be in the PCH */
+	uint32_t taints;   /* by files that were read */
+};
 
 /*
- * One PCH file, and the files that the compilation that created it had read. `trace` is only a container of events
- * here.
+ * One PCH file, and the compilation that created it. `trace` is only a container of the events that this compilation
+ * had read.
  */
 struct maker {
 	struct maker *next;
 	char *path;
+	struct file_stamp stamp; /* of the PCH file when that compilation had ended */
+	struct input input;      /* the record owns its name */
 	struct trace trace;
 };
 
@@ -45,6 +60,7 @@ static bool is_work_file(const char *name)
 	return end && *end == '\0';
 }
 
+/* A forked child uses the directory of its parent, whose record of it may differ from the child's. */
 static bool is_scratch(const char *path)
 {
 	static const char directory[] = "/__nvrtc_auto_pch_";
@@ -52,9 +68,10 @@ static bool is_scratch(const char *path)
 	const char *slash = path ? strrchr(path, '/') : NULL;
 
 	if (at) {
-		const char *end = skip_numbers(at + sizeof(directory) - 1);
+		const char *number = at + sizeof(directory) - 1;
+		const char *end = skip_numbers(number);
 
-		return end && (*end == '/' || *end == '\0') && !strstr(end, "..");
+		return end && (*end == '/' || *end == '\0') && !strstr(end, "..") && atoi(number) == getpid();
 	}
 	return slash && is_work_file(slash + 1);
 }
@@ -79,6 +96,17 @@ static struct maker *find_maker(const char *path)
 	return maker;
 }
 
+static int look_at(const char *path, struct file_stamp *ret_stamp)
+{
+	struct stat status;
+
+	if (stat(path, &status) != 0) {
+		return -errno;
+	}
+	file_stamp_from(&status, ret_stamp);
+	return 0;
+}
+
 /*
  * Returns true if the path still has the state of the event. Directories are compared only by identity, because their
  * times change with every temporary file of another process.
@@ -86,24 +114,95 @@ static struct maker *find_maker(const char *path)
 static bool still_so(const struct trace_event *event)
 {
 	struct file_stamp stamp;
-	struct stat status;
+	int error = look_at(event->path, &stamp);
 
-	if (event->error != 0) {
-		return stat(event->path, &status) != 0 && errno == event->error;
+	if (error != 0 || event->error != 0) {
+		return error == -event->error;
 	}
-	if (stat(event->path, &status) != 0) {
-		return false;
-	}
-	file_stamp_from(&status, &stamp);
 	if (S_ISDIR(stamp.mode)) {
 		return stamp.device == event->stamp.device && stamp.inode == event->stamp.inode;
 	}
 	return file_stamp_same(&stamp, &event->stamp);
 }
 
-static int complete_from(const struct maker *maker, struct trace *trace)
+enum input_tag { TAG_HEADERS, TAG_CWD, TAG_PWD, TAG_DIRECTORY, TAG_OPTION, TAG_VARIABLE, TAG_VALUE };
+
+/* Returns -ENOENT if the headers are not known: they are freed after the first compilation of the handle. */
+static int digest_headers(struct program *program)
 {
-	if (maker->trace.mode != trace->mode) {
+	const struct stream *creation = &program->handle.creation;
+
+	if (!program->headers_known && creation->bytes) {
+		request_digest_of_headers(creation, &program->headers);
+		program->headers_known = true;
+	}
+	return program->headers_known ? 0 : -ENOENT;
+}
+
+static int read_input(struct program *program, const struct call *call, const struct snapshot *told,
+                      struct input *ret_input)
+{
+	const char *name = program->handle.name ? program->handle.name : "";
+	const char *slash = strrchr(name, '/');
+	const char *pwd = told ? snapshot_pwd(told) : NULL;
+	struct stream stream = STREAM_EMPTY;
+	int error = told && told->cwd ? digest_headers(program) : -ENOENT;
+
+	if (error != 0) {
+		return error;
+	}
+	ret_input->name = slash ? slash + 1 : name;
+	stream_field(&stream, TAG_HEADERS, program->headers.bytes, sizeof(program->headers.bytes));
+	stream_string(&stream, TAG_CWD, told->cwd);
+	stream_string(&stream, TAG_PWD, pwd ? pwd : "");
+	stream_field(&stream, TAG_DIRECTORY, name, (size_t)(ret_input->name - name));
+	for (int i = 0; i < call->option_count; i++) {
+		stream_string(&stream, TAG_OPTION, call->options[i]);
+	}
+	for (size_t i = 0; i < told->count; i++) {
+		if (told->values[i].value) {
+			stream_string(&stream, TAG_VARIABLE, told->values[i].name);
+			stream_string(&stream, TAG_VALUE, told->values[i].value);
+		}
+	}
+	digest_key(&(struct span){stream.bytes, stream.size}, 1, &ret_input->digest);
+	error = stream.failed ? -ENOMEM : 0;
+	stream_free(&stream);
+	return error;
+}
+
+/* Returns true if a file of that name was found. It may be the program itself, which headers can include. */
+static bool finds_file(const struct trace *trace, const char *name)
+{
+	for (size_t i = 0; i < trace->count; i++) {
+		const struct trace_event *event = &trace->events[i];
+		const char *slash = event->path ? strrchr(event->path, '/') : NULL;
+
+		if (event->kind == TRACE_PROBE && event->error == 0 &&
+		    strcmp(slash ? slash + 1 : event->path, name) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Returns true if the PCH has what this compilation would have put into it. */
+static bool same_input(const struct maker *maker, const struct input *input, const struct trace *trace)
+{
+	return memcmp(&maker->input.digest, &input->digest, sizeof(input->digest)) == 0 &&
+	       maker->trace.mode == trace->mode &&
+	       (strcmp(maker->input.name, input->name) == 0 ||
+	        !(maker->input.names_itself || finds_file(trace, input->name)));
+}
+
+static int complete_from(const struct maker *maker, struct input *input, struct trace *trace)
+{
+	struct file_stamp stamp;
+
+	if (!maker || !same_input(maker, input, trace) || look_at(maker->path, &stamp) != 0) {
+		return -ENOENT;
+	}
+	if (!file_stamp_same(&stamp, &maker->stamp)) {
 		return -ESTALE;
 	}
 	for (size_t i = 0; i < maker->trace.count; i++) {
@@ -116,26 +215,50 @@ static int complete_from(const struct maker *maker, struct trace *trace)
 			return -ENOMEM;
 		}
 	}
-	trace_taint(trace, atomic_load(&maker->trace.tainted));
+	trace_taint(trace, maker->input.taints);
+	input->taints |= maker->input.taints;
+	input->names_itself |= maker->input.names_itself;
 	return 0;
 }
 
-int pch_complete(struct trace *trace)
+static bool has_event(const struct trace *trace, enum trace_kind kind)
 {
-	size_t count = trace->count;
+	for (size_t i = 0; i < trace->count; i++) {
+		if (trace->events[i].kind == kind) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * NVRTC opens each PCH in its directory to see whether it fits, and then the one that it loads again. If it neither
+ * loaded nor created one, each counts as loaded.
+ */
+static int complete_from_loaded(struct input *input, struct trace *trace)
+{
+	bool decided = has_event(trace, TRACE_SCRATCH_READ_AGAIN) || has_event(trace, TRACE_SCRATCH_MADE);
+	const enum trace_kind loaded = decided ? TRACE_SCRATCH_READ_AGAIN : TRACE_SCRATCH_READ;
+	const size_t count = trace->count;
 	int error = 0;
 
 	for (size_t i = 0; i < count && error == 0; i++) {
-		if (trace->events[i].kind == TRACE_SCRATCH_READ) {
-			const struct maker *maker = find_maker(trace->events[i].path);
-
-			error = maker ? complete_from(maker, trace) : -ENOENT;
+		if (trace->events[i].kind == loaded && trace->events[i].error == 0) {
+			error = complete_from(find_maker(trace->events[i].path), input, trace);
 		}
 	}
 	return error;
 }
 
-static struct maker *make_maker(const char *path, const struct trace *trace)
+static void free_maker(struct maker *maker)
+{
+	trace_free(&maker->trace);
+	free((char *)maker->input.name);
+	free(maker->path);
+	free(maker);
+}
+
+static struct maker *make_maker(const char *path, const struct input *input, const struct trace *trace)
 {
 	struct maker *maker = calloc(1, sizeof(*maker));
 
@@ -145,22 +268,22 @@ static struct maker *make_maker(const char *path, const struct trace *trace)
 	trace_init(&maker->trace, trace->start_ns);
 	maker->trace.mode = trace->mode;
 	maker->path = strdup(path);
+	maker->input = *input;
+	maker->input.name = strdup(input->name);
 	for (size_t i = 0; i < trace->count; i++) {
 		if (trace->events[i].kind == TRACE_PROBE || trace->events[i].kind == TRACE_OPEN) {
 			(void)trace_add(&maker->trace, &trace->events[i]);
 		}
 	}
-	atomic_store(&maker->trace.tainted, atomic_load(&trace->tainted));
-	if (!maker->path || maker->trace.failed || trace->failed) {
-		trace_free(&maker->trace);
-		free(maker->path);
-		free(maker);
+	if (!maker->path || !maker->input.name || maker->trace.failed || trace->failed ||
+	    look_at(path, &maker->stamp) != 0) {
+		free_maker(maker);
 		return NULL;
 	}
 	return maker;
 }
 
-void pch_remember(const struct trace *trace)
+static void remember_made(const struct input *input, const struct trace *trace)
 {
 	for (size_t i = 0; i < trace->count; i++) {
 		struct maker *maker;
@@ -168,7 +291,7 @@ void pch_remember(const struct trace *trace)
 		if (trace->events[i].kind != TRACE_SCRATCH_MADE) {
 			continue;
 		}
-		maker = make_maker(trace->events[i].path, trace);
+		maker = make_maker(trace->events[i].path, input, trace);
 		if (maker) {
 			/* if a file is created again, the search finds its newest record first */
 			maker->next = atomic_load_explicit(&makers, memory_order_relaxed);
@@ -177,6 +300,40 @@ void pch_remember(const struct trace *trace)
 			}
 		}
 	}
+}
+
+/* NVRTC then ignores all options about PCHs. The variable's value is that of the start of the process. */
+static bool is_switched_off(const struct snapshot *told)
+{
+	for (size_t i = 0; told && i < told->count; i++) {
+		if (strcmp(told->values[i].name, "NVRTC_DISABLE_PCH") == 0) {
+			return told->values[i].value != NULL;
+		}
+	}
+	return false;
+}
+
+/*
+ * A compilation that did not search its directory for PCHs used one of the host's files, or could not make the
+ * directory.
+ */
+int pch_complete(struct program *program, const struct call *call, uint32_t watched, struct trace *trace)
+{
+	struct input input = {.taints = watched};
+	int error;
+
+	if (is_switched_off(trace->told)) {
+		return 0;
+	}
+	error = has_event(trace, TRACE_SCRATCH_READ) ? read_input(program, call, trace->told, &input) : -ENOENT;
+	if (error == 0) {
+		input.names_itself = (atomic_load(&trace->tainted) & TAINT_PATH_MACRO) || finds_file(trace, input.name);
+		error = complete_from_loaded(&input, trace);
+	}
+	if (error == 0) {
+		remember_made(&input, trace);
+	}
+	return error;
 }
 
 #define TOLD_HEAP (UINT32_C(1) << 31) /* in `told` of struct library, beside the sticky options (options.h) */

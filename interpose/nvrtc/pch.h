@@ -1,34 +1,41 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pch: automatic precompiled headers, --pch (docs/DESIGN.md)
+ * pch: automatic precompiled headers, --pch (docs/DESIGN.md B11)
  *
- *     unknown --a watched compilation creates the file--> known (with everything that this compilation read)
+ *     unknown --a watched compilation creates the file--> known (with everything that went into it)
  *
  * NVRTC stores the front end's state after the headers of a first --pch compilation in
- * <tmp>/__nvrtc_auto_pch_<pid>_<n>/, for this process only. A later compilation that uses such a file neither stats nor
- * opens those headers, and continues to use their old content when they change. So every compilation that opens the PCH
- * file counts as having read the files of the first compilation, with their content at that time. Its result is cached
- * only if all of them are unchanged.
+ * <tmp>/__nvrtc_auto_pch_<pid>_<n>/, for this process only. A later compilation that loads such a file neither stats
+ * nor opens those headers, and continues to use their old content when they change. NVRTC compares the directives
+ * before the first declaration, and most options, but neither headers in memory, nor the directories in which names are
+ * searched, nor the program's name. So a compilation that loads a PCH counts as having read the files of the one that
+ * created it, with their content at that time. Its result is cached only if all of them are unchanged, and if it has
+ * the same headers in memory, options, variables, directories and, where that may be in the PCH, name.
+ *
+ * With --create-pch, --use-pch and --pch-dir, and with 12.8 and 12.9, a PCH is a file of the host, of which nothing is
+ * known. If NVRTC cannot make its directory, it goes on without PCHs until the process ends. Such results are not
+ * cached.
  *
  * Purpose: distinguishes NVRTC's scratch files (the directory above and edg<n>_<pid> or edg.<random>) from the host's
- * files, so that creating them is no side effect; remembers for each PCH file what the compilation that created it had
- * read; adds that to the traces of compilations that use the file.
+ * files, so that creating them is no side effect; remembers for each PCH file the compilation that created it; adds
+ * what that had read to the traces of compilations that load the file.
  *
- * Calling sequence: after a watched --pch compilation, pch_complete() for its trace, then pch_remember(). Errors:
- * pch_complete() returns -ENOENT (the watch did not see the file being created), -ESTALE (a file has changed since),
- * -ENOMEM; the result is then not cached. A PCH file that pch_remember() cannot store stays unknown. Threads: any,
- * without a lock. Fork: needs nothing, because NVRTC rejects PCH files of a parent process. Ownership: stored until the
- * process ends; there is one PCH file for each of the host's sets of headers.
+ * Calling sequence: pch_complete() after a watched compilation with options about PCHs, when its texts were read.
+ * Errors: -ENOENT (no PCH, one that the watch did not see being created, or one with other contents), -ESTALE (a file
+ * has changed since), -ENOMEM; the result is then not cached, and a PCH that it created stays unknown. Threads: any,
+ * without a lock. Fork: a child uses its parent's directory, and removes it when it exits. A file that this process did
+ * not create, or that the other one replaced, is unknown. Ownership: stored until the process ends; there is one PCH
+ * file for each of the host's sets of headers.
  */
 #ifndef INTERPOSE_NVRTC_PCH_H
 #define INTERPOSE_NVRTC_PCH_H
 
-#include "interpose/compile/library.h"
+#include "interpose/nvrtc/program.h"
 #include "keygen/trace.h"
 
 enum scratch pch_scratch(const char *path); /* NULL is fine */
-int pch_complete(struct trace *trace);
-void pch_remember(const struct trace *trace);
+/* `watched`: the taints of the trace before the texts were read. */
+int pch_complete(struct program *program, const struct call *call, uint32_t watched, struct trace *trace);
 
 /*
  * Records a call of nvrtcSetPCHHeapSize. Afterwards --pch compilations of the process report that heap size, in logs

@@ -20,7 +20,9 @@ struct program {
 	bool texts_known;    /* the next two fields describe the source and the in-memory headers */
 	uint32_t findings;   /* enum scan_finding without SCAN_PLACE; if the texts are not known, those assumed */
 	struct stream paths; /* output of scan_paths() for them */
-	char **names;        /* expressions, in order */
+	struct key headers;  /* digest of the in-memory headers with their names; for --pch, see `headers_known` */
+	bool headers_known;
+	char **names; /* expressions, in order */
 	size_t name_count;
 	_Atomic(struct names_index *) names_index; /* index of the lowered names of the last entry; freed with free() */
 	struct lent *lent;                         /* in-memory headers that were not copied; NULL: none */

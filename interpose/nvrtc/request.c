@@ -114,6 +114,21 @@ int request_creation(const char *source, const char *program_name, const struct 
 	return 0;
 }
 
+void request_digest_of_headers(const struct stream *creation, struct key *ret_digest)
+{
+	struct cursor cursor = cursor_over(creation->bytes, creation->size);
+	struct span headers = {creation->bytes, 0}, field;
+	uint8_t tag;
+
+	while (cursor_next(&cursor, &tag, &field) && tag != TAG_BASE_NAME) {
+		if (tag == TAG_SOURCE) {
+			headers.bytes = cursor.at;
+		}
+		headers.size = (size_t)(cursor.at - (const uint8_t *)headers.bytes);
+	}
+	digest_key(&headers, 1, ret_digest);
+}
+
 /* After the first compilation there is no creation run, because the history replaces it. */
 void request_about(const struct stream *creation, const char *const *name_expressions, size_t name_count,
                    struct stream *about)

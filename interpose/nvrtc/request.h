@@ -73,6 +73,8 @@ int request_digest_headers(const struct request_header *headers, size_t count, c
 int request_creation(const char *source, const char *program_name, const struct request_header *headers, size_t count,
                      const struct key *headers_digest, struct stream *ret_stream);
 
+/* Computes the digest of that part of the creation run which describes the in-memory headers, names and texts. */
+void request_digest_of_headers(const struct stream *creation, struct key *ret_digest);
 /* Adds digests of the texts, and the expressions, to the description for people (keygen/about.h). */
 void request_about(const struct stream *creation, const char *const *name_expressions, size_t name_count,
                    struct stream *about);

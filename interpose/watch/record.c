@@ -229,6 +229,17 @@ static void add_content(struct live *live, const char *path, int descriptor)
 	                &(struct trace_event){.kind = TRACE_OPEN, .path = path, .stamp = before, .digest = digest});
 }
 
+/* Events with the same outcome are stored once, so a second open of a scratch file has a kind of its own. */
+static void add_scratch(struct trace *trace, const char *path, int error)
+{
+	size_t count = trace->count;
+
+	(void)trace_add(trace, &(struct trace_event){.kind = TRACE_SCRATCH_READ, .path = path, .error = error});
+	if (trace->count == count && error == 0) {
+		add_path(trace, TRACE_SCRATCH_READ_AGAIN, path);
+	}
+}
+
 void record_open(const char *path, int descriptor, int error)
 {
 	int saved_errno = errno;
@@ -237,8 +248,8 @@ void record_open(const char *path, int descriptor, int error)
 	enum scratch scratch = scratch_of(live, path);
 
 	if (scratch != SCRATCH_NO) {
-		if (descriptor >= 0 && scratch == SCRATCH_KEPT) {
-			add_path(live->trace, TRACE_SCRATCH_READ, path);
+		if (scratch == SCRATCH_KEPT) {
+			add_scratch(live->trace, path, descriptor >= 0 ? 0 : error);
 		}
 	} else if (live && has_path(live->trace, path)) {
 		if (descriptor >= 0) {

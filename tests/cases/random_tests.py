@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: MIT
 """Randomised tests: Hypothesis draws histories, and every player must see what the compilers give without the cache.
 
-usage: random_tests.py edits|calls|links|texts BUILD     (TAP on standard output)
+usage: random_tests.py edits|calls|links|pch|texts BUILD     (TAP on standard output)
 
     edits   changes to a tree of headers, with compilations between them (random_edits.py)
     calls   sequences of calls of NVRTC (random_calls.py)
     links   the same for nvJitLink and libNVVM (random_links.py)
+    pch     sessions of programs that share precompiled headers (random_pch.py)
     texts   programs that depend on paths, on the clock or on a header named by its absolute path (random_texts.py)
 
 A history has a directory, players and a cache of its own, so Hypothesis can shorten one that fails. What is left of it
@@ -33,9 +34,10 @@ from players import Arms, Unserved
 from random_calls import Calls
 from random_edits import Edits
 from random_links import Links
+from random_pch import Pch
 from random_texts import Texts
 
-PLAYS = {"edits": Edits, "calls": Calls, "links": Links, "texts": Texts}
+PLAYS = {"edits": Edits, "calls": Calls, "links": Links, "pch": Pch, "texts": Texts}
 HYPOTHESIS = "6.141.1"  # what is drawn changes with the release
 CROWD = 9  # histories of one search: from the tenth on Hypothesis mostly varies those that it has
 

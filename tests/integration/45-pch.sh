@@ -51,8 +51,57 @@ def state(name, *more):
 def heap(size):
     nvrtc.nvrtcSetPCHHeapSize(ctypes.c_size_t(size))
 
+# Programs that NVRTC takes for alike, so that the second loads what the first put into a precompiled header.
+SHOWS_NAME = {"m.h": "static const int M = sizeof(__BASE_FILE__);"}
+ONE = {"m.h": "#define M 1"}
+alike = {
+    "one": {"headers": ONE}, "again": {"headers": ONE, "body": "M + 10"}, "two": {"headers": {"m.h": "#define M 2"}},
+    "disk": {}, "more": {"headers": {**ONE, "unused.h": ""}},
+    "nested-1": {"headers": {"m.h": '#include "n.h"', "n.h": "#define M 1"}},
+    "nested-2": {"headers": {"m.h": '#include "n.h"', "n.h": "#define M 2"}},
+    "has": {"headers": {**ONE, "opt.h": ""}, "has": "opt.h"}, "has-not": {"headers": ONE, "has": "opt.h"},
+    "name-1": {"headers": SHOWS_NAME, "name": "k.cu"}, "name-2": {"headers": SHOWS_NAME, "name": "longer.cu"},
+    "other-name": {"headers": ONE, "name": "other.cu", "body": "M + 20"},
+    "file-1": {"name": "sub/k.cu"}, "file-2": {"name": "longer/k.cu"},
+    "here": {}, "there": {"cwd": "longer"},
+    "macro": {"headers": ONE, "options": ["-DX=1"]}, "fast": {"headers": ONE, "options": ["-maxrregcount=32"]},
+    "dir": {"options": ["--pch-dir=."]}, "create": {"options": ["--create-pch=a.pch"], "pch": ""},
+    "use": {"options": ["--use-pch=a.pch"], "pch": ""},
+    "missing": {"source": '#include "nowhere.h"\n'},
+}
+
+def play(what):
+    how, top = alike[what], os.getcwd()
+    os.chdir(how.get("cwd", "."))
+    source = how.get("source", "")
+    source += '#if __has_include("%s")\n#define H 5\n#else\n#define H 0\n#endif\n' % how.get("has", "m.h")
+    source += '#include "m.h"\nextern "C" __global__ void k(int *p) { *p = %s + H; }\n' % how.get("body", "M")
+    headers = {name.encode(): text.encode() for name, text in how.get("headers", {}).items()}
+    texts, names = ((ctypes.c_char_p * len(headers))(*list) for list in (headers.values(), headers))
+    options = [b"-arch=sm_90", *(option.encode() for option in how.get("options", [])), *([b"--pch"] if "pch" not in how else [])]
+    program, size = ctypes.c_void_p(), ctypes.c_size_t()
+    assert nvrtc.nvrtcCreateProgram(ctypes.byref(program), source.encode(), how.get("name", "p.cu").encode(), len(headers),
+                                    texts if headers else None, names if headers else None) == 0
+    code = nvrtc.nvrtcCompileProgram(program, len(options), (ctypes.c_char_p * len(options))(*options))
+    nvrtc.nvrtcGetPTXSize(program, ctypes.byref(size))
+    text = ctypes.create_string_buffer(size.value)
+    nvrtc.nvrtcGetPTX(program, text)
+    status = nvrtc.nvrtcGetPCHCreateStatus(program)
+    nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
+    os.chdir(top)
+    print(what, code, hashlib.sha256(text.raw).hexdigest()[:16], *([status] if "STATUS" in os.environ else []), flush=True)
+
 for word in sys.argv[2:]:
-    if word == "loop":  # as one would: compile, ask what was missing, give that
+    if word in alike:
+        play(word)
+    elif word == "fork":
+        child = os.fork()
+        if not child:
+            sys.exit(0)
+        os.waitpid(child, 0)
+    elif word.startswith("TMPDIR="):
+        os.environ["TMPDIR"] = word[7:]
+    elif word == "loop":  # as one would: compile, ask what was missing, give that
         heap(4096)
         for attempt in range(5):
             code, status, required = state(b"loop")
@@ -120,5 +169,59 @@ for how in "other error=629" "small error=639"; do
 		"Nor is a success, where they make an error ($how)."
 	check "$(! cmp -s <(tail -n 1 plain.with) plain.alone; echo $?)" "They do depend on it ($how)."
 done
+# What went into a precompiled header without NVRTC comparing it.
+for directory in . sub longer; do
+	mkdir -p "$directory"
+	case $directory in .) text=3 ;; sub) text='4 + sizeof(__FILE__)' ;; *) text='sizeof(__FILE__)' ;; esac
+	echo "static const int M = $text;" >"$directory/m.h"
+done
+sleep 0.15
+stores() { NVRTCCACHE_DIR=$work/cache "$build/nvrtccache" stats --json | sed -n 's/.*"stores": \([0-9]*\).*/\1/p' | tail -n 1; }
+misses() { NVRTCCACHE_DIR=$work/cache "$build/nvrtccache" stats --json | sed -n 's/.*"misses": \([0-9]*\).*/\1/p' | head -n 1; }
+last() { "$@" | tail -n 1; }
+for pair in "one two" "one disk" "disk one" "nested-1 nested-2" "has has-not" "has-not has" "name-1 name-2" "file-1 file-2" "here there"; do
+	read -r first second <<<"$pair"
+	rm -rf cache
+	together=$(last host "$first" "$second") alone=$(last host "$second")
+	check "$([ "$together" != "$alone" ]; echo $?)" "In one process NVRTC gives another result ($pair)."
+	cached "$first" "$second" >/dev/null
+	check "$([ "$(last cached "$second")" = "$alone" ]; echo $?)" "It is not another process's ($pair)."
+done
+for second in again other-name macro; do
+	rm -rf cache
+	cached one "$second" >/dev/null
+	check "$([ "$(stores)" = 2 ] && [ "$(last cached "$second")" = "$(last host "$second")" ] && [ "$(hits)" = 1 ]; echo $?)" \
+		"What another program's header would be alike for is cached ($second)."
+done
+for second in more fast; do
+	rm -rf cache
+	cached one "$second" >/dev/null
+	check "$([ "$(stores)" = 1 ]; echo $?)" "Where that is not known, it is not ($second)."
+done
+# Precompiled headers that the host names, under a setting that caches their __TIME__.
+for words in "dir dir" "create use use"; do
+	rm -rf cache ./*.pch
+	# shellcheck disable=SC2086 # words
+	NVRTCCACHE_SLOPPINESS=time_macros cached $words >/dev/null
+	check "$([ "$(stores)" = 0 ] && [ "$(misses)" = "$(wc -w <<<"$words")" ]; echo $?)" "A precompiled header of the host's is not known ($words)."
+done
+# Failures of the moment, and those of the program.
+rm -rf cache
+STATUS=1 TMPDIR=/nowhere cached one missing >/dev/null
+check "$([ "$(stores)" = 0 ]; echo $?)" "What NVRTC gives where it cannot make its directory is not cached."
+rm -rf cache
+STATUS=1 cached TMPDIR=/nowhere one "TMPDIR=${TMPDIR:-/tmp}" two >/dev/null
+check "$([ "$(stores)" = 0 ]; echo $?)" "Nor is what comes after it in the process."
+rm -rf cache
+STATUS=1 cached one fork two missing >with
+STATUS=1 host one fork two missing >plain
+check "$(cmp -s with plain && grep -q '^two 6 ' plain && [ "$(stores)" = 1 ]; echo $?)" \
+	"Nor is a failure after a forked child has removed the directory."
+rm -rf cache
+cached missing >/dev/null
+check "$([ "$(stores)" = 1 ]; echo $?)" "A program's own failure is cached."
+rm -rf cache
+NVRTC_DISABLE_PCH=1 cached one use >/dev/null
+check "$([ "$(stores)" = 2 ]; echo $?)" "So is what is compiled without precompiled headers."
 echo "1..$number"
 exit "$bad"

@@ -200,6 +200,19 @@ Test(options, one_directory_of_bundled_headers_is_an_include_directory)
 	assert_unknown("--use-bundled-headers=/h", "--use-bundled-headers=/i");
 }
 
+Test(options, run_times_in_the_log_are_those_of_one_process)
+{
+	EACH_STRING(
+	    text,
+	    {
+		    assert_unknown(text);
+		    cr_expect(options.tells_process, "%s", text);
+	    },
+	    "--time=-", "-time=-", "--time= -", " --time=-");
+	READ("--time=a-");
+	cr_expect_not(options.tells_process);
+}
+
 Test(options, unknown_options_bind)
 {
 	EACH_STRING(text, assert_unknown(text), "--embed-everything", "-time=/tmp/times", "--fdevice-time-trace=x");

@@ -194,3 +194,18 @@ Test(result, differing_debug_information_is_a_hidden_difference)
 	cr_assert_str_eq(what, "PTX");
 	cr_assert_eq(result_compare(&compiler, one, open, &what), RESULTS_DIFFER);
 }
+
+static bool explains(const char *log)
+{
+	struct result result = {.count = 1};
+
+	result.sections[0] = (struct section){TAG_PRODUCT + PRODUCT_ProgramLog, 0, log, strlen(log) + 1};
+	return artifacts_explain_failure(NULL, &result);
+}
+
+Test(result, an_error_other_than_a_shortage_explains_a_failure_of_nvrtc)
+{
+	cr_expect(explains("k.cu(1): error: expected a declaration"));
+	EACH_STRING(log, cr_expect_not(explains(log), "%s", log), "", "warning: something", "error: out of memory",
+	            "Catastrophic error: error while writing PCH file: No space left on device");
+}
