@@ -62,13 +62,18 @@ bool file_stamp_same(const struct file_stamp *one, const struct file_stamp *othe
 	       one->mtime_ns == other->mtime_ns && one->ctime_ns == other->ctime_ns && one->mode == other->mode;
 }
 
+static int64_t slack_of(int64_t time_ns)
+{
+	return time_ns % SECOND_NS == 0 ? WHOLE_NS : STAMP_LATE_NS;
+}
+
 /*
  * Returns true if the time is older than the reading by more than the clock's granularity. Two writes within the
  * granularity give a file the same times ("racily clean" in git).
  */
 static bool is_settled(int64_t time_ns, int64_t read_ns)
 {
-	int64_t slack = time_ns % SECOND_NS == 0 ? WHOLE_NS : STAMP_LATE_NS;
+	int64_t slack = slack_of(time_ns);
 
 	return read_ns > INT64_MIN + slack && time_ns < read_ns - slack;
 }
@@ -76,6 +81,24 @@ static bool is_settled(int64_t time_ns, int64_t read_ns)
 bool file_stamp_settled(const struct file_stamp *stamp, int64_t read_ns)
 {
 	return is_settled(stamp->mtime_ns, read_ns) && is_settled(stamp->ctime_ns, read_ns);
+}
+
+/* Returns true if a write between the two moments may have given this time. */
+static bool may_be_between(int64_t time_ns, int64_t since_ns, int64_t until_ns)
+{
+	return !is_settled(time_ns, since_ns) && time_ns - slack_of(time_ns) <= until_ns;
+}
+
+bool file_stamp_racy(const struct file_stamp *stamp, int64_t since_ns)
+{
+	int64_t now;
+
+	if (file_stamp_settled(stamp, since_ns)) {
+		return false;
+	}
+	now = stamp_now();
+	return since_ns == INT64_MIN || now == INT64_MIN || may_be_between(stamp->mtime_ns, since_ns, now) ||
+	       may_be_between(stamp->ctime_ns, since_ns, now);
 }
 
 /* Uses neither clock_gettime() nor syscall() of the C library, because libfaketime replaces both. */

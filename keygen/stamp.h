@@ -41,6 +41,11 @@ int64_t stamp_now(void);
  * file system.
  */
 bool file_stamp_settled(const struct file_stamp *stamp, int64_t read_ns);
+/*
+ * Returns true if a write since `since_ns` may have given the file its times: a further write may then leave them as
+ * they are. A write now cannot give a time in the future.
+ */
+bool file_stamp_racy(const struct file_stamp *stamp, int64_t since_ns);
 
 /*
  * Stats the path and follows links. On a network file system the attributes are fetched from the server. `ret_mount`:

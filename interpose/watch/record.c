@@ -214,7 +214,7 @@ static void add_content(struct live *live, const char *path, int descriptor)
 		}
 		return;
 	}
-	if (!file_stamp_settled(&before, trace->start_ns)) {
+	if (file_stamp_racy(&before, trace->start_ns)) {
 		trace_taint_by(trace, TAINT_TOO_NEW, path);
 	}
 	if (!digest_file(live, path, descriptor, &digest, &size) || fstat(descriptor, &status) != 0) {

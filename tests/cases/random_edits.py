@@ -19,7 +19,7 @@ FOLLOWED = [
     [(None, []), ("same_size", ["back"])], [(None, ["same_size"])], [(None, []), ("remove", ["back"])],
 ]
 # Why a result of settled files may be not kept: a directory in the place of a header; __TIME__; a date to come.
-ALLOWED = {"files", "time_macros", "too_new"}
+ALLOWED = {"files", "time_macros"}
 
 
 class Edits(Play):
@@ -37,7 +37,6 @@ class Edits(Play):
         self.seen = {}  # state -> stores of its request until then
         self.stores = collections.Counter()
         self.dirty = True
-        self.future = False
         self.follow = []  # of the next steps: (edit, program, options, edits between)
 
     def begin(self):
@@ -51,7 +50,6 @@ class Edits(Play):
         if not commands:
             return
         self.dirty = True
-        self.future |= name == "future"
         self.play(f"{step} {name}", commands, part)
 
     def maybe_settle(self, step, chance, part=None):
@@ -149,7 +147,7 @@ class Edits(Play):
             self.count[f"settled, not cached:  {reason}"] += 1
             # A hit of the same handle cannot be replayed after an edit.
             allowed = ALLOWED if first_of_handle else ALLOWED | {"history"}
-            if reason not in allowed or (reason == "too_new" and not self.future):
+            if reason not in allowed:
                 raise Unserved(f"settled, and {first.kind}")
         if not state:
             return

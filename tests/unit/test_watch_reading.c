@@ -98,6 +98,45 @@ Test(watch_reading, a_file_as_new_as_the_compile_taints)
 	cr_expect_eq(trace.tainted, TAINT_TOO_NEW);
 }
 
+#define SECOND_NS INT64_C(1000000000)
+
+static void set_mtime(const char *path, time_t ahead)
+{
+	struct timespec time = {.tv_sec = (time_t)(now_ns() / SECOND_NS) + ahead};
+
+	cr_assert_eq(utimensat(AT_FDCWD, path, (struct timespec[]){time, time}, 0), 0);
+}
+
+Test(watch_reading, a_file_from_the_future_does_not_taint_unless_it_changes)
+{
+	write_text("future.h", "1");
+	set_mtime("future.h", 3600);
+	begin();
+	fclose(LIB(patched, fopen)("future.h", "r"));
+	cr_expect_eq(trace.tainted, 0);
+	write_text("future.h", "2");
+	set_mtime("future.h", 3600);
+	watch_end(&trace);
+	cr_expect_eq(trace.tainted, TAINT_TOO_NEW);
+}
+
+Test(watch_reading, a_file_that_a_write_may_have_given_its_times_taints)
+{
+	const int64_t now = stamp_now(), hour = 3600 * SECOND_NS;
+	struct file_stamp stamp = {.mtime_ns = now + hour, .ctime_ns = now - hour};
+
+	cr_expect_not(file_stamp_racy(&stamp, now), "mtime from the future");
+	stamp.ctime_ns = now + hour;
+	cr_expect_not(file_stamp_racy(&stamp, now), "both from the future");
+	stamp.ctime_ns = now;
+	cr_expect(file_stamp_racy(&stamp, now), "ctime of now");
+	stamp.mtime_ns = now - hour;
+	cr_expect(file_stamp_racy(&stamp, now), "old mtime");
+	cr_expect(file_stamp_racy(&stamp, INT64_MIN), "no clock");
+	stamp.ctime_ns = now - hour;
+	cr_expect_not(file_stamp_racy(&stamp, now), "both old");
+}
+
 Test(watch_reading, a_file_that_changes_after_it_was_read_taints)
 {
 	write_text("changing.h", "1");
