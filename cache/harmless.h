@@ -2,10 +2,10 @@
 /*
  * harmless: makes text of unknown origin safe to print on a terminal
  *
- * Names of files, options, entries, and error texts of servers may contain bytes with which a terminal moves the cursor,
- * changes colours or reverses text. These are the control characters of ASCII (below U+0020, U+007F) and of C1 (U+0080
- * to U+009F), the separators of lines and paragraphs, the characters that control the direction of text, and all bytes
- * that are not well-formed UTF-8, because terminals differ in how they read those.
+ * Names of files, options, entries, and error texts of servers may contain bytes with which a terminal moves the
+ * cursor, changes colours or reverses text. These are the control characters of ASCII (below U+0020, U+007F) and of C1
+ * (U+0080 to U+009F), the separators of lines and paragraphs, the characters that control the direction of text, and
+ * all bytes that are not well-formed UTF-8, because terminals differ in how they read those.
  *
  * Used for every message and table of the command and the agent, and for JSON, which escapes such characters.
  * Threads, signals, fork: no state. Errors: none.
