@@ -185,7 +185,7 @@ struct compiler {
 	void (*served)(struct handle *, const struct entry *);
 	/* For handles with `asks_host` set: host_stops() calls the host's callback, and let_answer() sets the answer
 	 * that the library gets when it asks whether to continue. NULL: no handle of this compiler has it set. */
-	bool (*host_stops)(const struct handle *);
+	bool (*host_stops)(struct handle *);
 	void (*let_answer)(struct handle *, enum answer);
 	/* Returns in `ret_given` the options that replace the host's in the real call, in one block for free(). Leaves
 	 * `ret_given` unchanged if the host's options are used. False: no memory. NULL: always the host's options. */

@@ -159,7 +159,7 @@ void observe_compile(struct handle *handle, const struct call *call, enum counte
  * Calls the host's callback in the same thread state as the real compilation. Returns true if the callback stops the
  * compilation.
  */
-bool observe_callback(const struct handle *handle, struct attempt *attempt, struct entry *held);
+bool observe_callback(struct handle *handle, struct attempt *attempt, struct entry *held);
 
 /*
  * admit: decides whether a result may be cached, and caches it (docs/DESIGN.md)

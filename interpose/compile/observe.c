@@ -12,7 +12,7 @@
 
 /* A call into the compiler or the host's callback, which may not return. */
 struct excursion {
-	const struct handle *handle;
+	struct handle *handle;
 	const struct call *call; /* for a real compile; NULL: the host's callback */
 	struct attempt *attempt;
 	struct entry *held; /* a reference to drop; or NULL */
@@ -65,7 +65,7 @@ static void call_host(struct excursion *excursion)
 	handle_leave_real(ours);
 }
 
-bool observe_callback(const struct handle *handle, struct attempt *attempt, struct entry *held)
+bool observe_callback(struct handle *handle, struct attempt *attempt, struct entry *held)
 {
 	struct excursion excursion = {.handle = handle, .attempt = attempt, .held = held};
 

@@ -88,11 +88,28 @@ bool artifacts_explain_failure(const struct handle *handle, const struct result 
 	return log && !result_says_shortage(log) && !RESULT_SAYS(log, full) && RESULT_SAYS(log, errors);
 }
 
+struct entry *artifacts_while_compiling(void)
+{
+	static const uint8_t key[ENTRY_KEY_BYTES];
+	const struct section sections[] = {
+	    {.tag = RESULT_TAG_OWN + PRODUCT_PTX, .bytes = "", .size = 1},
+	    {.tag = RESULT_TAG_OWN + PRODUCT_ProgramLog, .bytes = "", .size = 1},
+	};
+	struct entry *entry = NULL;
+
+	(void)entry_build(key, 0, NULL, 0, sections, sizeof(sections) / sizeof(sections[0]), &entry);
+	return entry;
+}
+
 const struct entry *artifacts_product_from(const struct handle *handle, size_t product)
 {
+	const struct entry *going_on = program_of(handle)->going_on;
 	nvrtcGetPTXSize_function *get_size;
 	size_t size = 0;
 
+	if (going_on && (product == PRODUCT_PTX || product == PRODUCT_ProgramLog)) {
+		return going_on;
+	}
 	/* PTX and log do not outlast a later compile, so a detached handle's entry does not answer for them */
 	if (handle->served || !handle->base || product == PRODUCT_PTX || product == PRODUCT_ProgramLog) {
 		return handle->served;

@@ -33,6 +33,11 @@ bool artifacts_explain_failure(const struct handle *handle, const struct result 
 void artifacts_search_code(const struct result *result, struct needles *needles);
 bool artifacts_comparable(const struct section *section);
 const struct entry *artifacts_product_from(const struct handle *handle, size_t product);
+/*
+ * Returns what a compile that has begun leaves of the products until it ends: PTX and log are empty, and the others are
+ * those of earlier compiles. The caller gets a reference. NULL: no memory.
+ */
+struct entry *artifacts_while_compiling(void);
 int artifacts_no_room(const struct handle *handle);
 
 /* Like artifacts_product_from(), for lowered names; `program` may be NULL. */

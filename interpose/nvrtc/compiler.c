@@ -92,11 +92,17 @@ static void note_served(struct handle *handle, const struct entry *entry)
 	}
 }
 
-static bool host_stops(const struct handle *handle)
+/* A callback that never returns leaves the compile going on, as with NVRTC. Without memory, getters see no call. */
+static bool host_stops(struct handle *handle)
 {
-	const struct program *program = program_of(handle);
+	struct program *program = program_of(handle);
+	bool stops;
 
-	return program->callback(program->payload, NULL) != 0;
+	program->going_on = artifacts_while_compiling();
+	stops = program->callback(program->payload, NULL) != 0;
+	entry_unref(program->going_on);
+	program->going_on = NULL;
+	return stops;
 }
 
 static int say_go_on(void *payload, void *reserved)

@@ -159,7 +159,7 @@ static int handle_nvrtcAddNameExpression(const struct door *door, nvrtcProgram p
 	struct program *known = program_find(program);
 	int result;
 
-	if (known && (known->handle.served || known->handle.base)) {
+	if (known && (known->handle.served || known->handle.base || known->going_on)) {
 		return host_call_answer(host_errno, expression || looks_late_at_null(known)
 		                                        ? RESULT_NO_NAME_EXPRESSIONS_AFTER_COMPILATION
 		                                        : RESULT_INVALID_INPUT);

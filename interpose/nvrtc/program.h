@@ -28,6 +28,8 @@ struct program {
 	struct lent *lent;                         /* in-memory headers that were not copied; NULL: none */
 	flow_callback *callback;
 	void *payload;
+	/* While the callback runs for a hit: what NVRTC has in a compile that goes on. NULL: no such call. */
+	struct entry *going_on;
 };
 
 /* Adds a record. NULL: no memory; then an earlier record of that handle is removed, too. */

@@ -23,7 +23,7 @@ static int current;
 static char *source, *name;
 static char *header_names[HEADERS], *header_texts[HEADERS];
 static int header_count;
-static int callback_calls, callback_limit;
+static int callback_calls, callback_limit, callback_looks;
 
 void *function(const char *symbol)
 {
@@ -128,27 +128,6 @@ static void null_expression(const char *lowered_too)
 	}
 }
 
-static int flow(void *payload, void *reserved)
-{
-	if (payload != &callback_calls) {
-		printf("  WRONG PAYLOAD\n");
-	}
-	callback_calls++;
-	return callback_limit > 0 && callback_calls >= callback_limit;
-}
-
-static void set_callback(const char *limit)
-{
-	typedef int setter(void *, int (*)(void *, void *), void *);
-	setter *f = function("nvrtcSetFlowCallback");
-
-	if (limit) {
-		callback_calls = 0;
-		callback_limit = atoi(limit);
-	}
-	printf("  callback %d\n", f ? f(programs[current], limit ? flow : NULL, &callback_calls) : -1);
-}
-
 static void create(int count, const char *const *texts, const char *const *names)
 {
 	create_function *f = function("nvrtcCreateProgram");
@@ -213,6 +192,56 @@ static void add(const char *expression)
 
 	loans_return();
 	printf("  add %d\n", code);
+}
+
+/* What is lent to a call ends with the next one (loans.h), so this lends nothing. */
+static void look(void)
+{
+	static const char *const getters[] = {"nvrtcGetPTXSize", "nvrtcGetCUBINSize", "nvrtcGetProgramLogSize"};
+	int (*add_name)(void *, const char *) = function("nvrtcAddNameExpression");
+	int (*lower)(void *, const char *, const char **) = function("nvrtcGetLoweredName");
+	const char *name = "untouched";
+	char log[4096] = "x";
+	int lowered_code;
+
+	for (size_t i = 0; i < sizeof(getters) / sizeof(getters[0]); i++) {
+		size_function *get = function(getters[i]);
+		size_t size = 99;
+		int code = get(programs[current], &size);
+
+		printf("  %s %d %zu\n", getters[i], code, size);
+	}
+	if (((int (*)(void *, char *))function("nvrtcGetProgramLog"))(programs[current], log) == 0) {
+		printf("  log %zu %.40s\n", strlen(log), log);
+	}
+	lowered_code = lower(programs[current], "t<int>", &name);
+	printf("  add %d %d\n", add_name(programs[current], "never"), add_name(programs[current], NULL));
+	printf("  lowered %d %s\n", lowered_code, name ? name : "NULL");
+}
+
+static int flow(void *payload, void *reserved)
+{
+	if (payload != &callback_calls) {
+		printf("  WRONG PAYLOAD\n");
+	}
+	if (callback_calls++ == 0 && callback_looks) {
+		look();
+	}
+	return callback_limit > 0 && callback_calls >= callback_limit;
+}
+
+/* `looks`: at its first call it asks for everything, and adds an expression. */
+static void set_callback(const char *limit, int looks)
+{
+	typedef int setter(void *, int (*)(void *, void *), void *);
+	setter *f = function("nvrtcSetFlowCallback");
+
+	if (limit) {
+		callback_looks = looks;
+		callback_calls = 0;
+		callback_limit = atoi(limit);
+	}
+	printf("  callback %d\n", f ? f(programs[current], limit ? flow : NULL, &callback_calls) : -1);
 }
 
 static char *copy(const char *text)
@@ -344,7 +373,7 @@ int call(int count, char **words)
 	} else if (strcmp(verb, "null-expression") == 0) {
 		null_expression(count > 1 ? rest[0] : NULL);
 	} else if (strcmp(verb, "callback") == 0) {
-		set_callback(rest[0]);
+		set_callback(rest[0], count > 2);
 	} else if (strcmp(verb, "called") == 0) {
 		printf("  called %s\n", callback_calls ? "yes" : "no");
 	} else {
