@@ -5,6 +5,7 @@
  */
 #include "interpose/nvrtc/artifacts.h"
 
+#include "keygen/digest.h"
 #include "keygen/lowered.h"
 
 #include <errno.h>
@@ -141,21 +142,31 @@ const struct entry *artifacts_names_from(const struct program *program)
 /* The index of an entry's expressions: offset in the section, plus 1, by hash. The table is at most half full. */
 struct names_index {
 	const struct entry *entry;
+	const struct secret *secret; /* of the process, because programs name the expressions */
 	size_t mask;
 	uint32_t at[];
 };
 
-static size_t hash_name(const char *name)
+/* Returns the slot of the expression, and what it is in the section; or an empty slot. */
+static size_t slot_of(const struct names_index *index, const struct section *section, const char *expression,
+                      struct lowered *ret_lowered)
 {
-	uint64_t hash = 0;
+	const struct span name = {expression, strlen(expression)};
+	size_t slot = digest_half(index->secret, &name) & index->mask;
 
-	for (; *name; name++) {
-		hash = (hash ^ (uint8_t)*name) * UINT64_C(0x9e3779b97f4a7c15);
+	for (; index->at[slot]; slot = (slot + 1) & index->mask) {
+		size_t at = index->at[slot] - 1;
+		struct cursor cursor = cursor_over((const uint8_t *)section->bytes + at, section->size - at);
+
+		if (lowered_next(&cursor, ret_lowered) && strcmp(ret_lowered->expression, expression) == 0) {
+			break;
+		}
 	}
-	return (size_t)(hash >> 32);
+	return slot;
 }
 
-static struct names_index *make_index(const struct entry *entry, const struct section *section)
+static struct names_index *make_index(const struct secret *secret, const struct entry *entry,
+                                      const struct section *section)
 {
 	struct cursor cursor = cursor_over(section->bytes, section->size);
 	struct names_index *index;
@@ -171,16 +182,18 @@ static struct names_index *make_index(const struct entry *entry, const struct se
 		return NULL;
 	}
 	index->entry = entry;
+	index->secret = secret;
 	index->mask = slots - 1;
 	cursor = cursor_over(section->bytes, section->size);
 	for (uint32_t at = 1; lowered_next(&cursor, &lowered);
 	     at = (uint32_t)(cursor.at - (const uint8_t *)section->bytes) + 1) {
-		size_t slot = hash_name(lowered.expression) & index->mask;
+		struct lowered first;
+		size_t slot = slot_of(index, section, lowered.expression, &first);
 
-		while (index->at[slot]) {
-			slot = (slot + 1) & index->mask;
+		/* of equal expressions, the first one is in the index */
+		if (!index->at[slot]) {
+			index->at[slot] = at;
 		}
-		index->at[slot] = at;
 	}
 	return index;
 }
@@ -190,8 +203,8 @@ static struct names_index *make_index(const struct entry *entry, const struct se
  * so an address identifies one entry. Another entry answers only after another compilation, during which no getter may
  * run.
  */
-static const struct names_index *index_of(struct program *program, const struct entry *entry,
-                                          const struct section *section)
+static const struct names_index *index_of(struct program *program, const struct secret *secret,
+                                          const struct entry *entry, const struct section *section)
 {
 	struct names_index *known = atomic_load(&program->names_index);
 	struct names_index *made;
@@ -199,7 +212,7 @@ static const struct names_index *index_of(struct program *program, const struct 
 	if (known && known->entry == entry) {
 		return known;
 	}
-	made = make_index(entry, section);
+	made = make_index(secret, entry, section);
 	if (!made) {
 		return NULL;
 	}
@@ -214,15 +227,7 @@ static const struct names_index *index_of(struct program *program, const struct 
 static bool find_name(const struct names_index *index, const struct section *section, const char *expression,
                       struct lowered *ret_lowered)
 {
-	for (size_t slot = hash_name(expression) & index->mask; index->at[slot]; slot = (slot + 1) & index->mask) {
-		size_t at = index->at[slot] - 1;
-		struct cursor cursor = cursor_over((const uint8_t *)section->bytes + at, section->size - at);
-
-		if (lowered_next(&cursor, ret_lowered) && strcmp(ret_lowered->expression, expression) == 0) {
-			return true;
-		}
-	}
-	return false;
+	return index->at[slot_of(index, section, expression, ret_lowered)] != 0;
 }
 
 /* Searches the section without an index, for a process without memory for one. */
@@ -238,8 +243,8 @@ static bool scan_names(const struct section *section, const char *expression, st
 	return false;
 }
 
-int artifacts_lowered_name(struct program *program, const struct entry *entry, const char *expression,
-                           const char **name)
+int artifacts_lowered_name(struct program *program, const struct secret *secret, const struct entry *entry,
+                           const char *expression, const char **name)
 {
 	const struct names_index *index;
 	struct section section;
@@ -252,7 +257,7 @@ int artifacts_lowered_name(struct program *program, const struct entry *entry, c
 	if (!entry_section(entry, TAG_NAMES, &section)) {
 		return RESULT_INTERNAL_ERROR;
 	}
-	index = index_of(program, entry, &section);
+	index = index_of(program, secret, entry, &section);
 	if (index ? !find_name(index, &section, expression, &lowered) : !scan_names(&section, expression, &lowered)) {
 		return result_value(entry, TAG_NO_NAME, RESULT_INTERNAL_ERROR);
 	}

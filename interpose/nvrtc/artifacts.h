@@ -45,9 +45,10 @@ const struct entry *artifacts_names_from(const struct program *program);
 
 /*
  * Answers nvrtcGetLoweredName. `program` holds an index of the names, so that many look-ups take linear time in total.
+ * `secret`: of the process, so that no program can choose names that collide; it must outlive the program's record.
  */
-int artifacts_lowered_name(struct program *program, const struct entry *entry, const char *expression,
-                           const char **name);
+int artifacts_lowered_name(struct program *program, const struct secret *secret, const struct entry *entry,
+                           const char *expression, const char **name);
 int artifacts_pch_status(const struct entry *entry);
 int artifacts_pch_heap(const struct entry *entry, size_t *size);
 

@@ -64,6 +64,7 @@ static bool lies_in(const struct entry *entry, const char *text)
 
 static void ask(const struct entry *entry, const char *expression)
 {
+	static const struct secret secret;
 	static struct program program;
 	const char *name = "untouched";
 	const char *again = NULL;
@@ -91,9 +92,9 @@ static void ask(const struct entry *entry, const char *expression)
 		(void)artifact_size(&compiler, entry, (size_t)i, &size);
 	}
 	/* the first look-up makes the index of names, the second uses it */
-	first = artifacts_lowered_name(&program, entry, expression, &name);
+	first = artifacts_lowered_name(&program, &secret, entry, expression, &name);
 	require(!name || lies_in(entry, name));
-	require(artifacts_lowered_name(&program, entry, expression, &again) == first && again == name);
+	require(artifacts_lowered_name(&program, &secret, entry, expression, &again) == first && again == name);
 	free(atomic_load(&program.names_index));
 }
 

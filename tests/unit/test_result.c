@@ -18,6 +18,7 @@ static const struct compiler compiler = {
 #define TAG_NAMES   2
 #define TAG_PRODUCT 0x100
 
+static const struct secret secret;
 static struct entry *made[16]; /* by the test */
 static size_t made_count;
 
@@ -119,7 +120,7 @@ Test(result, a_lowered_name_without_a_nul_is_not_returned)
 		stream_u32(&names, 0);
 		stream_field(&names, 2, "_Z1f", size);
 		entry = entry_with((struct section){.tag = TAG_NAMES, .bytes = names.bytes, .size = names.size});
-		cr_assert_eq(artifacts_lowered_name(&program, entry, "f", &name) == 0, size == 5);
+		cr_assert_eq(artifacts_lowered_name(&program, &secret, entry, "f", &name) == 0, size == 5);
 		cr_assert(size == 5 ? strcmp(name, "_Z1f") == 0 : name == NULL);
 		free(atomic_load(&program.names_index));
 		stream_free(&names);
@@ -142,11 +143,32 @@ Test(result, each_of_many_names_has_its_own_lowered_name)
 	entry = entry_with((struct section){.tag = TAG_NAMES, .bytes = names.bytes, .size = names.size});
 	for (int i = 999; i >= 0; i--) {
 		(void)snprintf(expression, sizeof(expression), "f<%d>", i);
-		cr_assert_eq(artifacts_lowered_name(&program, entry, expression, &name), 0);
+		cr_assert_eq(artifacts_lowered_name(&program, &secret, entry, expression, &name), 0);
 		cr_assert_str_eq(name, expression + 2);
 	}
-	cr_assert_neq(artifacts_lowered_name(&program, entry, "f<1000>", &name), 0);
+	cr_assert_neq(artifacts_lowered_name(&program, &secret, entry, "f<1000>", &name), 0);
 	cr_assert_null(name);
+	free(atomic_load(&program.names_index));
+	stream_free(&names);
+}
+
+/* If each of them had a slot of its own, the index would take minutes. */
+Test(result, equal_names_are_in_the_index_once, .timeout = 60)
+{
+	struct stream names = STREAM_EMPTY;
+	struct program program = {.has_memory_headers = false};
+	struct entry *entry;
+	const char *name;
+
+	for (int i = 0; i < 300000; i++) {
+		lowered_put(&names, "t<1>", 0, i == 0 ? "first" : "later");
+	}
+	lowered_put(&names, "t<2>", 0, "other");
+	entry = entry_with((struct section){.tag = TAG_NAMES, .bytes = names.bytes, .size = names.size});
+	cr_assert_eq(artifacts_lowered_name(&program, &secret, entry, "t<1>", &name), 0);
+	cr_assert_str_eq(name, "first");
+	cr_assert_eq(artifacts_lowered_name(&program, &secret, entry, "t<2>", &name), 0);
+	cr_assert_str_eq(name, "other");
 	free(atomic_load(&program.names_index));
 	stream_free(&names);
 }
