@@ -25,10 +25,10 @@ static const struct scheme {
 	bool tls;
 	unsigned port;
 } schemes[] = {
-    {"dir://", ADDRESS_DIR, false, false, 0},         {"http://", ADDRESS_HTTP, false, false, 80},
-    {"https://", ADDRESS_HTTP, false, true, 443},     {"http+unix://", ADDRESS_HTTP, true, false, 0},
-    {"redis://", ADDRESS_REDIS, false, false, 6379},  {"rediss://", ADDRESS_REDIS, false, true, 6379},
-    {"redis+unix://", ADDRESS_REDIS, true, false, 0}, {"s3://", ADDRESS_S3, false, true, 0},
+    {"http://", ADDRESS_HTTP, false, false, 80},     {"https://", ADDRESS_HTTP, false, true, 443},
+    {"http+unix://", ADDRESS_HTTP, true, false, 0},  {"redis://", ADDRESS_REDIS, false, false, 6379},
+    {"rediss://", ADDRESS_REDIS, false, true, 6379}, {"redis+unix://", ADDRESS_REDIS, true, false, 0},
+    {"s3://", ADDRESS_S3, false, true, 0},
 };
 
 /* No scheme is a prefix of another, because each ends with "://". */
@@ -182,11 +182,6 @@ static int take_bucket(const char *text, struct engine_address *address, const c
 	return take_path(text + length, address, ret_words);
 }
 
-static int judge_directory(const char *path, const char **ret_words)
-{
-	return path[0] == '/' ? 0 : tell_wrong(ret_words, "dir:// must be followed by an absolute path: dir:///path");
-}
-
 /* Passwords in addresses are rejected: any user could read them in the process list. */
 static bool holds_secret(const char *after_scheme)
 {
@@ -202,8 +197,8 @@ int engine_address_parse(const char *text, struct engine_address *ret_address, c
 
 	if (scheme == NULL) {
 		return tell_wrong(ret_words,
-		                  "unknown scheme, not one of dir://, http://, https://, http+unix://, redis://, "
-		                  "rediss://, redis+unix://, s3://");
+		                  "unknown scheme, not one of http://, https://, http+unix://, redis://, rediss://, "
+		                  "redis+unix://, s3://");
 	}
 	text += strlen(scheme->text);
 	if (holds_secret(text)) {
@@ -216,8 +211,6 @@ int engine_address_parse(const char *text, struct engine_address *ret_address, c
 		error = take_socket(text, &address, ret_words);
 	} else if (scheme->kind == ADDRESS_S3) {
 		error = take_bucket(text, &address, ret_words);
-	} else if (scheme->kind == ADDRESS_DIR) {
-		error = judge_directory(text, ret_words);
 	} else {
 		error = take_host(text, &address, ret_words);
 	}

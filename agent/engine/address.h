@@ -5,11 +5,10 @@
  *     redis+unix:///socket[?db=N]  redis://host[:port][?db=N]  rediss://host[:port][?db=N]
  *     http+unix:///socket[:/path]  http://host[:port][/path]   https://host[:port][/path]
  *     s3://bucket[/path]
- *     dir:///path
  *
  * Nothing is unescaped, resolved or opened. Ambiguous parts are rejected: users and passwords (which are read from
- * files), queries of HTTP, fragments, "." and ".." as components of a path. The path of a directory may be any.
- * Errors: -EINVAL with a constant text for people, so that a password in the address does not appear in a log.
+ * files), queries of HTTP, fragments, "." and ".." as components of a path.
+ * Errors: -EINVAL with a constant text for people, so that a password in the address does not appear in a message.
  * Threads: no state. Ownership: the struct contains everything.
  */
 #ifndef AGENT_ENGINE_ADDRESS_H
@@ -23,12 +22,7 @@
 #define ADDRESS_PATH_MAX   255
 #define ADDRESS_PREFIX_MAX 128
 
-enum address_kind {
-	ADDRESS_REDIS,
-	ADDRESS_HTTP,
-	ADDRESS_S3,
-	ADDRESS_DIR, /* no other member is set */
-};
+enum address_kind { ADDRESS_REDIS, ADDRESS_HTTP, ADDRESS_S3 };
 
 struct engine_address {
 	enum address_kind kind;

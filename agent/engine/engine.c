@@ -1,31 +1,81 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Each call of engine.h is forwarded to the kind that the scheme of the address selected. This file also contains the
- * functions that all kinds share: texts without control characters, deadlines, names.
+ * Each call of engine.h is forwarded to the kind that the scheme of the address selected. This file also contains what
+ * all kinds share: secrets, the options of libcurl, error texts, names.
  */
 #include "agent/engine/engine.h"
 
 #include "agent/engine/kind.h"
 #include "cache/digits.h"
 #include "cache/harmless.h"
+#include "cache/tools/secret_file.h"
 
 #include <blake2.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define ALLOWED "http,https"
+
+/* Everything that changes the meaning of a value is part of its name, so nodes of different versions never meet. */
+#define NAMING 3
+
 static const struct engine_kind *const kinds[] = {
-    [ADDRESS_DIR] = &engine_kind_dir,
     [ADDRESS_HTTP] = &engine_kind_http,
     [ADDRESS_REDIS] = &engine_kind_redis,
-    [ADDRESS_S3] = &engine_kind_s3,
+    [ADDRESS_S3] = &engine_kind_http,
 };
 
-/* engine_close() also frees what a kind has allocated before it failed. */
+static void start_curl(void)
+{
+	(void)curl_global_init(CURL_GLOBAL_DEFAULT);
+}
+
+int engine_refuse(struct engine_error *error, const char *words)
+{
+	snprintf(error->text, sizeof(error->text), "%s", words);
+	return -EINVAL;
+}
+
+/* The error text names the file and never contains anything of its content. */
+static int read_secret(const char *what, const char *path, char **ret_secret, struct engine_error *error)
+{
+	int failure = path != NULL ? secret_file_line(path, ret_secret) : 0;
+
+	if (failure != 0) {
+		snprintf(error->text, sizeof(error->text), "the %s file %s: %s", what, path,
+		         secret_file_reason(failure));
+		harmless_text(error->text);
+	}
+	return failure == 0 || failure == -EACCES || failure == -ENOMEM ? failure : -EINVAL;
+}
+
+static int read_options(struct engine *engine, struct engine_error *error)
+{
+	const struct engine_options *options = engine->options;
+	const char *words = NULL;
+	int failure = engine_address_prefix(&engine->address, engine->prefix, &words);
+
+	if (failure != 0) {
+		snprintf(error->text, sizeof(error->text), "--prefix: %s", words);
+	} else if (options->user != NULL && options->password_file == NULL) {
+		failure = engine_refuse(error, "--user: requires --password-file");
+	} else if (options->token_file != NULL && options->password_file != NULL) {
+		failure = engine_refuse(error, "--password-file and --token-file exclude each other");
+	}
+	if (failure == 0) {
+		failure = read_secret("password", options->password_file, &engine->password, error);
+	}
+	return failure != 0 ? failure : read_secret("token", options->token_file, &engine->token, error);
+}
+
+/* Parses the address first, because a wrong one may contain a password: the error text is constant. */
 int engine_open(const struct engine_options *options, struct engine **ret_engine, struct engine_error *ret_error)
 {
+	static pthread_once_t once = PTHREAD_ONCE_INIT; /* curl_global_init() of old versions is not thread-safe */
 	struct engine_address address;
 	struct engine *engine;
 	const char *words;
@@ -34,17 +84,19 @@ int engine_open(const struct engine_options *options, struct engine **ret_engine
 	ret_error->text[0] = '\0';
 	error = engine_address_parse(options->address != NULL ? options->address : "", &address, &words);
 	if (error != 0) {
-		engine_tell(ret_error, "the engine's address: %s", words);
-		return error;
+		return engine_refuse(ret_error, words);
 	}
+	(void)pthread_once(&once, start_curl);
 	engine = calloc(1, kinds[address.kind]->size);
 	if (engine == NULL) {
 		return -ENOMEM;
 	}
 	engine->kind = kinds[address.kind];
 	engine->options = options;
+	engine->address = address;
 	engine->prefix = options->prefix != NULL ? options->prefix : "nvrtccache";
-	error = engine->kind->open(engine, &address, ret_error);
+	error = read_options(engine, ret_error);
+	error = error != 0 ? error : engine->kind->open(engine, ret_error);
 	if (error != 0) {
 		engine_close(engine);
 		return error;
@@ -53,11 +105,13 @@ int engine_open(const struct engine_options *options, struct engine **ret_engine
 	return 0;
 }
 
-/* Accepts NULL, which simplifies the clean-up after a failure. */
+/* Zeroes the secrets before they are freed. */
 void engine_close(struct engine *engine)
 {
 	if (engine != NULL) {
 		engine->kind->close(engine);
+		secret_file_wipe(engine->password);
+		secret_file_wipe(engine->token);
 		free(engine);
 	}
 }
@@ -67,73 +121,8 @@ const char *engine_says(const struct engine *engine)
 	return engine->says;
 }
 
-enum engine_answer engine_get(struct engine *engine, const struct engine_name *name, unsigned limit_ms,
-                              void **ret_value, size_t *ret_size, struct engine_error *ret_error)
-{
-	ret_error->text[0] = '\0';
-	return engine->kind->get(engine, name, limit_ms, ret_value, ret_size, ret_error);
-}
-
-enum engine_answer engine_has(struct engine *engine, const struct engine_name *name, unsigned limit_ms,
-                              struct engine_error *ret_error)
-{
-	ret_error->text[0] = '\0';
-	return engine->kind->has(engine, name, limit_ms, ret_error);
-}
-
-/* A value that is too large for readers is not sent. */
-enum engine_answer engine_put(struct engine *engine, const struct engine_name *name, const void *value, size_t size,
-                              unsigned limit_ms, struct engine_error *ret_error)
-{
-	ret_error->text[0] = '\0';
-	if (size > ENGINE_VALUE_MAX) {
-		engine_tell(ret_error, "the value has %zu bytes, and at most %u are sent", size, ENGINE_VALUE_MAX);
-		return ENGINE_TOO_LARGE;
-	}
-	return engine->kind->put(engine, name, value, size, limit_ms, ret_error);
-}
-
-enum engine_answer engine_probe(struct engine *engine, unsigned limit_ms, struct engine_error *ret_error)
-{
-	ret_error->text[0] = '\0';
-	return engine->kind->probe(engine, limit_ms, ret_error);
-}
-
-/* ---- functions for all kinds (kind.h) */
-
-/* Harmful characters are replaced, because texts are printed on terminals and may contain bytes from a server. */
-static void write_text(char *ret_text, size_t size, const char *format, va_list arguments)
-{
-	vsnprintf(ret_text, size, format, arguments);
-	harmless_text(ret_text);
-}
-
-void engine_say(struct engine *engine, const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	write_text(engine->says, sizeof(engine->says), format, arguments);
-	va_end(arguments);
-}
-
-void engine_tell(struct engine_error *error, const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	write_text(error->text, sizeof(error->text), format, arguments);
-	va_end(arguments);
-}
-
-int engine_refuse(struct engine_error *error, const char *words)
-{
-	engine_tell(error, "%s", words);
-	return -EINVAL;
-}
-
 /* All steps of a call share one deadline, because separate limits for each step would add up. */
-struct timespec engine_deadline(unsigned limit_ms)
+static struct timespec deadline_in(unsigned limit_ms)
 {
 	struct timespec when;
 
@@ -147,6 +136,30 @@ struct timespec engine_deadline(unsigned limit_ms)
 	return when;
 }
 
+enum engine_answer engine_get(struct engine *engine, const struct engine_name *name, size_t most, unsigned limit_ms,
+                              void **ret_value, size_t *ret_size, struct engine_error *ret_error)
+{
+	const struct timespec deadline = deadline_in(limit_ms);
+
+	ret_error->text[0] = '\0';
+	return engine->kind->get(engine, name, most, &deadline, ret_value, ret_size, ret_error);
+}
+
+/* A value that is too large for readers is not sent. */
+enum engine_answer engine_put(struct engine *engine, const struct engine_name *name, const void *value, size_t size,
+                              unsigned limit_ms, struct engine_error *ret_error)
+{
+	const struct timespec deadline = deadline_in(limit_ms);
+
+	ret_error->text[0] = '\0';
+	if (size > ENGINE_VALUE_MAX) {
+		engine_tell(engine, ret_error, "the value has %zu bytes, and at most %u are sent", size,
+		            ENGINE_VALUE_MAX);
+		return ENGINE_TOO_LARGE;
+	}
+	return engine->kind->put(engine, name, value, size, &deadline, ret_error);
+}
+
 /* 0 means that the deadline has passed, and never that there is no limit. */
 unsigned engine_left_ms(const struct timespec *deadline)
 {
@@ -158,13 +171,141 @@ unsigned engine_left_ms(const struct timespec *deadline)
 	return left > 0 ? (unsigned)left : 0;
 }
 
-/* ---- names of values (kind.h) */
+/* ---- libcurl */
 
-/*
- * Two nodes must use the same name for a value, also if their versions differ. Therefore everything that changes the
- * meaning of a value is part of its name.
- */
-#define NAMING 2
+/* For Unix sockets and Redis, proxies of the environment are disabled, because they cannot forward these. */
+void engine_prepare(struct engine *engine, CURL *handle, const struct timespec *deadline)
+{
+	const struct engine_options *options = engine->options;
+	bool is_local = engine->address.socket[0] != '\0';
+	unsigned left = engine_left_ms(deadline);
+	long limit = left > 0 ? (long)left : 1; /* 0 would mean no limit */
+
+	engine->words[0] = '\0';
+	curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, engine->words);
+	curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
+	/* both limits, because some versions measure the connection time separately */
+	curl_easy_setopt(handle, CURLOPT_TIMEOUT_MS, limit);
+	curl_easy_setopt(handle, CURLOPT_CONNECTTIMEOUT_MS, limit);
+#if LIBCURL_VERSION_NUM >= 0x075700
+	/* without this option, libcurl waits for its resolver thread past the limit if a name server does not answer */
+	curl_easy_setopt(handle, CURLOPT_QUICK_EXIT, 1L);
+#endif
+	/* set explicitly, because the system's configuration may allow older versions */
+	curl_easy_setopt(handle, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+	/* no engine needs another protocol, such as file:// */
+#if LIBCURL_VERSION_NUM >= 0x075500
+	curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, ALLOWED);
+#else
+	curl_easy_setopt(handle, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+#endif
+	if (is_local) {
+		curl_easy_setopt(handle, CURLOPT_UNIX_SOCKET_PATH, engine->address.socket);
+	}
+	if (is_local || engine->address.kind == ADDRESS_REDIS) {
+		curl_easy_setopt(handle, CURLOPT_PROXY, "");
+	}
+	if (options->ca_file != NULL) {
+		curl_easy_setopt(handle, CURLOPT_CAINFO, options->ca_file);
+		curl_easy_setopt(handle, CURLOPT_CAPATH, NULL);
+	}
+	if (options->certificate != NULL) {
+		curl_easy_setopt(handle, CURLOPT_SSLCERT, options->certificate);
+		curl_easy_setopt(handle, CURLOPT_SSLKEY,
+		                 options->certificate_key != NULL ? options->certificate_key : options->certificate);
+	}
+}
+
+/* An unverified certificate counts as unreachable, because the server may be another one. */
+static enum engine_answer answer_of(const struct engine *engine, CURLcode code)
+{
+	switch (code) {
+	case CURLE_OPERATION_TIMEDOUT:
+		return ENGINE_SLOW;
+	case CURLE_SEND_ERROR:
+	case CURLE_RECV_ERROR:
+		return strstr(engine->words, "certificate required") != NULL ? ENGINE_REFUSED : ENGINE_BROKEN;
+#if LIBCURL_VERSION_NUM >= 0x074d00
+	case CURLE_SSL_CLIENTCERT:
+		return ENGINE_REFUSED;
+#endif
+	case CURLE_COULDNT_RESOLVE_HOST:
+	case CURLE_COULDNT_RESOLVE_PROXY:
+	case CURLE_COULDNT_CONNECT:
+	case CURLE_SSL_CONNECT_ERROR:
+	case CURLE_PEER_FAILED_VERIFICATION:
+	case CURLE_SSL_CACERT_BADFILE:
+	case CURLE_SSL_CERTPROBLEM:
+	case CURLE_SSL_ISSUER_ERROR:
+		return ENGINE_UNREACHABLE;
+	default:
+		return ENGINE_BROKEN;
+	}
+}
+
+enum engine_answer engine_failed(const struct engine *engine, CURL *handle, CURLcode code, struct engine_error *error)
+{
+	/* libcurl's text about an invalid proxy repeats the variable, which may contain a password (user:pw@host) */
+	bool is_plain = engine->words[0] != '\0' && strchr(engine->words, '@') == NULL;
+	enum engine_answer answer = answer_of(engine, code);
+	/* with TLS 1.3, a server that requires a client certificate closes the connection without giving a reason */
+	bool may_want_certificate = answer == ENGINE_BROKEN && engine->address.tls && !engine->options->certificate;
+	long number = 0;
+
+	(void)curl_easy_getinfo(handle, CURLINFO_OS_ERRNO, &number);
+	if (code == CURLE_COULDNT_CONNECT && (number != 0 || engine->address.socket[0] != '\0')) {
+		engine_tell(engine, error, "no connection: %s",
+		            number != 0 ? strerror((int)number) : "closed immediately");
+	} else {
+		engine_tell(engine, error, "%s%s", is_plain ? engine->words : curl_easy_strerror(code),
+		            may_want_certificate ? " (if the server requires a client certificate: --certificate)"
+		                                 : "");
+	}
+	return answer;
+}
+
+/* ---- texts */
+
+void engine_say(struct engine *engine, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(engine->says, sizeof(engine->says), format, arguments);
+	va_end(arguments);
+	harmless_text(engine->says);
+}
+
+/* Returns whether the text contains the secret, because a server may repeat what it was sent. */
+static bool tells_secret(const char *text, const char *secret)
+{
+	return secret != NULL && strstr(text, secret) != NULL;
+}
+
+void engine_tell(const struct engine *engine, struct engine_error *error, const char *format, ...)
+{
+	char place[ADDRESS_HOST_MAX + 16];
+	char *text = NULL; /* not truncated, because a truncated secret would not be found in it */
+	const char *shown = NULL;
+	va_list arguments;
+
+	va_start(arguments, format);
+	if (vasprintf(&text, format, arguments) < 0) {
+		text = NULL;
+	}
+	va_end(arguments);
+	engine_address_place(&engine->address, place, sizeof(place));
+	if (text == NULL) {
+		shown = "out of memory";
+	} else if (tells_secret(text, engine->password) || tells_secret(text, engine->token)) {
+		shown = "(message not shown, because it contains the password or token)";
+	}
+	snprintf(error->text, sizeof(error->text), "%.160s: %s", place, shown != NULL ? shown : text);
+	harmless_text(error->text);
+	free(text);
+}
+
+/* ---- names of values (kind.h) */
 
 size_t engine_name_redis(const char *prefix, const struct engine_name *name, char ret_name[ENGINE_NAME_MAX])
 {
@@ -174,10 +315,7 @@ size_t engine_name_redis(const char *prefix, const struct engine_name *name, cha
 	                        digits_spell(name->key, sizeof(name->key), digits));
 }
 
-/*
- * The first byte of the key names a subdirectory, as in the cache directory, so that no directory of an HTTP server or
- * share gets too many files.
- */
+/* The first byte of the key names a subdirectory, so that no directory of an HTTP server gets too many files. */
 void engine_name_path(const char *prefix, const struct engine_name *name, char ret_name[ENGINE_NAME_MAX])
 {
 	char digits[DIGITS_BYTES(sizeof(name->key))];
@@ -186,7 +324,7 @@ void engine_name_path(const char *prefix, const struct engine_name *name, char r
 	(void)snprintf(ret_name, ENGINE_NAME_MAX, "%s/%d-%u/%.2s/%s", prefix, NAMING, name->format, digits, digits + 2);
 }
 
-/* The digest is that of the Redis name, which contains version, format and prefix. */
+/* The digest is that of the Redis name, because a name of 64 digits has no room for version, format and prefix. */
 void engine_name_bazel(const char *prefix, const struct engine_name *name, char ret_name[ENGINE_NAME_MAX])
 {
 	char text[ENGINE_NAME_MAX];

@@ -2,16 +2,15 @@
 /*
  * engine: a store operated by other software, which stores values under names (docs/DESIGN.md G)
  *
- * An engine is a directory, Redis, an HTTP server or S3. Each kind has a table of functions, and the scheme of the
- * address selects the kind. A value is a string of bytes here; agent/wire/value.h interprets and verifies it.
+ * The scheme of the address selects the kind of engine: Redis, an HTTP server or S3. A value is a string of bytes here;
+ * agent/wire/value.h interprets and verifies it.
  *
- * Calling sequence: fill in engine_options; engine_open() in each worker thread, which does not connect yet;
- * engine_get(), engine_has(), engine_put(), which connect if there is no connection, and reconnect once if the server
- * has closed the connection; engine_close().
+ * Calling sequence: fill in engine_options; engine_open() in each thread, which does not connect yet; engine_get() and
+ * engine_put(), which connect if there is no connection, and reconnect once if the server has closed an idle one;
+ * engine_close().
  *
- * Errors: an answer, with a text for people in the error, which never contains a secret and has the address without
- * user and password. Every call ends within its limit, which includes connecting. The exception is a directory, where a
- * system call may block until the share answers.
+ * Errors: an answer, with a text for people, which never contains a secret and begins with the engine's place. Every
+ * call ends within its limit, which includes name resolution and the check of certificates.
  * Threads: an engine belongs to one thread. Signals: the program must ignore SIGPIPE. Fork: not supported. Ownership:
  * the options and their texts must outlive the engine; the caller frees returned values with free().
  */
@@ -25,24 +24,27 @@
 #define ENGINE_NAME_MAX  512
 #define ENGINE_VALUE_MAX (64u << 20) /* larger values are neither received nor sent */
 
-/* The outcome of a request. The circuit breaker counts only UNREACHABLE, SLOW and BROKEN as failures. */
+/* The outcome of a request, with its name in --status; "" if it is not an error. */
+#define ENGINE_ANSWERS(X)                                                                         \
+	X(DONE, "")                   /* the value was received or stored */                      \
+	X(ABSENT, "")                 /* the value does not exist */                              \
+	X(TOO_LARGE, "too_large")     /* status 413, or longer than ENGINE_VALUE_MAX */           \
+	X(FULL, "full")               /* Redis reports OOM, or status 507 */                      \
+	X(REFUSED, "refused")         /* wrong password or no permission: 401, 403, NOPERM */     \
+	X(UNSUITED, "unsuited")       /* not the answer of this kind of server: WRONGTYPE, 400 */ \
+	X(UNREACHABLE, "unreachable") /* no connection, unknown host, bad certificate */          \
+	X(SLOW, "slow")               /* the time limit was exceeded */                           \
+	X(BROKEN, "broken")           /* cut connection, status 5xx, unknown protocol */
+
 enum engine_answer {
-	ENGINE_DONE,        /* the value was received, exists, or was stored */
-	ENGINE_ABSENT,      /* the value does not exist */
-	ENGINE_TOO_LARGE,   /* status 413, or longer than ENGINE_VALUE_MAX */
-	ENGINE_FULL,        /* Redis reports OOM, or status 507 */
-	ENGINE_REFUSED,     /* wrong password or no permission: 401, 403, NOAUTH, NOPERM */
-	ENGINE_UNSUITED,    /* the server does not answer as this kind of engine does: 400 on ac/, WRONGTYPE */
-	ENGINE_UNREACHABLE, /* no connection, unknown host name, or bad certificate */
-	ENGINE_SLOW,        /* the time limit was exceeded */
-	ENGINE_BROKEN,      /* connection closed within a value, a 5xx status, or an unknown protocol */
-	ENGINE_ANSWERS,
+#define ENGINE_ANSWER(name, word) ENGINE_##name,
+	ENGINE_ANSWERS(ENGINE_ANSWER)
+#undef ENGINE_ANSWER
+	    ENGINE_ANSWER_COUNT
 };
 
 struct engine_options {
-	const char
-	    *address; /* redis+unix:///path[?db=N], redis://host:port[?db=N], rediss://…, http+unix:///socket:/prefix,
-	                              http://…, https://…, s3://bucket/prefix, dir:///path; no user or password */
+	const char *address;       /* see agent/engine/address.h */
 	const char *user;          /* or NULL */
 	const char *password_file; /* engine_open() reads its first line; only the user may have access (0600) */
 	const char *token_file;    /* HTTP bearer token; same rules as for a password file */
@@ -50,15 +52,15 @@ struct engine_options {
 	const char *certificate;   /* client certificate and key, PEM, or NULL */
 	const char *certificate_key;
 	const char *prefix;      /* of every name; NULL: "nvrtccache" */
-	const char *layout;      /* HTTP: "plain" or "bazel" */
+	const char *layout;      /* HTTP: NULL, "plain" or "bazel" */
 	const char *s3_endpoint; /* NULL: the endpoint of AWS for the region */
 	const char *s3_region;   /* `user` is the access key, and `password_file` has the secret key */
-	unsigned expire_s;       /* Redis: expiry of values (EX), renewed by each read (GETEX); 0: none */
+	unsigned expire_s;       /* Redis: expiry of values, renewed by each read; 0: none */
 };
 
 /* Identifies a value. Each kind of engine makes its own form of name from this. */
 struct engine_name {
-	unsigned format; /* format number in the header of the entries */
+	unsigned format; /* ENTRY_FORMAT, so that values of different formats have different names */
 	uint8_t key[32];
 };
 
@@ -73,20 +75,18 @@ struct engine;
  * access a file with a secret.
  */
 int engine_open(const struct engine_options *options, struct engine **ret_engine, struct engine_error *ret_error);
-void engine_close(struct engine *engine);
+void engine_close(struct engine *engine); /* NULL is accepted */
 
 /* Returns a description for people: kind, place and prefix, but no secret. Valid until engine_close(). */
 const char *engine_says(const struct engine *engine);
 
-/* Fetches, looks for, or stores a value, in at most `limit_ms` milliseconds. */
-enum engine_answer engine_get(struct engine *engine, const struct engine_name *name, unsigned limit_ms,
+/*
+ * Fetches a value. With `most` below ENGINE_VALUE_MAX, only that many of its first bytes are fetched, and an empty
+ * value counts as absent.
+ */
+enum engine_answer engine_get(struct engine *engine, const struct engine_name *name, size_t most, unsigned limit_ms,
                               void **ret_value, size_t *ret_size, struct engine_error *ret_error);
-enum engine_answer engine_has(struct engine *engine, const struct engine_name *name, unsigned limit_ms,
-                              struct engine_error *ret_error);
 enum engine_answer engine_put(struct engine *engine, const struct engine_name *name, const void *value, size_t size,
                               unsigned limit_ms, struct engine_error *ret_error);
-
-/* Checks whether the engine answers and grants access: when the agent starts, and for a half-open breaker. */
-enum engine_answer engine_probe(struct engine *engine, unsigned limit_ms, struct engine_error *ret_error);
 
 #endif

@@ -2,176 +2,438 @@
 /*
  * redis: Redis and Valkey as the engine, over a Unix socket, TCP or TLS
  *
- * Uses only GET (or GETEX, which renews the expiry), SET, EXISTS and PING, and AUTH and SELECT after connecting, so
- * that an ACL can forbid all other commands.
+ * hiredis formats commands and parses replies. libcurl connects (CURLOPT_CONNECT_ONLY) and transports the bytes,
+ * because older versions of hiredis do not support TLS.
+ *
+ *     no connection --connect, AUTH, SELECT--> ready --command, its whole reply--> ready
+ *           ^                                    |
+ *           +------- anything else --------------+
+ *
+ * Uses only GET (or GETEX, which renews the expiry), GETRANGE and SET, and AUTH and SELECT after connecting, so that an
+ * ACL can forbid all other commands. A cut connection is retried once if it was idle before, because servers close
+ * idle connections.
  */
 #include "agent/engine/kind.h"
-#include "agent/engine/redis_session.h"
+#include "agent/engine/redis_reply.h"
 
+#include <errno.h>
+#include <hiredis/hiredis.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define CHUNK_BYTES 65536
+#define WORDS_MAX   5
+
 struct engine_redis {
 	struct engine engine;
-	struct redis_session session;
+	CURL *handle; /* NULL: no connection */
+	curl_socket_t socket;
+	char chunk[CHUNK_BYTES];
 };
 
-/* Reports an unexpected reply. The connection stays open, because the reply was valid in the protocol. */
-static enum engine_answer tell_unsuited(const struct engine_redis *redis, redisReply *reply, struct engine_error *error)
+struct command {
+	int count;
+	const char *words[WORDS_MAX];
+	size_t sizes[WORDS_MAX];
+};
+
+/* A command on its way, and what is known of its reply. */
+struct exchange {
+	struct engine_redis *redis;
+	const struct timespec *deadline;
+	struct engine_error *error;
+	enum redis_step step;
+	bool heard; /* a byte of the reply was received */
+};
+
+static void add_bytes(struct command *command, const void *bytes, size_t size)
 {
-	freeReplyObject(reply);
-	transport_words(&redis->session.transport, error, "unexpected type of reply");
-	return ENGINE_UNSUITED;
+	command->words[command->count] = bytes;
+	command->sizes[command->count] = size;
+	command->count++;
 }
 
-enum renewal { RENEW, LEAVE };
-
-/* GETEX reads a value and renews its expiry in one command, so that values in use do not expire. */
-static enum engine_answer ask_value(struct engine_redis *redis, const struct engine_name *name, enum renewal renewal,
-                                    const struct timespec *deadline, redisReply **ret_reply, struct engine_error *error)
+static void add_word(struct command *command, const char *word)
 {
-	struct redis_command command = {.count = 0};
-	char key[ENGINE_NAME_MAX];
-	char seconds[16];
-
-	redis_add(&command, renewal == RENEW ? "GETEX" : "GET");
-	redis_add_bytes(&command, key, engine_name_redis(redis->engine.prefix, name, key));
-	if (renewal == RENEW) {
-		(void)snprintf(seconds, sizeof(seconds), "%u", redis->engine.options->expire_s);
-		redis_add(&command, "EX");
-		redis_add(&command, seconds);
-	}
-	return redis_ask(&redis->session, &command, deadline, ret_reply, error);
+	add_bytes(command, word, strlen(word));
 }
 
-/* If GETEX is refused, by a replica or for lack of permission, this read and later ones use GET. */
-static enum engine_answer redis_get(struct engine *engine, const struct engine_name *name, unsigned limit_ms,
-                                    void **ret_value, size_t *ret_size, struct engine_error *ret_error)
+static void drop_connection(struct engine_redis *redis)
 {
-	struct engine_redis *redis = (struct engine_redis *)engine;
-	const struct timespec deadline = engine_deadline(limit_ms);
-	enum renewal renewal = redis->engine.options->expire_s != 0 && !redis->session.only_read ? RENEW : LEAVE;
-	redisReply *reply = NULL;
-	enum engine_answer answer = ask_value(redis, name, renewal, &deadline, &reply, ret_error);
-	void *value;
+	curl_easy_cleanup(redis->handle);
+	redis->handle = NULL;
+}
 
-	if (answer == ENGINE_REFUSED && renewal == RENEW) {
-		ret_error->text[0] = '\0';
-		answer = ask_value(redis, name, LEAVE, &deadline, &reply, ret_error);
-		redis->session.only_read = answer == ENGINE_DONE;
-	}
-	if (answer != ENGINE_DONE) {
-		return answer;
-	}
-	if (reply->type == REDIS_REPLY_NIL) {
-		freeReplyObject(reply);
-		return ENGINE_ABSENT;
-	}
-	if (reply->type != REDIS_REPLY_STRING) {
-		return tell_unsuited(redis, reply, ret_error);
-	}
-	value = malloc((size_t)reply->len + 1);
-	if (value == NULL) {
-		freeReplyObject(reply);
+/* Connects with an HTTP URL, which libcurl does not send in this mode. For a Unix socket its host is not used. */
+static enum engine_answer open_connection(struct exchange *exchange)
+{
+	struct engine_redis *redis = exchange->redis;
+	const struct engine_address *address = &redis->engine.address;
+	bool is_local = address->socket[0] != '\0';
+	char url[ADDRESS_HOST_MAX + 32];
+	CURLcode code;
+
+	redis->handle = curl_easy_init();
+	if (redis->handle == NULL) {
+		engine_tell(&redis->engine, exchange->error, "out of memory");
 		return ENGINE_BROKEN;
 	}
-	memcpy(value, reply->str, (size_t)reply->len);
-	*ret_value = value;
-	*ret_size = (size_t)reply->len;
-	freeReplyObject(reply);
+	(void)snprintf(url, sizeof(url), "%s://%s:%u", address->tls ? "https" : "http",
+	               is_local ? "localhost" : address->host, is_local ? 80 : address->port);
+	engine_prepare(&redis->engine, redis->handle, exchange->deadline);
+	curl_easy_setopt(redis->handle, CURLOPT_URL, url);
+	curl_easy_setopt(redis->handle, CURLOPT_CONNECT_ONLY, 1L);
+	curl_easy_setopt(redis->handle, CURLOPT_SSL_ENABLE_ALPN, 0L);
+	code = curl_easy_perform(redis->handle);
+	if (code == CURLE_OK) {
+		code = curl_easy_getinfo(redis->handle, CURLINFO_ACTIVESOCKET, &redis->socket);
+	}
+	return code == CURLE_OK ? ENGINE_DONE : engine_failed(&redis->engine, redis->handle, code, exchange->error);
+}
+
+/* Between two commands nothing should be readable: the server has closed the connection or sent unexpected bytes. */
+static bool is_stale(const struct engine_redis *redis)
+{
+	struct pollfd at = {.fd = redis->socket, .events = POLLIN};
+
+	return poll(&at, 1, 0) != 0;
+}
+
+static enum engine_answer wait_for(const struct exchange *exchange, short events)
+{
+	struct pollfd at = {.fd = exchange->redis->socket, .events = events};
+	unsigned left = engine_left_ms(exchange->deadline);
+	int ready = left > 0 ? poll(&at, 1, (int)left) : 0;
+
+	if (ready > 0 || (ready < 0 && errno == EINTR)) {
+		return ENGINE_DONE;
+	}
+	engine_tell(&exchange->redis->engine, exchange->error, "no answer in time");
+	return ENGINE_SLOW;
+}
+
+static enum engine_answer send_bytes(const struct exchange *exchange, const char *bytes, size_t size)
+{
+	struct engine_redis *redis = exchange->redis;
+	enum engine_answer answer = ENGINE_DONE;
+
+	for (size_t done = 0; done < size && answer == ENGINE_DONE;) {
+		size_t sent = 0;
+		CURLcode code = curl_easy_send(redis->handle, bytes + done, size - done, &sent);
+
+		if (code == CURLE_AGAIN) {
+			answer = wait_for(exchange, POLLOUT);
+		} else if (code != CURLE_OK) {
+			answer = engine_failed(&redis->engine, redis->handle, code, exchange->error);
+		}
+		done += sent;
+	}
+	return answer;
+}
+
+/* Receives at least one byte. The deadline is checked in each call, because a server may send bytes without end. */
+static enum engine_answer receive_bytes(struct exchange *exchange, size_t *ret_got)
+{
+	struct engine_redis *redis = exchange->redis;
+	CURLcode code = CURLE_AGAIN;
+
+	while (code == CURLE_AGAIN) {
+		if (engine_left_ms(exchange->deadline) > 0) {
+			code = curl_easy_recv(redis->handle, redis->chunk, CHUNK_BYTES, ret_got);
+		}
+		if (code == CURLE_AGAIN && wait_for(exchange, POLLIN) != ENGINE_DONE) {
+			return ENGINE_SLOW;
+		}
+	}
+	if (code != CURLE_OK) {
+		return engine_failed(&redis->engine, redis->handle, code, exchange->error);
+	}
+	if (*ret_got == 0) {
+		engine_tell(&redis->engine, exchange->error, "the connection was closed before the end of the answer");
+		return ENGINE_BROKEN;
+	}
+	exchange->heard = true;
 	return ENGINE_DONE;
 }
 
-/* Uses EXISTS and not GET, because a value may have megabytes. */
-static enum engine_answer redis_has(struct engine *engine, const struct engine_name *name, unsigned limit_ms,
-                                    struct engine_error *ret_error)
+/* The buffer of AUTH is zeroed before it is freed, because it contains the password. */
+static enum engine_answer send_command(const struct exchange *exchange, const struct command *command)
 {
-	struct engine_redis *redis = (struct engine_redis *)engine;
-	const struct timespec deadline = engine_deadline(limit_ms);
-	struct redis_command command = {.count = 0};
-	char key[ENGINE_NAME_MAX];
+	const char *words[WORDS_MAX];
+	char *text = NULL;
+	long long size;
+	enum engine_answer answer;
+
+	memcpy(words, command->words, sizeof(words));
+	size = redisFormatCommandArgv(&text, command->count, words, command->sizes);
+	if (size < 0) {
+		engine_tell(&exchange->redis->engine, exchange->error, "out of memory");
+		return ENGINE_SLOW;
+	}
+	answer = send_bytes(exchange, text, (size_t)size);
+	explicit_bzero(text, exchange->step == REDIS_STEP_LOGIN ? (size_t)size : 0);
+	redisFreeCommand(text);
+	return answer;
+}
+
+/* Bytes after the reply are an error, because they would be taken for the reply to the next command. */
+static enum engine_answer receive_reply(struct exchange *exchange, redisReader *reader, redisReply **ret_reply)
+{
+	struct engine_redis *redis = exchange->redis;
+	void *reply = NULL;
+
+	while (reply == NULL) {
+		size_t got = 0;
+		enum engine_answer answer = receive_bytes(exchange, &got);
+
+		if (answer != ENGINE_DONE) {
+			return answer;
+		}
+		if (redisReaderFeed(reader, redis->chunk, got) == REDIS_OK) {
+			answer = redis_reply_start(reader->buf, reader->len);
+		}
+		if (answer == ENGINE_TOO_LARGE) {
+			engine_tell(&redis->engine, exchange->error, "the value has more than %u bytes",
+			            ENGINE_VALUE_MAX);
+			return answer;
+		}
+		if (answer != ENGINE_DONE || redisReaderGetReply(reader, &reply) != REDIS_OK) {
+			engine_tell(&redis->engine, exchange->error, "the server does not speak the protocol of Redis");
+			return ENGINE_BROKEN;
+		}
+	}
+	if (reader->pos < reader->len) {
+		freeReplyObject(reply);
+		engine_tell(&redis->engine, exchange->error, "the server sent more than one answer");
+		return ENGINE_BROKEN;
+	}
+	*ret_reply = reply;
+	return ENGINE_DONE;
+}
+
+/* The server's own text is shown only for commands, because after AUTH it may contain the password. */
+static enum engine_answer judge_error(const struct exchange *exchange, const char *text)
+{
+	const char *words;
+	enum engine_answer answer = redis_reply_error(text, exchange->step, &words);
+
+	if (words == NULL || exchange->step == REDIS_STEP_COMMAND) {
+		engine_tell(&exchange->redis->engine, exchange->error, "%s%s%s", words != NULL ? words : "",
+		            words != NULL ? ": " : "", text);
+	} else {
+		engine_tell(&exchange->redis->engine, exchange->error, "%s", words);
+	}
+	return answer;
+}
+
+/* Sends a command and receives its reply. On ENGINE_DONE the reply is no error, and the caller frees it. */
+static enum engine_answer ask_once(struct exchange *exchange, const struct command *command, redisReply **ret_reply)
+{
+	redisReply *reply = NULL;
+	redisReader *reader;
+	enum engine_answer answer = send_command(exchange, command);
+
+	/* a reply is read even after ENGINE_BROKEN: a server that rejects a command sends the reason, then closes */
+	if (answer != ENGINE_DONE && answer != ENGINE_BROKEN) {
+		return answer;
+	}
+	reader = redisReaderCreate();
+	if (reader == NULL) {
+		return ENGINE_BROKEN;
+	}
+	answer = receive_reply(exchange, reader, &reply);
+	redisReaderFree(reader);
+	if (answer == ENGINE_DONE && reply->type == REDIS_REPLY_ERROR) {
+		answer = judge_error(exchange, reply->str);
+		freeReplyObject(reply);
+		return answer;
+	}
+	*ret_reply = reply;
+	return answer;
+}
+
+/* Sends AUTH or SELECT on a new connection. */
+static enum engine_answer introduce(const struct exchange *of, const struct command *command, enum redis_step step)
+{
+	struct exchange exchange = *of;
 	redisReply *reply = NULL;
 	enum engine_answer answer;
 
-	redis_add(&command, "EXISTS");
-	redis_add_bytes(&command, key, engine_name_redis(redis->engine.prefix, name, key));
-	answer = redis_ask(&redis->session, &command, &deadline, &reply, ret_error);
-	if (answer != ENGINE_DONE) {
-		return answer;
+	exchange.step = step;
+	answer = ask_once(&exchange, command, &reply);
+	if (answer == ENGINE_DONE) {
+		freeReplyObject(reply);
 	}
-	if (reply->type != REDIS_REPLY_INTEGER) {
-		return tell_unsuited(redis, reply, ret_error);
+	return answer;
+}
+
+/* AUTH with a user name requires Redis 6; without one, the password is that of the default user. */
+static enum engine_answer connect_to(struct exchange *exchange)
+{
+	const struct engine *engine = &exchange->redis->engine;
+	struct command login = {.count = 0};
+	struct command select = {.count = 0};
+	char number[16];
+	enum engine_answer answer = open_connection(exchange);
+
+	if (answer == ENGINE_DONE && engine->password != NULL) {
+		add_word(&login, "AUTH");
+		if (engine->options->user != NULL) {
+			add_word(&login, engine->options->user);
+		}
+		add_word(&login, engine->password);
+		answer = introduce(exchange, &login, REDIS_STEP_LOGIN);
 	}
-	answer = reply->integer == 1 ? ENGINE_DONE : ENGINE_ABSENT;
+	if (answer == ENGINE_DONE && engine->address.database != 0) {
+		(void)snprintf(number, sizeof(number), "%u", engine->address.database);
+		add_word(&select, "SELECT");
+		add_word(&select, number);
+		answer = introduce(exchange, &select, REDIS_STEP_DATABASE);
+	}
+	if (answer != ENGINE_DONE) { /* without AUTH and SELECT the connection cannot be used */
+		drop_connection(exchange->redis);
+	}
+	return answer;
+}
+
+/*
+ * Tries at most twice. The connection stays open only after a reply. It is also closed after ENGINE_REFUSED: a master
+ * that became a replica refuses writes, and a new connection to the same name may reach the new master.
+ */
+static enum engine_answer ask(struct engine *engine, const struct command *command, const struct timespec *deadline,
+                              redisReply **ret_reply, struct engine_error *error)
+{
+	struct engine_redis *redis = (struct engine_redis *)engine;
+	bool stood = redis->handle != NULL && !is_stale(redis);
+
+	if (!stood) {
+		drop_connection(redis);
+	}
+	for (;;) {
+		struct exchange exchange = {redis, deadline, error, REDIS_STEP_COMMAND, false};
+		enum engine_answer answer = redis->handle == NULL ? connect_to(&exchange) : ENGINE_DONE;
+
+		if (redis->handle == NULL) {
+			return answer;
+		}
+		answer = ask_once(&exchange, command, ret_reply);
+		if (answer != ENGINE_DONE && answer != ENGINE_FULL && answer != ENGINE_UNSUITED) {
+			drop_connection(redis);
+		}
+		if (answer != ENGINE_BROKEN || !stood || exchange.heard) {
+			return answer;
+		}
+		stood = false;
+		error->text[0] = '\0';
+	}
+}
+
+/* Copies a value out of a reply, and frees the reply. */
+static enum engine_answer take_value(struct engine *engine, redisReply *reply, void **ret_value, size_t *ret_size,
+                                     struct engine_error *error)
+{
+	enum engine_answer answer = ENGINE_DONE;
+	void *value = NULL;
+
+	if (reply->type == REDIS_REPLY_NIL) {
+		answer = ENGINE_ABSENT;
+	} else if (reply->type != REDIS_REPLY_STRING) {
+		engine_tell(engine, error, "unexpected type of reply");
+		answer = ENGINE_UNSUITED;
+	} else if ((value = malloc((size_t)reply->len + 1)) == NULL) {
+		engine_tell(engine, error, "out of memory");
+		answer = ENGINE_BROKEN;
+	} else {
+		memcpy(value, reply->str, (size_t)reply->len);
+		*ret_value = value;
+		*ret_size = (size_t)reply->len;
+	}
 	freeReplyObject(reply);
 	return answer;
 }
 
-/* Sends a command whose reply has to be +<word>. Another reply means that the server is not Redis. */
-static enum engine_answer ask_for_word(struct engine_redis *redis, const struct redis_command *command,
-                                       unsigned limit_ms, const char *word, struct engine_error *error)
+static void add_expiry(struct command *command, const struct engine *engine, char seconds[16])
 {
-	const struct timespec deadline = engine_deadline(limit_ms);
-	redisReply *reply = NULL;
-	enum engine_answer answer = redis_ask(&redis->session, command, &deadline, &reply, error);
+	(void)snprintf(seconds, 16, "%u", engine->options->expire_s);
+	add_word(command, "EX");
+	add_word(command, seconds);
+}
 
+/* GETEX reads a value and renews its expiry. GETRANGE answers "" for an absent value, and for an empty one. */
+static enum engine_answer redis_get(struct engine *engine, const struct engine_name *name, size_t most,
+                                    const struct timespec *deadline, void **ret_value, size_t *ret_size,
+                                    struct engine_error *error)
+{
+	bool is_part = most < ENGINE_VALUE_MAX;
+	bool renews = engine->options->expire_s != 0 && !is_part;
+	struct command command = {.count = 0};
+	char key[ENGINE_NAME_MAX];
+	char last[16];
+	redisReply *reply = NULL;
+	enum engine_answer answer;
+
+	add_word(&command, is_part ? "GETRANGE" : renews ? "GETEX" : "GET");
+	add_bytes(&command, key, engine_name_redis(engine->prefix, name, key));
+	if (is_part) {
+		(void)snprintf(last, sizeof(last), "%zu", most - 1);
+		add_word(&command, "0");
+		add_word(&command, last);
+	} else if (renews) {
+		add_expiry(&command, engine, last);
+	}
+	answer = ask(engine, &command, deadline, &reply, error);
 	if (answer != ENGINE_DONE) {
 		return answer;
 	}
-	if (reply->type != REDIS_REPLY_STATUS || strcmp(reply->str, word) != 0) {
-		return tell_unsuited(redis, reply, error);
+	if (is_part && reply->type == REDIS_REPLY_STRING && reply->len == 0) {
+		freeReplyObject(reply);
+		return ENGINE_ABSENT;
 	}
-	freeReplyObject(reply);
-	return ENGINE_DONE;
+	return take_value(engine, reply, ret_value, ret_size, error);
 }
 
 /* SET has EX, because with a separate EXPIRE a value would never expire if the agent ended between the two. */
 static enum engine_answer redis_put(struct engine *engine, const struct engine_name *name, const void *value,
-                                    size_t size, unsigned limit_ms, struct engine_error *ret_error)
+                                    size_t size, const struct timespec *deadline, struct engine_error *error)
 {
-	struct engine_redis *redis = (struct engine_redis *)engine;
-	struct redis_command command = {.count = 0};
+	struct command command = {.count = 0};
 	char key[ENGINE_NAME_MAX];
 	char seconds[16];
+	redisReply *reply = NULL;
+	enum engine_answer answer;
 
-	redis_add(&command, "SET");
-	redis_add_bytes(&command, key, engine_name_redis(redis->engine.prefix, name, key));
-	redis_add_bytes(&command, value, size);
-	if (redis->engine.options->expire_s != 0) {
-		(void)snprintf(seconds, sizeof(seconds), "%u", redis->engine.options->expire_s);
-		redis_add(&command, "EX");
-		redis_add(&command, seconds);
+	add_word(&command, "SET");
+	add_bytes(&command, key, engine_name_redis(engine->prefix, name, key));
+	add_bytes(&command, value, size);
+	if (engine->options->expire_s != 0) {
+		add_expiry(&command, engine, seconds);
 	}
-	return ask_for_word(redis, &command, limit_ms, "OK", ret_error);
-}
-
-/* PING requires authentication, so a reply shows that both connection and password work. */
-static enum engine_answer redis_probe(struct engine *engine, unsigned limit_ms, struct engine_error *ret_error)
-{
-	struct redis_command command = {.count = 0};
-
-	redis_add(&command, "PING");
-	return ask_for_word((struct engine_redis *)engine, &command, limit_ms, "PONG", ret_error);
+	answer = ask(engine, &command, deadline, &reply, error);
+	if (answer == ENGINE_DONE && (reply->type != REDIS_REPLY_STATUS || strcmp(reply->str, "OK") != 0)) {
+		engine_tell(engine, error, "unexpected type of reply");
+		answer = ENGINE_UNSUITED;
+	}
+	freeReplyObject(reply);
+	return answer;
 }
 
 static void redis_close(struct engine *engine)
 {
-	struct engine_redis *redis = (struct engine_redis *)engine;
-
-	redis_drop(&redis->session);
-	transport_close(&redis->session.transport);
+	drop_connection((struct engine_redis *)engine);
 }
 
 /* Does not connect, because the agent has to start even if the engine is down. */
-static int redis_open(struct engine *engine, const struct engine_address *address, struct engine_error *ret_error)
+static int redis_open(struct engine *engine, struct engine_error *error)
 {
 	char place[ADDRESS_HOST_MAX + 16];
 
-	engine_address_place(address, place, sizeof(place));
-	engine_say(engine, "Redis at %s%s, database %u, prefix %s", place, address->tls ? " (TLS)" : "",
-	           address->database, engine->prefix);
-	return transport_open(engine, address, &((struct engine_redis *)engine)->session.transport, ret_error);
+	(void)error;
+	engine_address_place(&engine->address, place, sizeof(place));
+	engine_say(engine, "Redis at %s%s, database %u, prefix %s", place, engine->address.tls ? " (TLS)" : "",
+	           engine->address.database, engine->prefix);
+	return 0;
 }
 
 const struct engine_kind engine_kind_redis = {
@@ -179,7 +441,5 @@ const struct engine_kind engine_kind_redis = {
     .open = redis_open,
     .close = redis_close,
     .get = redis_get,
-    .has = redis_has,
     .put = redis_put,
-    .probe = redis_probe,
 };

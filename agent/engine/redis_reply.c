@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The first word of a Redis error identifies it. The table maps the word to an answer and to advice. */
-#include "agent/engine/redis_session.h"
+#include "agent/engine/redis_reply.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,13 +24,9 @@ static const struct reply {
     {"MOVED", ENGINE_UNSUITED, "the server is a cluster node, and clusters are not supported: use a proxy"},
     {"ASK ", ENGINE_UNSUITED, "the server is a cluster node, and clusters are not supported: use a proxy"},
     {"LOADING", ENGINE_BROKEN, "the server is loading its data"},
-    {"BUSY ", ENGINE_BROKEN, "the server is busy with a script"},
-    {"MASTERDOWN", ENGINE_BROKEN, "the server is a replica that has lost its master"},
-    {"CLUSTERDOWN", ENGINE_BROKEN, NULL},
     {"MISCONF", ENGINE_BROKEN, "the server cannot write its data to disk, so it accepts no values"},
-    {"ERR max number of clients", ENGINE_BROKEN, NULL},
     {"ERR unknown command", ENGINE_UNSUITED,
-     "the server lacks a required command: GET, SET, EXISTS, PING; with --expire GETEX (Redis 6.2)"},
+     "the server lacks a required command: GET, GETRANGE, SET; with --expire GETEX (Redis 6.2)"},
     {"ERR string exceeds maximum", ENGINE_TOO_LARGE, "the value is larger than proto-max-bulk-len"},
     {"ERR Protocol error: invalid bulk", ENGINE_TOO_LARGE, "the value is larger than proto-max-bulk-len"},
 };
@@ -37,38 +34,34 @@ static const struct reply {
 /* An "ERR" in reply to AUTH is not looked up, because its text may repeat the password. */
 enum engine_answer redis_reply_error(const char *text, enum redis_step step, const char **ret_words)
 {
-	if (step != REDIS_STEP_LOGIN || strncmp(text, "ERR ", 4) != 0) {
-		for (size_t i = 0; i < sizeof(replies) / sizeof(replies[0]); i++) {
-			if (strncmp(text, replies[i].begins, strlen(replies[i].begins)) == 0) {
-				*ret_words = replies[i].words;
-				return replies[i].answer;
-			}
+	bool is_secret = step == REDIS_STEP_LOGIN && strncmp(text, "ERR ", 4) == 0;
+
+	for (size_t i = 0; !is_secret && i < sizeof(replies) / sizeof(replies[0]); i++) {
+		if (strncmp(text, replies[i].begins, strlen(replies[i].begins)) == 0) {
+			*ret_words = replies[i].words;
+			return replies[i].answer;
 		}
 	}
-	if (step == REDIS_STEP_LOGIN) {
-		*ret_words = "wrong user or password";
-		return ENGINE_REFUSED;
-	}
-	if (step == REDIS_STEP_DATABASE) {
-		*ret_words = "no such database (?db=)";
-		return ENGINE_UNSUITED;
-	}
-	*ret_words = NULL;
-	return ENGINE_BROKEN;
+	*ret_words = step == REDIS_STEP_LOGIN      ? "wrong user or password"
+	             : step == REDIS_STEP_DATABASE ? "no such database (?db=)"
+	                                           : NULL;
+	return step == REDIS_STEP_LOGIN      ? ENGINE_REFUSED
+	       : step == REDIS_STEP_DATABASE ? ENGINE_UNSUITED
+	                                     : ENGINE_BROKEN;
 }
 
 /*
  * hiredis checks the form of a reply, but would buffer one of any length, and would search a line without an end again
- * and again. The announced length decides as soon as it is there. Arrays and the types of RESP3 are rejected, because
- * our commands do not get them, and hiredis allocates memory for the announced number of elements.
+ * and again. Arrays and the types of RESP3 are rejected, because hiredis allocates memory for the announced number of
+ * elements.
  */
-enum redis_start redis_reply_start(const char *bytes, size_t size)
+enum engine_answer redis_reply_start(const char *bytes, size_t size)
 {
 	if (bytes[0] != '$') {
-		return size > WORDS_MAX || strchr("+-:", bytes[0]) == NULL ? REDIS_START_FOREIGN : REDIS_START_FINE;
+		return size > WORDS_MAX || strchr("+-:", bytes[0]) == NULL ? ENGINE_BROKEN : ENGINE_DONE;
 	}
 	if (size >= LENGTH_MAX && memmem(bytes, LENGTH_MAX, "\r\n", 2) == NULL) {
-		return REDIS_START_FOREIGN;
+		return ENGINE_BROKEN;
 	}
-	return strtoll(bytes + 1, NULL, 10) > ENGINE_VALUE_MAX ? REDIS_START_TOO_LARGE : REDIS_START_FINE;
+	return strtoll(bytes + 1, NULL, 10) > ENGINE_VALUE_MAX ? ENGINE_TOO_LARGE : ENGINE_DONE;
 }

@@ -5,7 +5,6 @@
  */
 #include "agent/node/arguments.h"
 
-#include "agent/wire/value.h"
 #include "cache/digits.h"
 #include "cache/tools/age.h"
 
@@ -22,12 +21,11 @@
 enum option_kind {
 	OPTION_TEXT, /* stored in the field unchanged */
 	OPTION_PATH, /* stored as an absolute path, because the agent changes its working directory */
-	OPTION_NAME, /* stored after a check: the name of a bundle */
 	OPTION_COST,
 	OPTION_AGE,
-	OPTION_LAYOUT,
-	OPTION_FLAG, /* `value` is stored in the field, which is an enum or a bool */
-	OPTION_MODE  /* `value` is the mode; the name of a bundle, if any, is stored in the field */
+	OPTION_FLAG, /* `value` is stored in the field, which is an enum */
+	OPTION_JSON,
+	OPTION_MODE /* `value` is the mode */
 };
 
 #define FIELD(field) offsetof(struct arguments, field)
@@ -47,8 +45,6 @@ static const struct line {
     {"key-file", "FILE", "keys, one \"id hex\" per line: the first one signs, all are accepted", OPTION_PATH,
      FIELD(service.key_file), 0},
     {"trust-engine", NULL, "accept unsigned values", OPTION_FLAG, FIELD(service.trust), VALUE_TRUST_ENGINE},
-    {"neutral-only", NULL, "do not upload path-dependent entries", OPTION_FLAG, FIELD(service.results),
-     SERVICE_NEUTRAL_RESULTS},
     {"min-cost", "MS", "do not upload entries that compiled in less than MS milliseconds", OPTION_COST,
      FIELD(service.least_cost_ns), 0},
     {"prefix", "TEXT", "prefix of all names in the engine (default: nvrtccache)", OPTION_TEXT,
@@ -65,19 +61,13 @@ static const struct line {
     {"certificate", "FILE", "client certificate (PEM)", OPTION_PATH, FIELD(service.engine.certificate), 0},
     {"certificate-key", "FILE", "private key of the client certificate (PEM)", OPTION_PATH,
      FIELD(service.engine.certificate_key), 0},
-    {"layout", "plain|bazel", "names in an HTTP store (default: plain); bazel: for bazel-remote", OPTION_LAYOUT,
+    {"layout", "plain|bazel", "names in an HTTP store (default: plain); bazel: for bazel-remote", OPTION_TEXT,
      FIELD(service.engine.layout), 0},
     {"s3-endpoint", "URL", "endpoint of an S3 service other than Amazon's", OPTION_TEXT,
      FIELD(service.engine.s3_endpoint), 0},
     {"s3-region", "NAME", "region of S3", OPTION_TEXT, FIELD(service.engine.s3_region), 0},
-    {"bundle", "NAME", "fetch this bundle at start and add its entries to the directory", OPTION_NAME,
-     FIELD(service.bundle), 0},
-    {"put-bundle", "NAME", "put the bundle on standard input into the engine, and exit", OPTION_MODE, FIELD(bundle),
-     ARGUMENTS_PUT_BUNDLE},
-    {"get-bundle", "NAME", "write a bundle of the engine to standard output, and exit", OPTION_MODE, FIELD(bundle),
-     ARGUMENTS_GET_BUNDLE},
     {"status", NULL, "show the status of the running agent, and exit", OPTION_MODE, 0, ARGUMENTS_STATUS},
-    {"json", NULL, "with --status: print JSON", OPTION_FLAG, FIELD(json), 1},
+    {"json", NULL, "with --status: print JSON", OPTION_JSON, 0, 0},
     {"help", NULL, "show this text", OPTION_MODE, 0, ARGUMENTS_HELP},
     {"version", NULL, "show the version", OPTION_MODE, 0, ARGUMENTS_VERSION},
 };
@@ -89,8 +79,6 @@ void arguments_help(void)
 {
 	printf(
 	    "Usage: nvrtccache-agent --engine URL [option...] [-- program [argument...]]\n"
-	    "       nvrtccache-agent --engine URL [option...] --put-bundle NAME <FILE\n"
-	    "       nvrtccache-agent --engine URL [option...] --get-bundle NAME >FILE\n"
 	    "       nvrtccache-agent --status [--json] [--dir DIR] [--socket PATH]\n\n"
 	    "Moves entries between this node's cache directory and an engine that all nodes reach.\n"
 	    "Programs ask it if NVRTCCACHE_AGENT=1 is set. If a program is given, the agent runs until that ends.\n\n"
@@ -106,15 +94,15 @@ void arguments_help(void)
 	       "Engines:\n"
 	       "  redis+unix:///path[?db=N]       redis://host:port[?db=N]        rediss://host:port[?db=N]\n"
 	       "  http+unix:///socket:/prefix     http://host/prefix              https://host/prefix\n"
-	       "  s3://bucket/prefix              dir:///path\n\n"
+	       "  s3://bucket/prefix\n\n"
 	       "NVRTCCACHE_MAX_SIZE, NVRTCCACHE_SHARED and the other settings of the directory are read from the "
 	       "environment.\n");
 }
 
-static int say_bad(const struct line *line, const char *wanted)
+static bool say_bad(const struct line *line, const char *wanted)
 {
 	service_say("--%s %s: it takes %s", line->name, optarg, wanted);
-	return -1;
+	return false;
 }
 
 /* Returns "/here/keys" for "keys"; NULL, after a message, if memory runs out or there is no working directory. */
@@ -135,7 +123,7 @@ static const char *make_absolute(const char *path)
 	return whole;
 }
 
-static int take_cost(const struct line *line, uint64_t *ret_ns)
+static bool take_cost(const struct line *line, uint64_t *ret_ns)
 {
 	uint64_t ms;
 	const char *rest = digits_number(optarg, INT_MAX, &ms);
@@ -144,10 +132,10 @@ static int take_cost(const struct line *line, uint64_t *ret_ns)
 		return say_bad(line, "milliseconds, such as 100");
 	}
 	*ret_ns = ms * UINT64_C(1000000);
-	return 0;
+	return true;
 }
 
-static int take_age(const struct line *line, unsigned *ret_seconds)
+static bool take_age(const struct line *line, unsigned *ret_seconds)
 {
 	int64_t ns;
 
@@ -155,56 +143,33 @@ static int take_age(const struct line *line, unsigned *ret_seconds)
 		return say_bad(line, AGE_WANTED);
 	}
 	*ret_seconds = (unsigned)(ns / 1000000000);
-	return 0;
+	return true;
 }
 
-static int take_name(const struct line *line, const char **ret_name)
-{
-	if (!value_name_allowed(optarg)) {
-		return say_bad(line, "a name of letters, digits and ._-+@:/, at most 128 of them");
-	}
-	*ret_name = optarg;
-	return 0;
-}
-
-static int take_mode(const struct line *line, struct arguments *options, const char **field)
-{
-	enum arguments_mode mode = (enum arguments_mode)line->value;
-
-	if (mode != ARGUMENTS_HELP && mode != ARGUMENTS_VERSION && options->mode != ARGUMENTS_SERVE) {
-		service_say("--%s: --put-bundle, --get-bundle and --status exclude each other", line->name);
-		return -1;
-	}
-	options->mode = mode;
-	return line->takes != NULL ? take_name(line, field) : 0;
-}
-
-static int take_option(const struct line *line, struct arguments *options)
+static bool take_option(const struct line *line, struct arguments *options)
 {
 	void *field = (char *)options + line->field;
 
 	switch (line->kind) {
 	case OPTION_TEXT:
 		*(const char **)field = optarg;
-		return 0;
+		return true;
 	case OPTION_PATH:
 		*(const char **)field = make_absolute(optarg);
-		return *(const char **)field != NULL ? 0 : -1;
-	case OPTION_NAME:
-		return take_name(line, field);
+		return *(const char **)field != NULL;
 	case OPTION_COST:
 		return take_cost(line, field);
 	case OPTION_AGE:
 		return take_age(line, field);
-	case OPTION_LAYOUT:
-		*(const char **)field = optarg;
-		return strcmp(optarg, "plain") == 0 || strcmp(optarg, "bazel") == 0 ? 0
-		                                                                    : say_bad(line, "plain or bazel");
 	case OPTION_FLAG:
-		memcpy(field, &line->value, line->field == FIELD(json) ? sizeof(options->json) : sizeof(line->value));
-		return 0;
+		memcpy(field, &line->value, sizeof(line->value));
+		return true;
+	case OPTION_JSON:
+		options->json = true;
+		return true;
 	default:
-		return take_mode(line, options, field);
+		options->mode = (enum arguments_mode)line->value;
+		return true;
 	}
 }
 
@@ -231,62 +196,55 @@ static const struct line *next_option(int argc, char **argv, bool *ret_wrong)
 }
 
 /* Rejects combinations of options that would not do what the user meant. */
-static enum arguments_read judge_options(const struct arguments *options)
+static bool judge_options(const struct arguments *options)
 {
 	const struct service_options *service = &options->service;
 
 	if (options->mode == ARGUMENTS_HELP || options->mode == ARGUMENTS_VERSION) {
-		return ARGUMENTS_FINE;
+		return true;
 	}
 	if (options->mode == ARGUMENTS_STATUS) {
 		if (options->program == NULL) {
-			return ARGUMENTS_FINE;
+			return true;
 		}
 		service_say("--status: unexpected argument '%s'", options->program[0]);
 	} else if (options->json) {
 		service_say("--json: requires --status");
-	} else if (options->bundle != NULL && (options->program != NULL || service->bundle != NULL)) {
-		service_say("--%s-bundle: excludes --bundle and a program",
-		            options->mode == ARGUMENTS_PUT_BUNDLE ? "put" : "get");
 	} else if (service->engine.address == NULL) {
 		service_say("--engine is missing; see 'nvrtccache-agent --help'");
 	} else if (service->key_file == NULL && service->trust == VALUE_TRUST_KEYS) {
 		service_say("--key-file is missing: without it no value can be verified; --trust-engine accepts "
 		            "unsigned values");
 	} else {
-		return ARGUMENTS_FINE;
+		return true;
 	}
-	return ARGUMENTS_WRONG;
+	return false;
 }
 
-enum arguments_read arguments_read(int argc, char **argv, struct arguments *ret_arguments)
+bool arguments_read(int argc, char **argv, struct arguments *ret_arguments)
 {
 	struct arguments options = {.mode = ARGUMENTS_SERVE};
 	const struct line *line;
 	bool wrong;
 
 	while ((line = next_option(argc, argv, &wrong)) != NULL) {
-		if (take_option(line, &options) != 0) {
-			return ARGUMENTS_WRONG;
+		if (!take_option(line, &options)) {
+			return false;
 		}
 	}
 	if (wrong) {
 		service_say("see 'nvrtccache-agent --help'");
-		return ARGUMENTS_WRONG;
+		return false;
 	}
 	if (optind < argc && strcmp(argv[optind - 1], "--") != 0) {
 		service_say("%s: unexpected argument; a program must follow '--'", argv[optind]);
-		return ARGUMENTS_WRONG;
+		return false;
 	}
-	if (optind < argc) {
-		options.program = argv + optind;
-	} else if (strcmp(argv[argc - 1], "--") == 0) { /* for example, a variable in a script was empty */
+	if (optind == argc && strcmp(argv[argc - 1], "--") == 0) { /* for example, a variable in a script was empty */
 		service_say("the program after '--' is missing");
-		return ARGUMENTS_WRONG;
+		return false;
 	}
-	if (judge_options(&options) != ARGUMENTS_FINE) {
-		return ARGUMENTS_WRONG;
-	}
+	options.program = optind < argc ? argv + optind : NULL;
 	*ret_arguments = options;
-	return ARGUMENTS_FINE;
+	return judge_options(&options);
 }

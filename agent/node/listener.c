@@ -5,7 +5,6 @@
  */
 #include "agent/node/listener.h"
 
-#include "cache/agent_socket.h"
 #include "cache/lock.h"
 #include "cache/trust.h"
 
@@ -313,6 +312,13 @@ bool listener_admits(const struct listener *listener, int peer)
 	}
 	return is_shared(listener) && stat(listener->directory.path, &root) == 0 && (root.st_mode & S_IWGRP) != 0 &&
 	       is_of_group(peer, who.gid, root.st_gid);
+}
+
+void listener_tell(int peer, enum agent_kind kind)
+{
+	const struct agent_message message = {.magic = AGENT_MAGIC, .version = AGENT_VERSION, .kind = (uint16_t)kind};
+
+	(void)send(peer, &message, sizeof(message), MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 /* Removes the socket before the lock file, because another agent may start between the two calls. */

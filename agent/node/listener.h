@@ -14,6 +14,7 @@
 #ifndef AGENT_NODE_LISTENER_H
 #define AGENT_NODE_LISTENER_H
 
+#include "cache/agent_socket.h"
 #include "cache/directory.h"
 
 #include <limits.h>
@@ -43,6 +44,9 @@ bool listener_renew(struct listener *listener);
 /* Returns whether the user at the other end of a connection may use the agent. */
 bool listener_admits(const struct listener *listener, int peer);
 void listener_close(struct listener *listener);
+
+/* Sends an answer without blocking. Errors are ignored, because a process without an answer compiles. */
+void listener_tell(int peer, enum agent_kind kind);
 
 /* Writes the path of the socket. `said` is a path, or NULL for the socket in the directory. */
 int listener_path(const char *directory, const char *said, char ret_path[PATH_MAX]);

@@ -2,19 +2,18 @@
 /*
  * main: nvrtccache-agent
  *
- *   options, settings, engine, socket --> [program forked, held until the bundle is there] --> workers --> conversation
+ *   options, settings, engine, socket --> [program forked] --> workers --> server
  *   --signal or end of the program--> socket removed --> queue drained --> agent ends as the program did
  */
 #include "agent/node/arguments.h"
-#include "agent/node/conversation.h"
-#include "agent/node/launch.h"
+#include "agent/node/server.h"
+#include "agent/node/status.h"
 #include "cache/version.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +22,7 @@
 
 #define DRAIN_NS    (INT64_C(10) * 1000000000)
 #define HEED_NS     (INT64_C(500) * 1000000)
+#define TURN_NS     (INT64_C(100) * 1000000)
 #define QUESTION_NS (INT64_C(2500) * 1000000) /* the longest request of a worker, and a margin */
 
 enum { EXIT_DONE = 0, EXIT_TROUBLE = 1, EXIT_USAGE = 2 };
@@ -102,55 +102,6 @@ static void set_limits(void)
 	}
 }
 
-/* Adds a signal to the set, unless it is ignored since the start; then it stays ignored. */
-static void add_signal(sigset_t *set, int number)
-{
-	struct sigaction found;
-
-	if (sigaction(number, NULL, &found) == 0 && found.sa_handler != SIG_IGN) {
-		sigaddset(set, number);
-	}
-}
-
-/* Returns whether a signal is forwarded. Job control signals and those for faults of this process are not. */
-static bool is_for_programs(int number)
-{
-	static const int others[] = {SIGKILL, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT, SIGCHLD,
-	                             SIGILL,  SIGTRAP, SIGBUS,  SIGFPE,  SIGSEGV, SIGSYS};
-
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-		if (number == others[i]) {
-			return false;
-		}
-	}
-	return true;
-}
-
-/* Returns a signalfd, so that signals are handled between messages, or -1. */
-static int watch_signals(bool has_program)
-{
-	static const int of_ours[] = {SIGTERM, SIGINT, SIGHUP};
-	const struct sigaction preset = {.sa_handler = SIG_DFL};
-	sigset_t set;
-
-	sigemptyset(&set);
-	for (size_t i = 0; i < sizeof(of_ours) / sizeof(of_ours[0]); i++) {
-		add_signal(&set, of_ours[i]);
-	}
-	for (int i = 1; has_program && i <= SIGRTMAX; i++) {
-		if (is_for_programs(i)) {
-			add_signal(&set, i);
-		}
-	}
-	if (has_program) {
-		(void)sigaction(SIGCHLD, &preset, NULL);
-		sigaddset(&set, SIGCHLD);
-	}
-	pthread_sigmask(SIG_BLOCK, &set, NULL);
-	launch_ignore_writes();
-	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
 /* Sets the variables for the program. Paths are absolute, because the program may change its directory. */
 static bool tell_program(const char *socket, const char *directory)
 {
@@ -168,57 +119,40 @@ static void say_begun(const struct service *service, const struct listener *list
 	            service->options.writes == SERVICE_WRITES ? "reads and writes" : "reads only");
 }
 
-/* Uploads the results that were reported. Processes that ask meanwhile get no answer and compile. */
-static enum service_thread wind_up(struct service *service, struct fetch *fetch, struct upload *upload)
-{
-	enum service_thread uploaded = upload_end(upload, service_now_ns() + DRAIN_NS);
-	int64_t until_ns = service_now_ns() + (uploaded == SERVICE_JOINED ? QUESTION_NS : 0);
-
-	if (fetch_end(fetch, until_ns) != SERVICE_JOINED || uploaded != SERVICE_JOINED) {
-		service_say("exiting while the engine has not answered");
-		return SERVICE_LEFT;
-	}
-	service_end(service);
-	return SERVICE_JOINED;
-}
-
-/* A worker calls this, which is allowed because launch_release() may be called from any thread. */
-static void begin_program(void *launch)
-{
-	launch_release(launch);
-}
-
-static int64_t heeded_from_ns;
-
-static void end_at_once(int number)
-{
-	if (service_now_ns() >= heeded_from_ns) {
-		(void)signal(number, SIG_DFL);
-		(void)raise(number);
-	}
-}
-
 /*
- * From now on a termination signal ends the agent at once. Signals within HEED_NS are ignored, because timeout(1) sends
- * its signal to the process and then again to its group.
+ * Waits for the upload thread. A second SIGTERM or SIGINT ends the agent at once, but not within HEED_NS, because
+ * timeout(1) sends its signal to the process and then again to its group.
  */
-static void heed_signals(void)
+static bool wait_for_uploads(struct upload *upload, int signals)
 {
-	static const int numbers[] = {SIGTERM, SIGINT};
-	struct sigaction action = {.sa_handler = end_at_once, .sa_flags = SA_RESTART};
-	sigset_t set;
+	int64_t began_ns = service_now_ns();
+	struct signalfd_siginfo signal;
 
-	heeded_from_ns = service_now_ns() + HEED_NS;
-	sigemptyset(&set);
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-		struct sigaction found;
+	upload_drain(upload, began_ns + DRAIN_NS);
+	while (!upload_end(upload, service_now_ns() + TURN_NS)) {
+		bool is_signalled = read(signals, &signal, sizeof(signal)) == (ssize_t)sizeof(signal) &&
+		                    (signal.ssi_signo == SIGTERM || signal.ssi_signo == SIGINT);
 
-		if (sigaction(numbers[i], NULL, &found) == 0 && found.sa_handler != SIG_IGN) {
-			(void)sigaction(numbers[i], &action, NULL);
+		if (is_signalled && service_now_ns() - began_ns > HEED_NS) {
+			_exit(128 + (int)signal.ssi_signo);
 		}
-		sigaddset(&set, numbers[i]);
+		if (service_now_ns() - began_ns > DRAIN_NS + TURN_NS) {
+			return false;
+		}
 	}
-	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+	return true;
+}
+
+/* Uploads the results that were reported. Processes that ask meanwhile get no answer and compile. */
+static bool wind_up(const struct server *server)
+{
+	if (!wait_for_uploads(server->upload, server->signals) ||
+	    !fetch_end(server->fetch, service_now_ns() + QUESTION_NS)) {
+		service_say("exiting while the engine has not answered");
+		return false;
+	}
+	service_end(server->service);
+	return true;
 }
 
 /* Runs the program without an agent, because problems with the cache must not prevent it from running. */
@@ -231,56 +165,58 @@ static int without_agent(const struct launch *launch, char **program)
 	return launch_become(launch, program);
 }
 
-/* The program is forked before any thread is created, and the agent changes its directory only after that. */
+/* Forks the program before any thread is created. The agent changes its directory only after that. */
+static int start_program(struct server *server, char **program)
+{
+	server->signals = launch_watch(program != NULL);
+	if (server->signals < 0) {
+		return -errno;
+	}
+	if (program == NULL) {
+		return 0;
+	}
+	return tell_program(server->listener->path, server->service->settings.directory)
+	           ? launch_start(server->launch, program)
+	           : -ENOMEM;
+}
+
+/* After an error of the agent, the program continues without it. */
+static void wait_for_program(const struct server *server)
+{
+	while (server->launch->child != 0 && !server->launch->has_ended) {
+		struct signalfd_siginfo signal;
+		struct pollfd waiting = {.fd = server->signals, .events = POLLIN};
+
+		if (poll(&waiting, 1, -1) > 0 && read(server->signals, &signal, sizeof(signal)) > 0) {
+			(void)launch_signal(server->launch, &signal);
+		}
+	}
+}
+
 static int serve_node(struct service *service, struct listener *listener, struct launch *launch, char **program)
 {
-	struct conversation conversation = {.service = service, .listener = listener, .launch = launch};
-	void (*leave)(int) = exit;
-	int error = 0;
+	struct server server = {.service = service, .listener = listener, .launch = launch};
+	void (*leave)(int);
+	int error = start_program(&server, program);
 
-	conversation.signals = watch_signals(program != NULL);
-	if (conversation.signals < 0) {
-		error = -errno;
-	}
-	if (error == 0 && program != NULL) {
-		error =
-		    tell_program(listener->path, service->settings.directory) ? launch_start(launch, program) : -ENOMEM;
-	}
 	if (error != 0) {
 		service_say("%s", strerror(-error));
 		listener_close(listener);
 		service_end(service);
 		return without_agent(launch, program);
 	}
-	if (service->options.bundle == NULL) {
-		launch_release(launch);
-	}
 	set_limits();
 	(void)!chdir("/");
 	if (program == NULL) {
 		say_begun(service, listener);
 	}
-	if (!fetch_begin(service, begin_program, launch, &conversation.fetch) ||
-	    !upload_begin(service, &conversation.upload)) {
-		error = -EAGAIN; /* a message was printed */
-	} else {
-		error = conversation_run(&conversation);
-	}
-	/* after an error the program continues without an agent, which waits here for its end */
+	error =
+	    upload_begin(service, &server.upload) && fetch_begin(service, server.upload, listener->path, &server.fetch)
+	        ? server_run(&server)
+	        : -EAGAIN; /* a message was printed */
 	listener_close(listener);
-	launch_release(launch);
-	while (program != NULL && !launch->ended) {
-		struct signalfd_siginfo signal;
-		struct pollfd waiting = {.fd = conversation.signals, .events = POLLIN};
-
-		if (poll(&waiting, 1, -1) > 0 && read(conversation.signals, &signal, sizeof(signal)) > 0) {
-			(void)launch_signal(launch, &signal);
-		}
-	}
-	heed_signals();
-	if (wind_up(service, conversation.fetch, conversation.upload) == SERVICE_LEFT) {
-		leave = _exit;
-	}
+	wait_for_program(&server);
+	leave = wind_up(&server) ? exit : _exit;
 	if (program != NULL) {
 		launch_finish(launch, leave);
 	}
@@ -337,29 +273,24 @@ int main(int argc, char **argv)
 	struct settings settings;
 	struct arguments options;
 	struct launch launch;
+	int status = EXIT_DONE;
 
 	fill_standard_streams();
-	if (arguments_read(argc, argv, &options) != ARGUMENTS_FINE) {
+	if (!arguments_read(argc, argv, &options)) {
 		return EXIT_USAGE;
 	}
 	if (options.mode == ARGUMENTS_HELP) {
 		arguments_help();
 	} else if (options.mode == ARGUMENTS_VERSION) {
 		puts("nvrtccache-agent " NVRTCCACHE_VERSION);
-	} else if (options.mode == ARGUMENTS_PUT_BUNDLE) {
-		return command_put_bundle(&options.service, options.bundle);
-	} else if (options.mode == ARGUMENTS_GET_BUNDLE) {
-		return command_get_bundle(&options.service, options.bundle);
 	} else if (!read_settings(&options, &settings)) {
 		launch_remember(&launch);
 		return without_agent(&launch, options.program);
 	} else if (options.mode == ARGUMENTS_STATUS) {
-		int status = command_status(&settings, asked_socket(&options, &settings), options.json);
-
+		status = command_status(&settings, asked_socket(&options, &settings), options.json);
 		settings_free(&settings);
-		return status;
 	} else {
 		return begin_service(&options, &settings);
 	}
-	return fflush(stdout) == 0 ? EXIT_DONE : EXIT_TROUBLE;
+	return fflush(stdout) == 0 ? status : EXIT_TROUBLE;
 }

@@ -1,28 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Threads share the options, which never change, the tally, which has a lock, and the circuit breaker, which is atomic.
- * Uploads have a second breaker, because an engine that is full can still be read.
- */
 #include "agent/node/service.h"
 
 #include "cache/harmless.h"
+#include "cache/tools/foreign.h"
 #include "keygen/dependencies.h"
 
 #include <errno.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <time.h>
 
-#define PROGRAM "nvrtccache-agent"
+#define SECOND         INT64_C(1000000000)
+#define LONGEST_NS     (60 * SECOND)
+#define PROBE_LIMIT_MS 2000
 
-static const struct breaker_rule rule = {
-    .failures = SERVICE_FAILURES, .first_ns = INT64_C(1000000000), .longest_ns = 60 * INT64_C(1000000000)};
-
-/* Texts from a server may contain escape sequences for the terminal. */
 void service_say(const char *format, ...)
 {
 	char text[2048];
@@ -32,7 +25,7 @@ void service_say(const char *format, ...)
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
 	harmless_text(text);
-	fprintf(stderr, PROGRAM ": %s\n", text);
+	fprintf(stderr, "nvrtccache-agent: %s\n", text);
 }
 
 int64_t service_now_ns(void)
@@ -40,7 +33,7 @@ int64_t service_now_ns(void)
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+	return now.tv_sec * SECOND + now.tv_nsec;
 }
 
 /* getrandom() fails only on kernels before 3.17. The clock is random enough to spread the requests of nodes. */
@@ -54,13 +47,43 @@ uint64_t service_random(void)
 	return random;
 }
 
-/* Reads the key file. Without one, values are not signed and signatures are not checked (--trust-engine). */
-bool service_read_keys(struct service *service)
+int64_t service_draw(int64_t pause_ns)
 {
+	return pause_ns - (int64_t)(service_random() % (uint64_t)(pause_ns / 2 + 1));
+}
+
+void service_wait(struct service *service, int64_t until_ns)
+{
+	const struct timespec until = {.tv_sec = until_ns / SECOND, .tv_nsec = until_ns % SECOND};
+
+	if (until_ns == INT64_MAX) {
+		pthread_cond_wait(&service->change, &service->lock);
+	} else {
+		pthread_cond_timedwait(&service->change, &service->lock, &until);
+	}
+}
+
+bool service_join(pthread_t thread, int64_t until_ns)
+{
+	int64_t left_ns = until_ns - service_now_ns();
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until); /* the clock of pthread_timedjoin_np() */
+	left_ns = (left_ns > 0 ? left_ns : 0) + until.tv_nsec;
+	until.tv_sec += left_ns / SECOND;
+	until.tv_nsec = left_ns % SECOND;
+	return pthread_timedjoin_np(thread, NULL, &until) == 0;
+}
+
+/* ---- begin, end */
+
+/* Without a key file, values are not signed and signatures are not checked (--trust-engine). */
+static bool read_keys(struct service *service)
+{
+	const char *file = service->options.key_file;
 	char text[KEYRING_TEXT_MAX];
 
-	if (service->options.key_file == NULL ||
-	    keyring_read(service->options.key_file, &service->keyring, text) == 0) {
+	if (file == NULL || keyring_read(file, &service->keyring, text) == 0) {
 		return true;
 	}
 	service_say("%s", text);
@@ -85,37 +108,49 @@ static bool open_store(struct service *service)
 	return error == 0;
 }
 
-/* Each thread calls this for an engine of its own, because an engine and its connection belong to one thread. */
+/* The address is not part of the message, because a wrong one may contain a password. */
 bool service_open_engine(const struct service *service, struct engine **ret_engine)
 {
 	struct engine_error error;
 	int rc = engine_open(&service->options.engine, ret_engine, &error);
 
 	if (rc != 0) {
-		service_say("--engine %s: %s", service->options.engine.address,
-		            error.text[0] != '\0' ? error.text : strerror(-rc));
+		service_say("--engine: %s", error.text[0] != '\0' ? error.text : strerror(-rc));
 	}
 	return rc == 0;
+}
+
+static void begin_lock(struct service *service)
+{
+	pthread_condattr_t clock;
+
+	pthread_mutex_init(&service->lock, NULL);
+	pthread_condattr_init(&clock);
+	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+	pthread_cond_init(&service->change, &clock);
+	pthread_condattr_destroy(&clock);
 }
 
 /* The engine is opened once here, so that a wrong option is reported before any process can use the agent. */
 bool service_begin(struct service *service, const struct service_options *options, struct settings *settings)
 {
+	uint64_t largest = settings->max_size / 8; /* the store's limit for an entry */
 	struct engine *engine;
 
 	*service = (struct service){.options = *options, .settings = *settings, .since = time(NULL)};
 	*settings = (struct settings){.directory = NULL};
 	service->directory.path = service->settings.directory;
 	service->directory.shared = service->settings.shared;
-	/* an eighth of the size limit, which is the limit of the store for an entry */
-	service->raw_max = service->settings.max_size == 0 || service->settings.max_size / 8 > VALUE_RAW_MAX
-	                       ? VALUE_RAW_MAX
-	                       : service->settings.max_size / 8;
-	tally_begin(&service->tally);
+	service->state.since = service->since;
+	begin_lock(service);
 	directory_settle(service->settings.directory, service->settings.home_length);
-	if (!service_read_keys(service) || !open_store(service) || !service_open_engine(service, &engine)) {
+	if (!read_keys(service) || !open_store(service) || !service_open_engine(service, &engine)) {
 		service_end(service);
 		return false;
+	}
+	service->rules = (struct value_rules){service->keyring, options->trust, VALUE_RAW_MAX};
+	if (service->settings.max_size != 0 && largest < VALUE_RAW_MAX) {
+		service->rules.raw_max = largest;
 	}
 	snprintf(service->says, sizeof(service->says), "%s", engine_says(engine));
 	engine_close(engine);
@@ -128,7 +163,147 @@ void service_end(struct service *service)
 	store_close(service->store);
 	keyring_free(service->keyring);
 	settings_free(&service->settings);
+	pthread_cond_destroy(&service->change);
+	pthread_mutex_destroy(&service->lock);
 }
+
+/* ---- the engine's state */
+
+void service_count(struct service *service, enum service_count what, uint64_t how_many)
+{
+	atomic_fetch_add(&service->counts[what], how_many);
+}
+
+const char *service_state_name(enum engine_state state)
+{
+	static const char *const names[] = {"starting", "connected", "refused", "unreachable"};
+
+	return names[state];
+}
+
+static enum engine_state state_of(enum engine_answer answer)
+{
+	switch (answer) {
+	case ENGINE_REFUSED:
+	case ENGINE_UNSUITED:
+		return ENGINE_IS_REFUSED;
+	case ENGINE_UNREACHABLE:
+	case ENGINE_SLOW:
+	case ENGINE_BROKEN:
+		return ENGINE_IS_UNREACHABLE;
+	default:
+		return ENGINE_CONNECTED;
+	}
+}
+
+/* A failure during a pause counts only if it is the probe's, because other requests began before the pause. */
+static void back_off(struct service_state *state, int64_t now)
+{
+	bool was_paused = state->until_ns != 0;
+
+	if (was_paused ? !state->is_probing : ++state->failures < SERVICE_FAILURES) {
+		return;
+	}
+	state->pause_ns = !was_paused ? SECOND : state->pause_ns < LONGEST_NS / 2 ? 2 * state->pause_ns : LONGEST_NS;
+	state->until_ns = now + service_draw(state->pause_ns);
+}
+
+/* Reports a change once, and not each request that has the same outcome. */
+static void enter_state(struct service_state *state, enum engine_state next, const char *why)
+{
+	snprintf(state->why, sizeof(state->why), "%s", next == ENGINE_CONNECTED ? "" : why);
+	if (state->state == next) {
+		return;
+	}
+	state->state = next;
+	state->since = time(NULL);
+	service_say("engine %s%s%s", service_state_name(next), state->why[0] != '\0' ? ": " : "", state->why);
+}
+
+/* A put that is refused is reported by the upload thread, and the state stays that of the reads. */
+void service_answered(struct service *service, enum service_request request, enum engine_answer answer,
+                      const struct engine_error *error)
+{
+	enum engine_state next = state_of(answer);
+	int64_t now = service_now_ns();
+
+	atomic_fetch_add(&service->answers[answer], 1);
+	pthread_mutex_lock(&service->lock);
+	if (request == SERVICE_GET || next == ENGINE_CONNECTED) {
+		service->state.heard_ns = now;
+		enter_state(&service->state, next, error->text);
+		if (next == ENGINE_CONNECTED) {
+			service->state.failures = 0;
+			service->state.until_ns = 0;
+		} else {
+			back_off(&service->state, now);
+		}
+		service->state.is_probing = false;
+		pthread_cond_broadcast(&service->change);
+	}
+	pthread_mutex_unlock(&service->lock);
+}
+
+bool service_may_ask(struct service *service)
+{
+	bool is_paused;
+
+	pthread_mutex_lock(&service->lock);
+	is_paused = service->state.until_ns != 0;
+	pthread_mutex_unlock(&service->lock);
+	return !is_paused;
+}
+
+/* The first request of an agent is a probe too, so that --status soon knows whether the engine answers. */
+bool service_probe_is_due(struct service *service)
+{
+	struct service_state *state = &service->state;
+	bool is_over = state->until_ns != 0 && service_now_ns() >= state->until_ns;
+
+	if (state->is_probing || (state->state != ENGINE_STARTING && !is_over)) {
+		return false;
+	}
+	state->is_probing = true;
+	return true;
+}
+
+void service_probe(struct service *service, struct engine *engine)
+{
+	const struct engine_name nobody = {.format = ENTRY_FORMAT};
+	struct engine_error error = {.text = ""};
+	enum engine_answer answer;
+	void *value = NULL;
+	size_t size;
+
+	answer = engine_get(engine, &nobody, 1, PROBE_LIMIT_MS, &value, &size, &error);
+	service_answered(service, SERVICE_GET, answer, &error);
+	free(value);
+}
+
+void service_show(struct service *service, struct service_state *ret_state)
+{
+	pthread_mutex_lock(&service->lock);
+	*ret_state = service->state;
+	pthread_mutex_unlock(&service->lock);
+}
+
+/* Oldest first, because the store puts each result before the existing ones. */
+size_t service_land(struct service *service, const struct results *results)
+{
+	size_t landed = 0;
+
+	for (size_t i = results->count; i > 0; i--) {
+		enum foreign_put put;
+		bool is_stored = foreign_put(service->store, results->entries[i - 1], dependencies_forget,
+		                             dependencies_same, &put) == 0;
+
+		landed += is_stored;
+		service_count(service, SERVICE_COUNT_store_errors, !is_stored);
+	}
+	return landed;
+}
+
+/* ---- keys that the engine has */
 
 /* Returns the last eight bytes of a key, which identify it well enough because keys are digests. */
 static uint64_t identify_key(const uint8_t *key)
@@ -151,167 +326,4 @@ bool service_is_settled(const struct service *service, const uint8_t key[ENTRY_K
 	uint64_t id = identify_key(key);
 
 	return atomic_load(&service->settled[id % SERVICE_SETTLED]) == id;
-}
-
-/* A half-open breaker counts as open, because only the probe may be sent. */
-bool service_may_ask(struct service *service)
-{
-	return breaker_wait_ns(&service->breaker, service_now_ns()) < 0;
-}
-
-/*
- * Notes an answer, and prints a message when the breaker opens or closes. Only missing answers are failures, because a
- * server that refuses is up and answers the next request without delay.
- */
-static void note_answer(struct service *service, struct breaker *breaker, int64_t seen, const char *doing,
-                        enum engine_answer answer, const struct engine_error *error)
-{
-	bool was_closed = breaker_wait_ns(breaker, service_now_ns()) < 0;
-
-	tally_answer(&service->tally, answer, error->text);
-	if (answer == ENGINE_UNREACHABLE || answer == ENGINE_SLOW || answer == ENGINE_BROKEN) {
-		if (breaker_failed(breaker, &rule, seen, service_now_ns()) && was_closed) {
-			service_say("stopped %s: %s", doing, error->text);
-		}
-		return;
-	}
-	breaker_answered(breaker, seen);
-	if (!was_closed && breaker_wait_ns(breaker, service_now_ns()) < 0) {
-		service_say("%s again", doing);
-	}
-}
-
-void service_answered(struct service *service, enum engine_answer answer, const struct engine_error *error)
-{
-	service_probed(service, 0, answer, error);
-}
-
-bool service_may_put(struct service_puts *puts)
-{
-	/* an earlier call may have taken the probe without a put since then; that probe is still to be made */
-	return (puts->seen != 0 && atomic_load(&puts->breaker.until) == puts->seen) ||
-	       breaker_ask(&puts->breaker, &rule, service_now_ns(), &puts->seen);
-}
-
-/* This breaker is separate, because an engine that is full or read-only refuses puts but answers gets. */
-void service_put(struct service *service, struct service_puts *puts, enum engine_answer answer,
-                 const struct engine_error *error)
-{
-	note_answer(service, &puts->breaker, puts->seen, "uploading", answer, error);
-}
-
-/* When the breaker is half-open, breaker_ask() gives the probe to one thread. */
-bool service_probe(struct service *service, int64_t *ret_seen)
-{
-	return breaker_wait_ns(&service->breaker, service_now_ns()) == 0 &&
-	       breaker_ask(&service->breaker, &rule, service_now_ns(), ret_seen) && *ret_seen != 0;
-}
-
-void service_probed(struct service *service, int64_t seen, enum engine_answer answer, const struct engine_error *error)
-{
-	note_answer(service, &service->breaker, seen, "asking the engine", answer, error);
-}
-
-int64_t service_probe_wait_ns(const struct service *service)
-{
-	return breaker_wait_ns(&service->breaker, service_now_ns());
-}
-
-enum service_thread service_join(pthread_t thread, int64_t until_ns)
-{
-	int64_t left_ns = until_ns - service_now_ns();
-	struct timespec until;
-
-	clock_gettime(CLOCK_REALTIME, &until); /* the clock of pthread_timedjoin_np() */
-	left_ns = (left_ns > 0 ? left_ns : 0) + until.tv_nsec;
-	until.tv_sec += left_ns / 1000000000;
-	until.tv_nsec = left_ns % 1000000000;
-	return pthread_timedjoin_np(thread, NULL, &until) == 0 ? SERVICE_JOINED : SERVICE_LEFT;
-}
-
-/* ---- tally. One lock protects all counts, because they change at most a few hundred times a second. */
-
-void tally_begin(struct tally *tally)
-{
-	memset(tally, 0, sizeof(*tally));
-	pthread_mutex_init(&tally->lock, NULL);
-}
-
-/* Uses the lock and not atomics, so that --status shows a consistent snapshot. */
-void tally_add(struct tally *tally, enum tally_count what, uint64_t how_many)
-{
-	pthread_mutex_lock(&tally->lock);
-	tally->now.counts[what] += how_many;
-	pthread_mutex_unlock(&tally->lock);
-}
-
-/* Counts an answer, and stores the text of an error. An absent value is not an error. */
-void tally_answer(struct tally *tally, enum engine_answer answer, const char *text)
-{
-	pthread_mutex_lock(&tally->lock);
-	tally->now.answers[answer]++;
-	if (text[0] != '\0' && answer != ENGINE_DONE && answer != ENGINE_ABSENT) {
-		snprintf(tally->now.last_error, sizeof(tally->now.last_error), "%s", text);
-		tally->now.last_error_s = time(NULL);
-	}
-	pthread_mutex_unlock(&tally->lock);
-}
-
-/* Only the last TALLY_TIMES times are stored, because percentiles of all times would hide a recent change. */
-void tally_time(struct tally *tally, int64_t ns)
-{
-	pthread_mutex_lock(&tally->lock);
-	tally->now.times_us[tally->now.timed++ % TALLY_TIMES] = (uint64_t)ns / 1000;
-	pthread_mutex_unlock(&tally->lock);
-}
-
-/* Bad signatures have a counter of their own, because they need the attention of the operator. */
-void tally_refused(struct tally *tally, enum value_found found)
-{
-	switch (found) {
-	case VALUE_UNSIGNED:
-	case VALUE_UNKNOWN_KEY:
-	case VALUE_FORGED:
-		tally_add(tally, TALLY_mac_refused, 1);
-		break;
-	case VALUE_FOREIGN:
-		tally_add(tally, TALLY_format_refused, 1);
-		break;
-	default:
-		tally_add(tally, TALLY_damaged, 1);
-		break;
-	}
-}
-
-static int compare_times(const void *left, const void *right)
-{
-	const uint64_t *a = left;
-	const uint64_t *b = right;
-
-	return *a < *b ? -1 : *a > *b;
-}
-
-/* Sorts a copy of the times, so that the lock is held only for the copying. */
-void tally_show(struct tally *tally, struct tally_numbers *ret_numbers)
-{
-	size_t count;
-
-	pthread_mutex_lock(&tally->lock);
-	*ret_numbers = tally->now;
-	pthread_mutex_unlock(&tally->lock);
-	count = ret_numbers->timed < TALLY_TIMES ? (size_t)ret_numbers->timed : TALLY_TIMES;
-	if (count != 0) {
-		qsort(ret_numbers->times_us, count, sizeof(ret_numbers->times_us[0]), compare_times);
-		ret_numbers->p50_us = ret_numbers->times_us[count / 2];
-		ret_numbers->p99_us = ret_numbers->times_us[count - 1 - count / 100];
-	}
-}
-
-const char *tally_name(enum tally_count what)
-{
-#define TALLY_NAME(name) #name,
-	static const char *const names[] = {TALLY_COUNTS(TALLY_NAME)};
-#undef TALLY_NAME
-
-	return names[what];
 }

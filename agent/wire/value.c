@@ -1,314 +1,241 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Bundles are compressed and decompressed piece by piece, so that only the compressed form is in memory as a whole. The
- * signature is computed over the compressed bytes, so that it can be checked before anything is decompressed.
- */
+/* The signature covers the compressed bytes, so that it can be checked before anything is decompressed. */
 #include "agent/wire/value.h"
 
 #include "agent/engine/engine.h"
 
-#include <blake2.h>
-#include <ctype.h>
 #include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zstd.h>
 
-#define MAC_BYTES  32
-#define ROOM_FIRST 16384
-#define WINDOW_LOG 23 /* largest accepted zstd window, 8 MiB; VALUE_THOROUGH uses half of that */
-
-enum { FLAG_SIGNED = 1 };
+#define LEVEL 3 /* level 1 saves hardly any time and no bytes; 6 saves a twentieth and takes three times as long */
 
 struct head {
 	uint8_t magic[8];
 	uint32_t version;
 	uint32_t entry_format;
-	uint32_t flags;
-	uint32_t reserved;
 	uint64_t raw_size;
 	uint8_t key[ENTRY_KEY_BYTES];
 	char key_id[KEYRING_ID_BYTES];
-	uint8_t mac[MAC_BYTES];
+	uint8_t mac[KEYRING_MAC_BYTES];
 };
 
 _Static_assert(sizeof(struct head) == VALUE_HEAD_BYTES, "this is a format");
 
 static const uint8_t magic[8] = {0x8e, 'N', 'V', 'E', 'N', 'V', '\r', '\n'};
 
-/* The signature covers the id of the key, so that it cannot be changed to that of another key. */
-static bool sign_head(const struct keyring_key *key, const struct head *head, const void *payload, size_t size,
-                      uint8_t ret_mac[MAC_BYTES])
+void results_free(struct results *results)
 {
-	blake2b_state state;
-	bool done = blake2b_init_key(&state, MAC_BYTES, key->bytes, key->size) == 0 &&
-	            blake2b_update(&state, (const uint8_t *)head, offsetof(struct head, mac)) == 0 &&
-	            blake2b_update(&state, payload, size) == 0 && blake2b_final(&state, ret_mac, MAC_BYTES) == 0;
-
-	explicit_bzero(&state, sizeof(state));
-	return done;
-}
-
-/* Compares in constant time, so that timing does not reveal how many bytes of a forged signature are right. */
-static bool macs_equal(const uint8_t *one, const uint8_t *other)
-{
-	unsigned difference = 0;
-
-	for (size_t i = 0; i < MAC_BYTES; i++) {
-		difference |= one[i] ^ other[i];
+	while (results->count > 0) {
+		entry_unref(results->entries[--results->count]);
 	}
-	return difference == 0;
 }
 
 /* ---- making one */
 
-/* Doubles the buffer, up to the largest value that an engine accepts. A larger value fails here and not later. */
-static int grow_room(struct value_writer *writer)
+/* Returns how many of the newest results fit. The newest ones are the most likely to be used. */
+static size_t count_fitting(const struct results *results, uint64_t raw_max, uint64_t *ret_size)
 {
-	size_t room = writer->room != 0 ? 2 * writer->room : ROOM_FIRST;
-	uint8_t *grown;
+	size_t count = 0;
 
-	room = room < ENGINE_VALUE_MAX ? room : ENGINE_VALUE_MAX;
-	if (room == writer->room) {
-		return -EFBIG;
+	*ret_size = 0;
+	while (count < results->count && entry_info(results->entries[count])->total_size <= raw_max - *ret_size) {
+		*ret_size += entry_info(results->entries[count++])->total_size;
 	}
-	grown = realloc(writer->value, room);
-	if (grown == NULL) {
+	return count;
+}
+
+static uint8_t *join_entries(const struct results *results, size_t count, uint64_t raw_size)
+{
+	uint8_t *raw = malloc(raw_size);
+
+	for (size_t i = 0, at = 0; raw != NULL && i < count; i++) {
+		size_t size;
+		const void *bytes = entry_bytes(results->entries[i], &size);
+
+		memcpy(raw + at, bytes, size);
+		at += size;
+	}
+	return raw;
+}
+
+/* Every zstd error means lack of memory here, because the buffer is large enough for any input. */
+static int pack(const uint8_t *raw, uint64_t raw_size, uint8_t **ret_value, size_t *ret_size)
+{
+	size_t room = ZSTD_compressBound(raw_size);
+	uint8_t *value = malloc(VALUE_HEAD_BYTES + room);
+	size_t packed = value != NULL ? ZSTD_compress(value + VALUE_HEAD_BYTES, room, raw, raw_size, LEVEL) : 0;
+
+	if (value == NULL || ZSTD_isError(packed)) {
+		free(value);
 		return -ENOMEM;
 	}
-	writer->value = grown;
-	writer->room = room;
+	*ret_value = value;
+	*ret_size = VALUE_HEAD_BYTES + packed;
 	return 0;
 }
 
-/* Every zstd error means lack of memory here, because input and parameters are valid. */
-static int pack_bytes(struct value_writer *writer, const void *bytes, size_t size, ZSTD_EndDirective how)
+int value_seal(const struct results *results, const uint8_t key[ENTRY_KEY_BYTES], const struct keyring *keyring,
+               uint64_t raw_max, void **ret_value, size_t *ret_size)
 {
-	ZSTD_inBuffer in = {.src = bytes, .size = size};
-	size_t left = 1;
+	struct head head = {.version = htole32(VALUE_VERSION), .entry_format = htole32(ENTRY_FORMAT)};
+	uint64_t raw_size;
+	size_t count = count_fitting(results, raw_max, &raw_size);
+	uint8_t *value = NULL;
+	uint8_t *raw;
+	int error;
 
-	while (how == ZSTD_e_end ? left != 0 : in.pos < in.size) {
-		ZSTD_outBuffer out;
-		int error = writer->size == writer->room ? grow_room(writer) : 0;
-
-		if (error != 0) {
-			return error;
-		}
-		out = (ZSTD_outBuffer){.dst = writer->value, .size = writer->room, .pos = writer->size};
-		left = ZSTD_compressStream2(writer->packer, &out, &in, how);
-		if (ZSTD_isError(left)) {
-			return -ENOMEM;
-		}
-		writer->size = out.pos;
-	}
-	return 0;
-}
-
-/* zstd writes the pledged size into the frame and adapts its tables to it. */
-int value_begin(struct value_writer *ret_writer, enum value_effort effort, uint64_t raw_size, uint64_t raw_max)
-{
-	struct value_writer writer = {.packer = ZSTD_createCCtx(), .size = VALUE_HEAD_BYTES, .raw_max = raw_max};
-
-	if (writer.packer == NULL || grow_room(&writer) != 0 ||
-	    ZSTD_isError(ZSTD_CCtx_setParameter(writer.packer, ZSTD_c_compressionLevel, (int)effort)) ||
-	    (raw_size != 0 && ZSTD_isError(ZSTD_CCtx_setPledgedSrcSize(writer.packer, raw_size)))) {
-		value_abandon(&writer);
-		return -ENOMEM;
-	}
-	*ret_writer = writer;
-	return 0;
-}
-
-/* The sum of the sizes becomes the field `raw_size` of the head. */
-int value_write(void *context, const void *bytes, size_t size)
-{
-	struct value_writer *writer = context;
-
-	if (size > writer->raw_max - writer->raw_size) {
+	if (count == 0) {
 		return -EFBIG;
 	}
-	writer->raw_size += size;
-	return pack_bytes(writer, bytes, size, ZSTD_e_continue);
-}
-
-/* The head is written last into the room left for it, because size and signature are known only then. */
-int value_end(struct value_writer *writer, const uint8_t key[ENTRY_KEY_BYTES], const struct keyring *keyring,
-              void **ret_value, size_t *ret_size)
-{
-	struct head head = {.version = htole32(VALUE_VERSION),
-	                    .entry_format = htole32(ENTRY_FORMAT),
-	                    .flags = htole32(keyring != NULL ? FLAG_SIGNED : 0),
-	                    .raw_size = htole64(writer->raw_size)};
-	int error = pack_bytes(writer, NULL, 0, ZSTD_e_end);
-
+	raw = join_entries(results, count, raw_size);
+	error = raw != NULL ? pack(raw, raw_size, &value, ret_size) : -ENOMEM;
+	free(raw);
+	if (error != 0) {
+		return error;
+	}
 	memcpy(head.magic, magic, sizeof(magic));
+	head.raw_size = htole64(raw_size);
 	memcpy(head.key, key, sizeof(head.key));
-	if (error == 0 && keyring != NULL) {
+	if (keyring != NULL) {
 		memcpy(head.key_id, keyring->keys[0].id, sizeof(head.key_id));
-		error = sign_head(&keyring->keys[0], &head, writer->value + sizeof(head), writer->size - sizeof(head),
-		                  head.mac)
-		            ? 0
-		            : -ENOMEM;
+		keyring_sign(&keyring->keys[0], &head, offsetof(struct head, mac), value + sizeof(head),
+		             *ret_size - sizeof(head), head.mac);
 	}
-	if (error == 0) {
-		memcpy(writer->value, &head, sizeof(head));
-		*ret_value = writer->value;
-		*ret_size = writer->size;
-		writer->value = NULL;
-	}
-	value_abandon(writer);
-	return error;
-}
-
-/* value_end() calls this too, after it has moved the value out of the writer. */
-void value_abandon(struct value_writer *writer)
-{
-	ZSTD_freeCCtx(writer->packer);
-	free(writer->value);
-	*writer = (struct value_writer){.packer = NULL};
+	memcpy(value, &head, sizeof(head));
+	*ret_value = value;
+	return 0;
 }
 
 /* ---- opening one */
 
-/* Rejects flags of later versions, because they may change the meaning of the other fields. */
-static enum value_found judge_head(const struct head *head, const uint8_t key[ENTRY_KEY_BYTES], uint64_t raw_max)
+static enum value_found judge(const struct head *head, const uint8_t *key, const struct value_rules *rules,
+                              const struct keyring_key **ret_signer)
 {
+	static const char unsigned_id[KEYRING_ID_BYTES];
+
+	*ret_signer = keyring_find(rules->keyring, head->key_id);
 	if (memcmp(head->magic, magic, sizeof(magic)) != 0 || head->version != htole32(VALUE_VERSION) ||
-	    head->entry_format != htole32(ENTRY_FORMAT) || (le32toh(head->flags) & ~(uint32_t)FLAG_SIGNED) != 0 ||
-	    head->reserved != 0) {
+	    head->entry_format != htole32(ENTRY_FORMAT)) {
 		return VALUE_FOREIGN;
 	}
 	if (memcmp(head->key, key, sizeof(head->key)) != 0) {
 		return VALUE_OTHER_KEY;
 	}
-	return le64toh(head->raw_size) > raw_max ? VALUE_LARGE : VALUE_SOUND;
+	if (le64toh(head->raw_size) > rules->raw_max) {
+		return VALUE_LARGE;
+	}
+	if (*ret_signer != NULL) {
+		return *ret_signer == rules->keyring->keys ? VALUE_SOUND : VALUE_AGED;
+	}
+	if (rules->trust == VALUE_TRUST_ENGINE) {
+		return rules->keyring == NULL ? VALUE_SOUND : VALUE_AGED;
+	}
+	return memcmp(head->key_id, unsigned_id, sizeof(unsigned_id)) == 0 ? VALUE_UNSIGNED : VALUE_UNKNOWN_KEY;
 }
 
-/*
- * Checks the signature. VALUE_TRUST_ENGINE (--trust-engine) accepts values without a signature or with an unknown key,
- * but never a value whose signature by a known key is wrong.
- */
-static enum value_found judge_signature(const struct head *head, const void *payload, size_t size,
-                                        const struct keyring *keyring, enum value_trust trust)
+enum value_found value_judge_head(const void *value, size_t size, const uint8_t key[ENTRY_KEY_BYTES],
+                                  const struct value_rules *rules)
 {
-	const struct keyring_key *key = keyring_find(keyring, head->key_id);
-	uint8_t mac[MAC_BYTES];
-
-	if ((le32toh(head->flags) & FLAG_SIGNED) == 0) {
-		return trust == VALUE_TRUST_ENGINE ? VALUE_SOUND : VALUE_UNSIGNED;
-	}
-	if (key == NULL) {
-		return trust == VALUE_TRUST_ENGINE ? VALUE_SOUND : VALUE_UNKNOWN_KEY;
-	}
-	return sign_head(key, head, payload, size, mac) && macs_equal(mac, head->mac) ? VALUE_SOUND : VALUE_FORGED;
-}
-
-/* The head is checked first, so that a wrong value is rejected before a signature is computed over megabytes. */
-enum value_found value_open(const void *value, size_t size, const uint8_t key[ENTRY_KEY_BYTES],
-                            const struct keyring *keyring, enum value_trust trust, uint64_t raw_max,
-                            struct value_reader *ret_reader)
-{
-	struct value_reader reader = {.ended = false};
-	enum value_found found;
+	const struct keyring_key *signer;
 	struct head head;
 
 	if (size < sizeof(head)) {
 		return VALUE_FOREIGN;
 	}
 	memcpy(&head, value, sizeof(head));
-	reader.in = (ZSTD_inBuffer){.src = (const uint8_t *)value + sizeof(head), .size = size - sizeof(head)};
-	reader.left = le64toh(head.raw_size);
-	found = judge_head(&head, key, raw_max);
-	if (found == VALUE_SOUND) {
-		found = judge_signature(&head, reader.in.src, reader.in.size, keyring, trust);
-	}
-	if (found != VALUE_SOUND) {
-		return found;
-	}
-	reader.unpacker = ZSTD_createDCtx();
-	if (reader.unpacker == NULL ||
-	    ZSTD_isError(ZSTD_DCtx_setParameter(reader.unpacker, ZSTD_d_windowLogMax, WINDOW_LOG))) {
-		value_close(&reader);
-		return VALUE_NO_MEMORY;
-	}
-	*ret_reader = reader;
-	return VALUE_SOUND;
+	return judge(&head, key, rules, &signer);
 }
 
 /*
- * Rejects a frame that is shorter or longer than the head says. The limit on decompressed bytes stops a small value
- * that would decompress to gigabytes.
+ * Decompresses into exactly `raw_size` bytes. A frame of another size is rejected, and so are bytes after the frame:
+ * ZSTD_decompress() fails on them, and would take a second frame, which the size of the first one excludes.
  */
-ssize_t value_read(void *context, void *bytes, size_t size)
+static uint8_t *unpack(const uint8_t *packed, size_t size, uint64_t raw_size)
 {
-	struct value_reader *reader = context;
-	ZSTD_outBuffer out = {.dst = bytes, .size = size};
+	uint8_t *raw = NULL;
 
-	while (!reader->ended && out.pos == 0) {
-		size_t before = reader->in.pos;
-		size_t more = ZSTD_decompressStream(reader->unpacker, &out, &reader->in);
+	if (raw_size > 0 && ZSTD_getFrameContentSize(packed, size) == raw_size) {
+		raw = malloc(raw_size);
+	}
+	if (raw != NULL && ZSTD_decompress(raw, raw_size, packed, size) != raw_size) {
+		free(raw);
+		raw = NULL;
+	}
+	return raw;
+}
 
-		reader->ended = more == 0;
-		if (ZSTD_isError(more) || out.pos > reader->left ||
-		    (!reader->ended && out.pos == 0 && reader->in.pos == before)) {
-			return -EBADMSG;
+/* Copies one entry, because each has memory of its own. Rejects results of another key. */
+static struct entry *copy_entry(const uint8_t *raw, uint64_t left, const uint8_t *key, struct entry_info *ret_info)
+{
+	struct entry *entry = NULL;
+	uint8_t *bytes;
+
+	if (entry_parse_header(raw, left, left, ret_info) != 0 || memcmp(ret_info->key, key, ENTRY_KEY_BYTES) != 0) {
+		return NULL;
+	}
+	bytes = malloc(ret_info->total_size);
+	if (bytes == NULL) {
+		return NULL;
+	}
+	memcpy(bytes, raw, ret_info->total_size);
+	if (entry_adopt(bytes, ret_info->total_size, &entry) != 0) {
+		free(bytes);
+		return NULL;
+	}
+	return entry;
+}
+
+static enum value_found split_entries(const uint8_t *raw, uint64_t size, const uint8_t *key,
+                                      struct results *ret_results)
+{
+	struct results results = {.count = 0};
+	struct entry_info info;
+
+	for (uint64_t at = 0; at < size; at += info.total_size) {
+		struct entry *entry =
+		    results.count < STORE_RESULTS_MAX ? copy_entry(raw + at, size - at, key, &info) : NULL;
+
+		if (entry == NULL) {
+			results_free(&results);
+			return VALUE_DAMAGED;
 		}
-		reader->left -= out.pos;
-		/* the value is one frame, with the size in the head, and no bytes follow the frame */
-		if (reader->ended && (reader->left != 0 || reader->in.pos != reader->in.size)) {
-			return -EBADMSG;
+		results.entries[results.count++] = entry;
+	}
+	*ret_results = results;
+	return VALUE_SOUND;
+}
+
+enum value_found value_open(const void *value, size_t size, const uint8_t key[ENTRY_KEY_BYTES],
+                            const struct value_rules *rules, struct results *ret_results)
+{
+	const uint8_t *packed = (const uint8_t *)value + VALUE_HEAD_BYTES;
+	const struct keyring_key *signer;
+	uint8_t mac[KEYRING_MAC_BYTES];
+	enum value_found found;
+	struct head head;
+	uint8_t *raw;
+
+	if (size < sizeof(head)) {
+		return VALUE_FOREIGN;
+	}
+	memcpy(&head, value, sizeof(head));
+	found = judge(&head, key, rules, &signer);
+	if (found != VALUE_SOUND && found != VALUE_AGED) {
+		return found;
+	}
+	if (signer != NULL) {
+		keyring_sign(signer, &head, offsetof(struct head, mac), packed, size - sizeof(head), mac);
+		if (!keyring_macs_equal(mac, head.mac)) {
+			return VALUE_FORGED;
 		}
 	}
-	return (ssize_t)out.pos;
-}
-
-void value_close(struct value_reader *reader)
-{
-	ZSTD_freeDCtx(reader->unpacker);
-	reader->unpacker = NULL;
-}
-
-/* Messages print these texts after the name of a bundle and a colon. */
-const char *value_words(enum value_found found)
-{
-	static const char *const words[VALUE_FOUNDS] = {
-	    [VALUE_SOUND] = "sound",
-	    [VALUE_FOREIGN] = "another kind or format of value",
-	    [VALUE_LARGE] = "too large",
-	    [VALUE_OTHER_KEY] = "written under another name",
-	    [VALUE_UNSIGNED] = "not signed; --trust-engine accepts unsigned values",
-	    [VALUE_UNKNOWN_KEY] = "signed with a key that is not in --key-file",
-	    [VALUE_FORGED] = "wrong signature: damaged, cut or forged",
-	    [VALUE_DAMAGED] = "damaged",
-	    [VALUE_NO_MEMORY] = "out of memory",
-	};
-
-	return words[found];
-}
-
-/* ---- names */
-
-/* The allowed characters need no quoting in a shell, and cannot break a line of a message. */
-bool value_name_allowed(const char *name)
-{
-	size_t size = strlen(name);
-
-	for (const char *at = name; *at != '\0'; at++) {
-		if (!isalnum((unsigned char)*at) && strchr("._-+@:/", *at) == NULL) {
-			return false;
-		}
+	raw = unpack(packed, size - sizeof(head), le64toh(head.raw_size));
+	if (raw == NULL || split_entries(raw, le64toh(head.raw_size), key, ret_results) != VALUE_SOUND) {
+		found = VALUE_DAMAGED;
 	}
-	return size > 0 && size <= VALUE_NAME_MAX;
-}
-
-/* The fixed prefix keeps these keys distinct from those of requests. */
-void value_name_key(const char *name, uint8_t ret_key[ENTRY_KEY_BYTES])
-{
-	static const char kind[] = "nvrtccache bundle"; /* with its NUL */
-	blake2b_state state;
-
-	(void)blake2b_init(&state, ENTRY_KEY_BYTES);
-	(void)blake2b_update(&state, (const uint8_t *)kind, sizeof(kind));
-	(void)blake2b_update(&state, (const uint8_t *)name, strlen(name));
-	(void)blake2b_final(&state, ret_key, ENTRY_KEY_BYTES);
+	free(raw);
+	return found;
 }

@@ -12,7 +12,7 @@
  *   --fake-unlink=PATH       removes PATH
  *   --fake-list=PATH         lists a directory
  *   --fake-env=NAME          asks for an environment variable and mixes its value in
- *   --fake-sleep-ms=N        takes that long
+ *   --fake-sleep-ms=N        takes that long; so does -DFAKE_SLEEP_MS=N, a known option
  *   --fake-fork              forks a child that exits, and waits for it
  *   --fake-thread-open=PATH  as --fake-open, in a thread of its own
  *   --fake-rc=N              returns N in the place of success

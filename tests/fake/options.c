@@ -38,6 +38,9 @@ static void take_value(struct options *options, const char *name, const char *va
 	} else if (strchr(name, 'I') != NULL || strstr(name, "include") != NULL) {
 		options->directories[options->directory_count++] = value;
 	} else {
+		if (starts_with(value, "FAKE_SLEEP_MS=")) {
+			options->sleep_ms = (int)strtol(value + 14, NULL, 10);
+		}
 		options->digest = front_end_mix(options->digest, name, strlen(name));
 		options->digest = front_end_mix(options->digest, value, strlen(value));
 	}

@@ -239,8 +239,8 @@ def counted(node):
     counters = {name: stats["agent_" + name] for name in ("found", "absent", "down", "timeouts", "skipped")}
     said = {}
     if status:
-        said = {name: count for name, count in status["errors"].items() if count}
-        said.update({name: status[name] for name in ("mac_refused", "format_refused", "damaged", "store_errors") if status[name]})
+        said = {name: status[name] for name in ("too_large", "full", "refused", "unsuited", "unreachable", "slow", "broken", "mac_refused",
+                                                "format_refused", "damaged", "store_errors") if status[name]}
     return {name: count for name, count in counters.items() if count}, said
 
 

@@ -79,16 +79,6 @@ class Fleet:
         self.processes.remove(asked)
         return said if asked.returncode == 0 else None
 
-    def put_bundle(self, engine, name, cache):
-        """All of a directory, into the engine."""
-        exported = self.tell(self.path("nvrtccache"), "export", "-", NVRTCCACHE_DIR=cache)
-        putting = self.start([self.path("nvrtccache-agent"), "--engine", engine, "--key-file", self.keys, "--put-bundle", name],
-                             stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=self.environment())
-        putting.communicate(exported)
-        self.processes.remove(putting)
-        if putting.returncode != 0:
-            raise NodeError("the bundle was not put")
-
     def forget(self, nodes):
         """Their agents end, and put what is left into the engine; their directories go."""
         for node in nodes:
@@ -226,17 +216,6 @@ class Node:
 
     def compile(self, *arguments, **how):
         return self.result(self.host(*arguments, **how))
-
-    def compile_with_agent(self, engine, *options):
-        """A host behind the "--" of an agent of its own; its result, and seconds from the agent's start to its end."""
-        workload = self.fleet.workload
-        command = [self.fleet.path("nvrtccache-agent"), "--engine", engine, "--dir", self.directory, "--key-file", self.fleet.keys,
-                   *options, "--", "env", "LD_PRELOAD=" + self.fleet.path("libnvrtccache.so"), HOST,
-                   workload.library, workload.kind, "0", str(workload.kernels), "0", "-Iinc", *workload.options]
-        begin = time.monotonic()
-        process = self.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=self.fleet.environment())
-        result = self.result(process)
-        return result, time.monotonic() - begin
 
     def stats(self):
         """The counters of the directory: what `nvrtccache stats --json` says."""

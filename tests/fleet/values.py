@@ -7,8 +7,7 @@ are signed are signed rightly: by somebody who has stolen the key.
 import hashlib
 import struct
 
-HEAD = struct.Struct("<8sIIIIQ32s16s32s")
-SIGNED = 1
+HEAD = struct.Struct("<8sIIQ32s16s32s")
 BLOCK = 131072  # the most that one block of zstd unpacks to
 ZSTD_MAGIC, WINDOW_128K = b"\x28\xb5\x2f\xfd", b"\x00\x38"
 RAW, RLE = 0, 1
@@ -22,16 +21,15 @@ def read_keys(path):
 
 def seal(value, keys, payload=None, **changed):
     """The value with another head and payload; signed, unless keys is None."""
-    names = ("magic", "version", "format", "flags", "zero", "raw_size", "key", "id", "mac")
+    names = ("magic", "version", "format", "raw_size", "key", "id", "mac")
     head = dict(zip(names, HEAD.unpack(value[:HEAD.size])))
     head.update(changed)
     payload = value[HEAD.size:] if payload is None else payload
-    head["flags"], head["id"] = (SIGNED, keys[0]) if keys else (0, b"")
-    head["mac"] = b""
+    head["id"], head["mac"] = keys[0] if keys else b"", b""
     packed = HEAD.pack(*(head[name] for name in names))
     if keys:
-        mac = hashlib.blake2b(packed[:80] + payload, key=keys[1], digest_size=32).digest()
-        packed = packed[:80] + mac
+        mac = hashlib.blake2b(packed[:72] + payload, key=keys[1], digest_size=32).digest()
+        packed = packed[:72] + mac
     return packed + payload
 
 
@@ -61,7 +59,7 @@ def moved(values, _):
 def moved_inside(values, keys):
     names = list(values)
     return {name: seal(value, keys, payload=values[names[(at + 1) % len(names)]][HEAD.size:],
-                       raw_size=HEAD.unpack(values[names[(at + 1) % len(names)]][:HEAD.size])[5])
+                       raw_size=HEAD.unpack(values[names[(at + 1) % len(names)]][:HEAD.size])[3])
             for at, (name, value) in enumerate(values.items())}
 
 

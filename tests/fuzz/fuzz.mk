@@ -7,7 +7,7 @@
 # AddressSanitizer and UndefinedBehaviorSanitizer, those parts too that the library builds without.
 FUZZ_CC      ?= clang
 FUZZ_SECONDS ?= 60
-FUZZ_SRC     := $(filter-out $(if $(AGENT),,%_bundle.c %_engine.c),$(wildcard tests/fuzz/fuzz_*.c))
+FUZZ_SRC     := $(filter-out $(if $(AGENT),,%_value.c %_engine.c),$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ         ?= $(patsubst tests/fuzz/fuzz_%.c,%,$(FUZZ_SRC))
 FUZZ_BUILD   := $(BUILD)/fuzz
 FUZZ_FLAGS   := -std=gnu11 -O1 -g -fPIC -fno-omit-frame-pointer -U_FORTIFY_SOURCE $(WARNINGS) \

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bundles, and values of an engine, in which bundles are packed and signed (agent/wire/value.h). Bit 5 of the first byte
- * says that it is a value, bit 0 whether it is hostile (0) or made here and then changed (1); the second byte says how many
- * bytes come at a time and how large entries may be.
+ * Bundles. Bit 0 of the first byte says whether it is hostile (0) or made here and then changed (1); the second byte says
+ * how many bytes come at a time and how large entries may be.
  *
  * 0: the rest is a hostile bundle. Bits 1 to 4 choose what is mended in it: the header; frames and their lengths; the
  *    entries in them; the last frame. Every entry that is given is sound and can be read to its last byte; reading
@@ -10,29 +9,15 @@
  * 1: a bundle is written of the rest. It is read back as it was written, byte for byte. With other bytes in some
  *    places, cut short, or with more behind it, it gives only entries that were written, each at most once and in
  *    order, and never says that all is well.
- *
- * Of a hostile value bits 1 to 3 choose what is mended: the head as far as magic, version, format and key go, and how
- * much it says that it unpacks to, where its frame says so; the signature; the first bytes of the frame. Bit 4: the
- * engine is trusted. It unpacks to as much as it says and no more, and gives sound entries. A value that was made here
- * and changed in one place is not opened where keys are asked for; one whose maker lies about its size never ends well.
  */
-#include "agent/wire/parcel.h"
-#include "agent/wire/value.h"
 #include "cache/tools/bundle.h"
 
 #include "tests/fuzz/entries.h"
-
-#include <blake2.h>
-#include <zstd.h>
 
 #define ENTRIES         4
 #define AT_FRAME_NUMBER 8
 #define AT_FRAME_KEY    16
 #define AT_FRAME_SUM    48
-#define AT_RAW_SIZE     24
-#define AT_KEY          32
-#define AT_MAC          80
-#define RAW_MAX         (UINT64_C(1) << 20)
 
 struct memory {
 	uint8_t *bytes;
@@ -280,156 +265,12 @@ static void honest(struct input input, uint8_t how)
 	written_free(&written);
 }
 
-/* ---- values */
-
-static const uint8_t value_key[ENTRY_KEY_BYTES];
-static struct keyring *keyring;
-
-FUZZ_SET_UP()
-{
-	unsigned line;
-
-	require(keyring_parse("a 000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f\n", &keyring,
-	                      &line) == 0);
-}
-
-static void sign_value(uint8_t *value, size_t size)
-{
-	const struct keyring_key *signs = &keyring->keys[0];
-	blake2b_state state;
-
-	blake2b_init_key(&state, 32, signs->bytes, signs->size);
-	blake2b_update(&state, value, AT_MAC);
-	blake2b_update(&state, value + VALUE_HEAD_BYTES, size - VALUE_HEAD_BYTES);
-	blake2b_final(&state, value + AT_MAC, 32);
-}
-
-static void mend_value(uint8_t *value, size_t size, uint8_t what)
-{
-	struct value_writer writer;
-	uint64_t said;
-	void *model;
-	size_t model_size;
-
-	if (what & 8 && size >= VALUE_HEAD_BYTES + 4) {
-		memcpy(value + VALUE_HEAD_BYTES, (const uint32_t[]){ZSTD_MAGICNUMBER}, 4);
-	}
-	if (what & 2) {
-		require(value_begin(&writer, VALUE_QUICK, 0, RAW_MAX) == 0);
-		require(value_end(&writer, value_key, keyring, &model, &model_size) == 0);
-		memcpy(value, model, AT_RAW_SIZE);
-		memcpy(value + AT_KEY, (const uint8_t *)model + AT_KEY, AT_MAC - AT_KEY);
-		free(model);
-		said = ZSTD_getFrameContentSize(value + VALUE_HEAD_BYTES, size - VALUE_HEAD_BYTES);
-		if (said < ZSTD_CONTENTSIZE_ERROR) { /* else it says what it says */
-			memcpy(value + AT_RAW_SIZE, &said, sizeof(said));
-		}
-	}
-	if (what & 4) {
-		sign_value(value, size);
-	}
-}
-
-/* It ends, with all that the head says or with an error, and no more comes than that. */
-static void unpack_all(struct value_reader *reader, size_t piece)
-{
-	uint64_t left = reader->left;
-	uint8_t *bytes = malloc(piece);
-	ssize_t got;
-
-	require(bytes != NULL && left <= RAW_MAX);
-	while ((got = value_read(reader, bytes, piece)) > 0) {
-		require((size_t)got <= piece && (uint64_t)got <= left);
-		left -= (uint64_t)got;
-	}
-	require(got == -EBADMSG || (got == 0 && left == 0));
-	free(bytes);
-}
-
-static void hostile_value(const uint8_t *data, size_t size, uint8_t what, uint8_t how)
-{
-	enum value_trust trust = what & 16 ? VALUE_TRUST_ENGINE : VALUE_TRUST_KEYS;
-	uint8_t *value = copy_of(data, size);
-	struct parcel parcel = {.count = 0};
-	struct value_reader reader;
-
-	if (size >= VALUE_HEAD_BYTES) {
-		mend_value(value, size, what);
-	}
-	if (value_open(value, size, value_key, keyring, trust, RAW_MAX, &reader) == VALUE_SOUND) {
-		unpack_all(&reader, 1 + how * (size_t)97);
-		value_close(&reader);
-	}
-	if (parcel_open(value, size, value_key, keyring, trust, RAW_MAX, &parcel) == VALUE_SOUND) {
-		require(parcel.count > 0 && parcel_holds(&parcel, &parcel));
-	}
-	for (size_t i = 0; i < parcel.count; i++) {
-		require(memcmp(entry_info(parcel.entries[i])->key, value_key, sizeof(value_key)) == 0);
-		read_all(parcel.entries[i]);
-	}
-	parcel_free(&parcel);
-	free(value);
-}
-
-static enum bundle_found read_value(const struct written *written, const uint8_t *value, size_t size, size_t *ret_given)
-{
-	struct value_reader reader;
-	enum bundle_found found = BUNDLE_BROKEN;
-
-	*ret_given = 0;
-	if (value_open(value, size, value_key, keyring, VALUE_TRUST_KEYS, RAW_MAX, &reader) == VALUE_SOUND) {
-		found = read_from(written, value_read, &reader, 0, ret_given);
-		value_close(&reader);
-	}
-	return found;
-}
-
-static void honest_value(struct input input)
-{
-	struct written written = {.count = 0};
-	struct value_reader reader;
-	struct value_writer writer;
-	uint64_t raw_size;
-	uint8_t *value;
-	size_t given, size;
-	void *made;
-
-	require(value_begin(&writer, VALUE_QUICK, 0, RAW_MAX) == 0);
-	write_bundle(&input, &written, value_write, &writer);
-	raw_size = writer.raw_size;
-	require(value_end(&writer, value_key, keyring, &made, &size) == 0);
-	value = made;
-	require(read_value(&written, value, size, &given) == BUNDLE_END && given == written.count);
-	while (input.left > 0) {
-		size_t at = take_number(&input, 2) % size;
-		uint8_t by = (uint8_t)take_number(&input, 1);
-
-		value[at] ^= by;
-		require((value_open(value, size, value_key, keyring, VALUE_TRUST_KEYS, RAW_MAX, &reader) ==
-		         VALUE_SOUND) == (by == 0));
-		if (by == 0) {
-			value_close(&reader);
-		}
-		value[at] ^= by;
-	}
-	raw_size += 1 - 2 * (raw_size & 1);
-	memcpy(value + AT_RAW_SIZE, &raw_size, sizeof(raw_size));
-	sign_value(value, size);
-	require(read_value(&written, value, size, &given) != BUNDLE_END);
-	free(value);
-	written_free(&written);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	if (size < 2) {
 		return 0;
 	}
-	if ((data[0] & 33) == 33) {
-		honest_value(input_of(data + 2, size - 2));
-	} else if (data[0] & 32) {
-		hostile_value(data + 2, size - 2, data[0], data[1]);
-	} else if (data[0] & 1) {
+	if (data[0] & 1) {
 		honest(input_of(data + 2, size - 2), data[1]);
 	} else {
 		hostile(data + 2, size - 2, data[0], data[1]);

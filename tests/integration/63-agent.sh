@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # weight: 80
 # nvrtccache-agent: results go from one node to another by an engine, and nothing that is wrong does; whoever is there.
-# The engine is a directory; that the others are engines too is another test's affair.
+# The engine is an HTTP server with its values in files; that the others are engines too is another test's affair.
 # shellcheck disable=SC2317,SC2015,SC2016 # functions are called by check
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -15,8 +15,14 @@ command -v python3 >/dev/null || skip_all "no python3"
 unset XDG_CACHE_HOME LD_LIBRARY_PATH NVRTCCACHE_DIR
 export HOME=$tmp/home
 mkdir "$HOME" "$tmp/engine"
-engine=dir://$tmp/engine
+engine=http+unix://$tmp/store:/cache
 agent=
+begin_store() { # [SOCKET DIRECTORY]: an engine
+	python3 "$here/../fixtures/engines/http_store.py" "${1:-$tmp/store}" --files "${2:-$tmp/engine}" --ranges >"$tmp/store.log" 2>&1 &
+	store=$!
+	wait_for [ -S "${1:-$tmp/store}" ]
+}
+begin_store
 keys() { # FILE ID SEED
 	printf '%s %s\n' "$2" "$(printf '%s' "$3" | sha256sum | cut -d ' ' -f 1)" >"$1" && chmod 600 "$1"
 }
@@ -51,7 +57,8 @@ trained() {
 		env LD_PRELOAD="$LIBRARY" python3 "$tmp/train.py" "$@")
 }
 count_of() { NVRTCCACHE_DIR=$tmp/$1/cache stat_of "$2"; }
-values() { find "$tmp/engine" -type f -path '*/nvrtccache/*' ! -name 'tmp.*'; }
+values() { find "$tmp/engine" -type f -path '*/cache/nvrtccache/*' ! -name '*.tmp.*'; }
+values_gone() { rm -rf "$tmp/engine/cache"; }
 key_of() { # a file of an engine or of a cache, as the key that it is of
 	local file=$1 shard
 	shard=$(basename "$(dirname "$file")")
@@ -81,10 +88,11 @@ words_for_mistakes() {
 	refused 2 "--json: requires --status" --engine "$engine" --trust-engine --json || bad=1
 	refused 1 "chmod 600" --engine "$engine" --dir "$tmp/a" --key-file "$tmp/open-keys" || bad=1
 	refused 1 "line 1" --engine "$engine" --dir "$tmp/a" --key-file "$tmp/bad-keys" || bad=1
-	refused 1 "unknown scheme, not one of dir://, http://, https://, http+unix://, redis://, rediss://, redis+unix://, s3://" --engine gopher://x --dir "$tmp/a" --trust-engine || bad=1
-	refused 1 "it must not contain a user or password" --engine redis://me:secret@host --dir "$tmp/a" --trust-engine || bad=1
+	refused 1 "unknown scheme, not one of http://, https://, http+unix://, redis://, rediss://, redis+unix://, s3://" --engine gopher://x --dir "$tmp/a" --trust-engine || bad=1
 	refused 1 "no agent is running" --status --dir "$tmp/a" || bad=1
-	! grep -rq 'secret' "$tmp/out" "$tmp/a" 2>/dev/null || bad=1
+	refused 1 "it must not contain a user or password" --engine redis://me:secret@host --dir "$tmp/a" --trust-engine || bad=1
+	! grep -q 'secret\|me:' "$tmp/err" || { cat "$tmp/err" && bad=1; }
+	refused 1 "the port must be a number" --engine redis://host:637999 --dir "$tmp/a" --trust-engine || bad=1
 	[ "$bad" = 0 ]
 }
 check "Errors on the command line are reported." words_for_mistakes
@@ -133,7 +141,7 @@ signal_forwarded() { # SIGNAL
 	agent=
 	[ "$status" -eq 9 ] || { echo "$1: $status" && return 1; }
 }
-for signal in TERM ALRM PWR RTMIN+3; do
+for signal in TERM ALRM USR1; do
 	check "SIG$signal to the agent is the program's." signal_forwarded "$signal"
 done
 
@@ -173,9 +181,9 @@ merged() {
 check "Two nodes' results of one key, which depend on different headers, both stay in the engine." merged
 
 odd_code() { # a result of which the one that has the key says so
-	local engine=dir://$tmp/odd
-	rm -rf "$tmp/odd" "$tmp/sixth" "$tmp/seventh" && mkdir "$tmp/odd" && node sixth && node seventh && trained sixth &&
-		"$BUILD/tests/fixtures/bad_writer" "$tmp/keys" "$(find "$tmp/odd" -type f)" "$@" && trained seventh && [ "$(count_of seventh agent_found)" -eq 1 ] && [ "$(count_of seventh misses)" -eq 1 ]
+	local engine=http+unix://$tmp/store:/odd
+	rm -rf "$tmp/engine/odd" "$tmp/sixth" "$tmp/seventh" && node sixth && node seventh && trained sixth &&
+		"$BUILD/tests/fixtures/bad_writer" "$tmp/keys" "$(find "$tmp/engine/odd" -type f)" "$@" && trained seventh && [ "$(count_of seventh agent_found)" -eq 1 ] && [ "$(count_of seventh misses)" -eq 1 ]
 }
 for odd in "code 99" "code -1" "drop 1"; do
 	# shellcheck disable=SC2086 # two words
@@ -243,20 +251,24 @@ serves() {
 check "A question is answered at once, and the result that is found is in the directory." serves
 
 tells() {
-	"$AGENT" --status --dir "$served" >"$tmp/words" && grep -q "^engine  *directory $tmp/engine, prefix nvrtccache$" "$tmp/words" && grep -q '^up  *true$' "$tmp/words" &&
-		! grep -qE '^(writes|trusts_engine|last_error)' "$tmp/words" || { cat "$tmp/words" && return 1; }
-	"$AGENT" --status --socket "$socket" | grep -q '^engine_answers  *[1-9]' && "$AGENT" --status --json --dir "$served" | python3 -m json.tool >/dev/null && [ "$(status slow)" = 0 ] && [ "$(status up)" = true ] && [ "$(status prefix)" = nvrtccache ]
+	"$AGENT" --status --dir "$served" >"$tmp/words" && grep -q "^engine  *HTTP at unix:$tmp/store/cache/, plain layout, prefix nvrtccache$" "$tmp/words" &&
+		grep -q '^state  *connected$' "$tmp/words" && ! grep -qE '^(writes|trusts_engine|why|broken)' "$tmp/words" || { cat "$tmp/words" && return 1; }
+	"$AGENT" --status --socket "$socket" | grep -q '^state_since  *20' && "$AGENT" --status --json --dir "$served" | python3 -m json.tool >/dev/null && [ "$(status slow)" = 0 ]
 }
 check "It says how it fares, for people and as JSON." tells
-unasked() { # an engine that nobody has asked is not said to be up
-	local engine=redis+unix://$tmp/no-such
-	mkdir -p "$tmp/unasked" && timeout 60 "$AGENT" --engine "$engine" --dir "$tmp/unasked/cache" --trust-engine -- \
-		sh -c 'until "$0" --status --dir "$1"; do sleep 0.05; done; "$0" --status --json --dir "$1"' "$AGENT" "$tmp/unasked/cache" >"$tmp/words" 2>/dev/null
-	! grep -q '^engine_answers ' "$tmp/words" && grep -q '"engine_answers": 0,' "$tmp/words" && [ "$(status engine_answers)" -gt 0 ] || { cat "$tmp/words" && return 1; }
+state_of() { # STATE WHY ARGUMENT... of an agent for a program: says so at once, and once on stderr
+	local state=$1 why=$2
+	shift 2
+	mkdir -p "$tmp/unasked" && timeout 60 "$AGENT" --dir "$tmp/unasked/cache" --trust-engine "$@" -- \
+		sh -c 'until "$0" --status --dir "$1" | grep -q "^state  *$2$"; do sleep 0.05; done; "$0" --status --dir "$1"; "$0" --status --dir "$1"' "$AGENT" "$tmp/unasked/cache" "$state" >"$tmp/words" 2>"$tmp/err"
+	[ "$(grep -c "^state  *$state$" "$tmp/words")" -eq 2 ] && [ "$(grep -c "^why  *.*$why" "$tmp/words")" -eq 2 ] && [ "$(grep -c "engine $state: .*$why" "$tmp/err")" -eq 1 ] || { cat "$tmp/words" "$tmp/err" && return 1; }
 }
-check "What it has not asked it does not call up." unasked
+unreachable() { state_of unreachable 'No such file' --engine "redis+unix://$tmp/no-such"; }
+check "An engine that is not there is unreachable, before anybody asks." unreachable
+refusing() { state_of refused 'authentication required' --engine "http+unix://$tmp/store:/status/401"; }
+check "A wrong password is a refusal, which is printed once." refusing
 ones_own() { # without a word a program's agent is asked; with one the one that is meant
-	mkdir -p "$tmp/elsewhere" && chmod 700 "$tmp/elsewhere" && timeout 60 "$AGENT" --engine "$engine" --dir "$tmp/unasked/cache" --socket "$tmp/elsewhere/agent" --trust-engine -- sh -c '
+	mkdir -p "$tmp/elsewhere" "$tmp/unasked" && chmod 700 "$tmp/elsewhere" && timeout 60 "$AGENT" --engine "$engine" --dir "$tmp/unasked/cache" --socket "$tmp/elsewhere/agent" --trust-engine -- sh -c '
 		until "$0" --status; do sleep 0.05; done && env -i NVRTCCACHE_AGENT="$NVRTCCACHE_AGENT" "$0" --status && env -i NVRTCCACHE_SHARED=1 "$0" --status --socket "$NVRTCCACHE_AGENT" || exit
 		! "$0" --status --dir "$1"' "$AGENT" "$tmp/unasked/cache" >"$tmp/words" 2>"$tmp/err"
 	[ $? -eq 0 ] && [ "$(grep -c "^socket  *$tmp/elsewhere/agent$" "$tmp/words")" -eq 3 ] && tail -1 "$tmp/err" | grep -q 'no agent is running' || { cat "$tmp/words" "$tmp/err" && return 1; }
@@ -315,8 +327,8 @@ killed() {
 check "The socket of an agent that was killed is another one's." killed
 removed() { # with all that is in it, while the agent lives; whoever stores next makes the directory
 	stop && node gone && NVRTCCACHE_DIR=$tmp/gone/cache train gone && start gone --key-file "$tmp/keys" && rm -rf "${served:?}" &&
-		NVRTCCACHE_DIR=$served train gone -DMADE=1 && becomes up true && [ -S "$socket" ] && answers "STARTED FOUND" fetch "$key" &&
-		rm "$socket" && becomes up true && answers "STARTED FOUND" fetch "$key" && grep -q "the socket was removed; created $socket again" "$tmp/agent.err"
+		NVRTCCACHE_DIR=$served train gone -DMADE=1 && becomes state connected && [ -S "$socket" ] && answers "STARTED FOUND" fetch "$key" &&
+		rm "$socket" && becomes state connected && answers "STARTED FOUND" fetch "$key" && grep -q "the socket was removed; created $socket again" "$tmp/agent.err"
 }
 check "An agent whose directory was removed serves the new one in its place." removed
 comes_back() { # its socket, after a time in which it could not be renewed
@@ -326,19 +338,19 @@ comes_back() { # its socket, after a time in which it could not be renewed
 		"$AGENT" --status --socket "$away" 2>"$tmp/err" >/dev/null || break
 		sleep 0.05
 	done
-	grep -q 'not running any more' "$tmp/err" && mv "$away" "$socket" && chmod 700 "$served" && becomes up true && answers "STARTED FOUND" fetch "$key"
+	grep -q 'not running any more' "$tmp/err" && mv "$away" "$socket" && chmod 700 "$served" && becomes state connected && answers "STARTED FOUND" fetch "$key"
 }
 check "An agent that could not create its socket again creates it once it can." comes_back
 of_another() { # an agent that ends leaves what is another's by then
 	local first=$agent
-	rm -f "$socket" "$socket.lock" && start gone --key-file "$tmp/keys" && kill "$first" && wait "$first" && becomes up true && [ -S "$socket" ] && answers "STARTED FOUND" fetch "$key"
+	rm -f "$socket" "$socket.lock" && start gone --key-file "$tmp/keys" && kill "$first" && wait "$first" && becomes state connected && [ -S "$socket" ] && answers "STARTED FOUND" fetch "$key"
 }
 check "An agent that ends does not remove another's socket." of_another
 hung_up() { # as nohup has it
 	stop || return
 	(ignoring SIGHUP "$AGENT" --engine "$engine" --dir "$served" --key-file "$tmp/keys") <&- >&- 2>&- &
 	agent=$!
-	becomes up true && kill -HUP "$agent" && sleep 0.2 && becomes up true && [ ! -s "$socket.lock" ] || return
+	becomes state connected && kill -HUP "$agent" && sleep 0.2 && becomes state connected && [ ! -s "$socket.lock" ] || return
 	stop && [ ! -e "$socket" ]
 }
 check "An agent whose parent has ignored SIGHUP ignores it, and without streams it writes into nothing." hung_up
@@ -346,7 +358,7 @@ if [ "$(id -u)" = 0 ]; then
 	swapped() {
 		echo secret >"$tmp/victim" && chmod 600 "$tmp/victim" && mkdir -p "$tmp/swap/cache" && chgrp 65533 "$tmp/swap/cache" && chmod 2770 "$tmp/swap/cache" || return
 		SWAPPED_FOR=$tmp/victim SWAPPED_SOCKET=$tmp/swap/cache/v1/agent.$(cat /proc/sys/kernel/random/boot_id) NVRTCCACHE_SHARED=1 LD_PRELOAD=$BUILD/tests/fixtures/libswapped_name.so \
-			timeout 60 "$AGENT" --engine "$engine" --dir "$tmp/swap/cache" --key-file "$tmp/keys" -- sh -c 'readlink "$SWAPPED_SOCKET"' >"$tmp/said" 2>&1
+			timeout 60 "$AGENT" --engine "$engine" --dir "$tmp/swap/cache" --key-file "$tmp/keys" -- sh -c 'readlink "$SWAPPED_SOCKET"' >"$tmp/said" 2>"$tmp/err"
 		[ "$(tail -1 "$tmp/said")" = "$tmp/victim" ] && [ "$(stat -c %a "$tmp/victim")" = 600 ] || { cat "$tmp/said" && stat "$tmp/victim" && return 1; }
 	}
 	check "A link that a member of the group puts in the socket's place is not followed." swapped
@@ -384,19 +396,19 @@ merged_unasked() { # whose program had no agent to ask
 check "Both results of one key stay even if the second uploader has never seen the first." merged_unasked
 
 drained() {
-	rm -r "$tmp/engine/nvrtccache" && start served "${options[@]}" && becomes uploads 2 || return
+	values_gone && start served "${options[@]}" && becomes uploads 2 || return
 	NVRTCCACHE_AGENT=1 NVRTCCACHE_DIR=$served train lonely -DALONE=2 && stop && [ "$(values | wc -l)" -eq 3 ]
 }
 check "What waits to be uploaded is uploaded when the agent ends." drained
 
 left_out() {
-	rm -r "$tmp/engine/nvrtccache" && start served "${options[@]}" --min-cost 100000 && becomes left_out 4 && stop && [ "$(values | wc -l)" -eq 0 ] || return
-	node bound '__FILE__' && NVRTCCACHE_DIR=$tmp/bound/cache train bound && start bound "${options[@]}" --neutral-only && becomes left_out 1 && [ "$(status uploads)" = 0 ] && stop &&
-		[ "$(values | wc -l)" -eq 0 ] && start bound "${options[@]}" && becomes uploads 1 && stop && rm -r "$tmp/engine/nvrtccache"
+	values_gone && start served "${options[@]}" --min-cost 100000 && becomes left_out 4 && stop && [ "$(values | wc -l)" -eq 0 ] || return
+	node bound '__FILE__' && NVRTCCACHE_DIR=$tmp/bound/cache train bound && start bound "${options[@]}" && becomes left_out 1 && [ "$(status uploads)" = 0 ] && stop &&
+		[ "$(values | wc -l)" -eq 0 ]
 }
-check "What is cheap or bound to a place stays here, where that is asked." left_out
+check "What is bound to a place stays here, and what is cheap where that is asked." left_out
 left_out_by_key() { # whose key has the working directory
-	node lined && NVRTCCACHE_DIR=$tmp/lined/cache train lined -lineinfo && start lined "${options[@]}" --neutral-only && becomes left_out 1 && [ "$(status uploads)" = 0 ] && stop &&
+	node lined && NVRTCCACHE_DIR=$tmp/lined/cache train lined -lineinfo && start lined "${options[@]}" && becomes left_out 1 && [ "$(status uploads)" = 0 ] && stop &&
 		[ "$(values | wc -l)" -eq 0 ]
 }
 check "So does what is bound to its working directory by an option." left_out_by_key
@@ -425,7 +437,7 @@ put_byte() { # another one than is there
 	local byte
 	byte=$(od -An -tu1 -j "$1" -N 1 "$value") && printf "\\x$(printf %02x $((byte ^ 1)))" | dd of="$value" bs=1 seek="$1" conv=notrunc 2>/dev/null
 }
-flipped() { for at in 120 85 $((size - 1)); do put_byte "$at" && hostile_value mac_refused || { echo "at $at" && return 1; }; done; }
+flipped() { for at in 110 80 $((size - 1)); do put_byte "$at" && hostile_value mac_refused || { echo "at $at" && return 1; }; done; }
 check "A flipped bit is refused." flipped
 cut() { head -c $((size / 2)) "$tmp/value" >"$value" && hostile_value mac_refused && head -c 50 "$tmp/value" >"$value" && hostile_value format_refused && : >"$value" && hostile_value format_refused; }
 check "Half a value is refused, and none." cut
@@ -433,45 +445,62 @@ moved() { cp "$tmp/second-value" "$value" && hostile_value damaged; }
 check "A value of another key is refused." moved
 other_format() { put_byte 8 && hostile_value format_refused && put_byte 12 && hostile_value format_refused && head -c 4096 /dev/urandom >"$value" && hostile_value format_refused; }
 check "A value of another format is refused, and what is none." other_format
-healed() {
-	put_byte 130 && start served "${options[@]}" && becomes exists_skipped 3 && peer stored "$key" && becomes uploads 1 && [ "$(status mac_refused)" = 1 ] && stop && rm -rf "$tmp/hostile/cache" &&
-		start hostile --key-file "$tmp/keys" && answers "STARTED FOUND" fetch "$key" && stop
+replaced() { # COUNTER, TRAINED NODE: a node that has no result compiles, and its agent puts that in place of what it refused, once counted
+	node healer && rm -rf "$tmp/healer/cache" && start healer "${options[@]}" && answers "STARTED ABSENT" fetch "$key" && [ "$(status "$1")" = 1 ] &&
+		cp -r "$tmp/served/cache/v1/${key:0:2}" "$tmp/healer/cache/v1/" && peer stored "$key" && becomes uploads 1 && [ "$(status "$1")" = 1 ] && stop && rm -rf "$tmp/hostile/cache" || return
+	start hostile --key-file "$tmp/keys" && answers "STARTED FOUND" fetch "$key" && stop
 }
-check "A damaged value is replaced by a node that has the result." healed
+all_replaced() {
+	put_byte 130 && replaced mac_refused && : >"$value" && replaced format_refused && head -c 50 "$tmp/value" >"$value" && replaced format_refused && cp "$tmp/second-value" "$value" && replaced damaged &&
+		head -c 4096 /dev/urandom >"$value" && replaced format_refused || return
+	start served --write --key-file "$tmp/other-keys" && peer stored "$key" && stop && cp "$value" "$tmp/others" && replaced mac_refused
+}
+check "A refused value is as good as absent: a node that has the result replaces it, and it is counted once." all_replaced
+swept() { # without a word of a program
+	start served "${options[@]}" && stop && : >"$value" && start served "${options[@]}" && becomes uploads 1 && stop && head -c 50 "$tmp/value" >"$value" && start served "${options[@]}" && becomes uploads 1 && stop &&
+		cp "$tmp/others" "$value" && start served "${options[@]}" && becomes uploads 1 && stop && rm -rf "$tmp/hostile/cache" && start hostile --key-file "$tmp/keys" && answers "STARTED FOUND" fetch "$key" && stop
+}
+check "So does a sweep with an empty value, a short one, and one that was signed with a removed key." swept
 unsigned() {
-	cp -r "$tmp/served" "$tmp/unsigned" && rm -r "$tmp/engine/nvrtccache" && start unsigned --write --trust-engine && becomes uploads 3 && stop && hostile_value mac_refused || return
-	rm -r "$tmp/engine/nvrtccache" && start unsigned --write --key-file "$tmp/other-keys" && becomes uploads 3 && stop && hostile_value mac_refused || return
-	cat "$tmp/keys" "$tmp/other-keys" >"$tmp/both-keys" && chmod 600 "$tmp/both-keys" && start hostile --key-file "$tmp/both-keys" && answers "STARTED FOUND" fetch "$(key_of "$second")" && stop
+	cp -r "$tmp/served" "$tmp/unsigned" && values_gone && start unsigned --write --trust-engine && becomes uploads 3 && stop && hostile_value mac_refused || return
+	values_gone && start unsigned --write --key-file "$tmp/other-keys" && becomes uploads 3 && stop && hostile_value mac_refused
 }
-check "An unsigned value, or one signed with another key, is rejected; with two keys both are accepted." unsigned
+check "An unsigned value, or one signed with another key, is rejected." unsigned
+rolled() { # readers first, then writers, then the old key goes
+	values_gone && start unsigned --write --key-file "$tmp/keys" && becomes uploads 3 && stop || return
+	cat "$tmp/keys" "$tmp/other-keys" >"$tmp/both-keys" && cat "$tmp/other-keys" "$tmp/keys" >"$tmp/new-first" && chmod 600 "$tmp/both-keys" "$tmp/new-first" && rm -rf "$tmp/hostile/cache"
+	start hostile --key-file "$tmp/both-keys" && answers "STARTED FOUND" fetch "$(key_of "$second")" && stop &&
+		start unsigned --write --key-file "$tmp/new-first" && becomes uploads 3 && stop && rm -rf "$tmp/hostile/cache" || return
+	start hostile --key-file "$tmp/other-keys" && answers "STARTED FOUND" fetch "$(key_of "$second")" && stop
+}
+check "With two keys both are accepted, and what the old one signed is signed anew." rolled
 unwilling() { # a file where it would make a directory
-	mv "$tmp/engine/nvrtccache" "$tmp/engine.values" && : >"$tmp/engine/nvrtccache" && start served "${options[@]}" && becomes unsuited 1 && peer stored "$key" &&
-		becomes dropped 1 && becomes uploads_waiting 0 && [ "$(status up)" = true ] && stop && rm "$tmp/engine/nvrtccache" && mv "$tmp/engine.values" "$tmp/engine/nvrtccache"
+	mv "$tmp/engine/cache" "$tmp/engine.values" && mkdir "$tmp/engine/cache" && : >"$tmp/engine/cache/nvrtccache" && rm -rf "$tmp/unsigned" && cp -r "$tmp/served" "$tmp/unsigned" && start unsigned "${options[@]}" && becomes dropped 1 && peer stored "$key" &&
+		[ "$(status state)" = connected ] && [ "$(grep -c 'not uploaded: ' "$tmp/agent.err")" -eq 1 ] && stop && [ "$(status refused)" = "" ] && rm -r "$tmp/engine/cache" && mv "$tmp/engine.values" "$tmp/engine/cache"
 }
 check "An engine that answers, and will not have a value, is not asked over and over." unwilling
 
-only_read() { # no shard can be made but that of the one value that is there
-	local shard new=()
-	mv "$tmp/engine/nvrtccache" "$tmp/engine.values" && mkdir -p "$tmp/engine/nvrtccache/2-1/${key:0:2}" && cp "$tmp/value" "$value" || return
-	for shard in $(printf '%02x ' {0..255}); do [ -e "$tmp/engine/nvrtccache/2-1/$shard" ] || ln -s nowhere "$tmp/engine/nvrtccache/2-1/$shard"; done
-	node rich && for i in 1 2 3 4 5 6 7 8; do NVRTCCACHE_DIR=$tmp/rich/cache train rich "-DRICH=$i" || return; done
-	mapfile -t new < <(find "$tmp/rich/cache/v1" -type f -path '*/v1/??/*' -printf '%P\n' | tr -d / | grep -v "^${key:0:2}")
-	start rich "${options[@]}" || return
-	for i in 0 1 2 3; do peer stored "${new[i]}" || return; done
-	unreachable() { [ "$(status unreachable)" -ge 4 ]; }
-	wait_for unreachable || return
-	answers "STARTED FOUND" fetch "$key" && grep -q 'stopped uploading' "$tmp/agent.err" && [ "$(status up)" = true ] && stop && rm -r "$tmp/engine/nvrtccache" && mv "$tmp/engine.values" "$tmp/engine/nvrtccache"
-}
-check "An engine that takes no values is read all the same." only_read
-
 # ---- engines that are not there
 
+stopped_since() { # an engine that has answered and then stops
+	local state
+	local first=$store
+	begin_store "$tmp/other-store" && engine=http+unix://$tmp/other-store:/cache start served --key-file "$tmp/keys" --socket "$tmp/hushed" && becomes state connected || return
+	kill -STOP "$store" && sleep 1.1
+	state=$(status state)
+	kill -CONT "$store" && kill "$store"
+	wait "$store" 2>/dev/null
+	store=$first
+	[ "$state" = unreachable ] && stop || { echo "it was $state" && return 1; }
+}
+check "An engine that has stopped is not called connected." stopped_since
 gone_engine() {
-	mv "$tmp/engine" "$tmp/engine.away" && start hostile --key-file "$tmp/both-keys" || return
+	kill -9 "$store" && wait "$store" 2>/dev/null
+	rm -f "$tmp/store" && start hostile --key-file "$tmp/other-keys" && becomes state unreachable || return
 	for n in 1 2 3 4; do answers "STARTED DOWN" fetch "${none%0}$n" || return; done
-	answers "STARTED DOWN" fetch "${none%0}5" && [ "$(status unreachable)" -ge 4 ] && [ "$(status up)" = false ] && [ "$(status down)" -ge 1 ] &&
-		"$AGENT" --status --dir "$served" | grep -q '^last_error .*engine: No such file or directory$' || { "$AGENT" --status "${ask[@]}" && return 1; }
-	mv "$tmp/engine.away" "$tmp/engine" && becomes up true && answers "STARTED FOUND" fetch "$(key_of "$second")" && stop
+	answers "STARTED DOWN" fetch "${none%0}5" && [ "$(status unreachable)" -ge 4 ] && becomes state unreachable && [ "$(status down)" -ge 1 ] &&
+		"$AGENT" --status --dir "$served" | grep -q '^why .*store: no connection: No such file or directory$' || { "$AGENT" --status "${ask[@]}" && return 1; }
+	begin_store && becomes state connected && answers "STARTED FOUND" fetch "$(key_of "$second")" && stop && grep -q 'engine connected' "$tmp/agent.err"
 }
 check "An engine that is not there is left alone, and found again when it is back." gone_engine
 
@@ -485,28 +514,13 @@ cat >"$tmp/mute.py" <<-END
 	while True:
 	    held.append(listener.accept())
 END
-full_house() { # each of them waits, and one is outside
-	local mute said
-	python3 "$tmp/mute.py" "$tmp/mute" &
-	mute=$!
-	wait_for [ -S "$tmp/mute" ]
-	engine=http+unix://$tmp/mute:/cache start hostile --key-file "$tmp/keys" || return
-	for i in 1 2 3; do # where the machine is so slow that the engine's time is over first
-		said=$(peer full 512 "$(printf '%064d' "$i")" "$agent")
-		[ "$said" = ANSWERED ] || break
-	done
-	stop && kill "$mute" && wait "$mute" 2>/dev/null
-	rm -f "$tmp/mute"
-	[ "$said" = SLEEPS ] || { echo "it $said" && return 1; }
-}
-check "An agent for whom as many wait as it takes does not turn in circles for the next." full_house
 signalled_twice() { # as timeout does it, and as a person who does not want to wait
 	local mute turn status survived=0
 	python3 "$tmp/mute.py" "$tmp/mute" &
 	mute=$!
 	wait_for [ -S "$tmp/mute" ]
 	for turn in 1 2 3 4 5; do # again where the machine was so busy that the second came late
-		engine=http+unix://$tmp/mute:/cache start rich "${options[@]}" && kill "$agent" || return
+		engine=http+unix://$tmp/mute:/cache start served "${options[@]}" && kill "$agent" || return
 		for ((i = 0; i < 2000; i++)); do [ -S "$socket" ] || break; sleep 0.005; done
 		kill "$agent" && sleep 0.1
 		! grep -q '^State:[^Z]*$' "/proc/$agent/status" 2>/dev/null || survived=1

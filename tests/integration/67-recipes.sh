@@ -83,16 +83,16 @@ task_prolog() {
 check "Slurm's task prolog: the next task hits on the node's disk; what the user has set stays." task_prolog
 # The agent itself is another test's affair: here one says what it was started with.
 agent_prolog() {
-	mkdir -p "$tmp/agent/bin" "$tmp/agent/home/.config" && : >"$tmp/agent/home/.config/nvrtccache.keys" &&
+	mkdir -p "$tmp/agent/bin" "$tmp/agent/home/.config" && : >"$tmp/agent/home/.config/nvrtccache.keys" && : >"$tmp/agent/home/.config/nvrtccache.password" &&
 		printf '#!/bin/sh\necho "$@" >"%s"\n' "$tmp/agent/started" >"$tmp/agent/bin/nvrtccache-agent" && chmod +x "$tmp/agent/bin/nvrtccache-agent" || return
 	placed slurm-agent-prolog "s#^prefix=.*#prefix=$tmp/agent#" && [ -z "$(HOME=$tmp/nobody sh "$tmp/slurm-agent-prolog")" ] || return
 	[ "$(HOME=$tmp/agent/home NVRTCCACHE_DIR=/node/kernels sh "$tmp/slurm-agent-prolog")" = "export NVRTCCACHE_AGENT=1" ] || return
 	wait_for [ -s "$tmp/agent/started" ]
-	grep -qx -- "--engine redis://cache:6379 --dir /node/kernels --key-file $tmp/agent/home/.config/nvrtccache.keys" "$tmp/agent/started"
+	grep -qx -- "--engine redis://cache:6379 --user nvrtccache-reader --password-file $tmp/agent/home/.config/nvrtccache.password --dir /node/kernels --key-file $tmp/agent/home/.config/nvrtccache.keys" "$tmp/agent/started"
 }
 check "Slurm's task prolog starts an agent only for users with a key." agent_prolog
 agent_unit() {
-	sed -n 's/^ExecStart=//p' "$recipes/nvrtccache-agent.service" | grep -q '^/usr/local/bin/nvrtccache-agent --engine [^ ]* --dir [^ ]* --key-file [^ ]*$' || return
+	sed -n 's/^ExecStart=//p' "$recipes/nvrtccache-agent.service" | grep -q '^/usr/local/bin/nvrtccache-agent --engine [^ ]* --user nvrtccache-reader --password-file [^ ]* --dir [^ ]* --key-file [^ ]*$' || return
 	sed "s#^ExecStart=[^ ]*#ExecStart=/bin/true#" "$recipes/nvrtccache-agent.service" >"$tmp/nvrtccache-agent.service" && HOME=$tmp XDG_RUNTIME_DIR=$tmp systemd-analyze verify --user --man=no "$tmp/nvrtccache-agent.service"
 }
 if command -v systemd-analyze >/dev/null; then

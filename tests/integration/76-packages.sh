@@ -183,8 +183,8 @@ agent_lies() {
 }
 of_agent "It brings the agent, its manual and its unit." agent_lies
 agent_runs() {
-	mkdir -p engine && chmod 700 engine && [ "$(agent/usr/bin/nvrtccache-agent -V)" = "$("$BUILD/nvrtccache-agent" -V)" ] && fresh_cache &&
-		agent/usr/bin/nvrtccache-agent --engine "dir://$tmp/engine" --trust-engine --dir "$NVRTCCACHE_DIR" -- sh -c '[ -n "$NVRTCCACHE_AGENT" ] && exit 42'
+	[ "$(agent/usr/bin/nvrtccache-agent -V)" = "$("$BUILD/nvrtccache-agent" -V)" ] && fresh_cache &&
+		agent/usr/bin/nvrtccache-agent --engine "redis+unix://$tmp/nowhere" --trust-engine --dir "$NVRTCCACHE_DIR" -- sh -c '[ -n "$NVRTCCACHE_AGENT" ] && exit 42'
 	[ $? = 42 ]
 }
 of_agent "A program gets hits with the library in it." agent_runs

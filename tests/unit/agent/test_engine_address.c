@@ -8,7 +8,7 @@ static const char *error;
 /* Returns "kind tls socket host port path database", or the error text. */
 static const char *said(const char *text)
 {
-	static const char *const kinds[] = {"redis", "http", "s3", "dir"};
+	static const char *const kinds[] = {"redis", "http", "s3"};
 	static char told[1024];
 
 	if (engine_address_parse(text, &address, &error) != 0) {
@@ -45,11 +45,6 @@ Test(engine_address, s3_buckets_are_parsed)
 	cr_expect_str_eq(said("s3://my.bucket-1/a/b/"), "s3+tls [] [my.bucket-1] 0 [/a/b] 0");
 }
 
-Test(engine_address, directories_are_parsed)
-{
-	cr_expect_str_eq(said("dir:///any path/../it?is"), "dir [] [] 0 [] 0");
-}
-
 Test(engine_address, ambiguous_addresses_are_rejected)
 {
 	EACH_STRING(text, cr_expect_eq(engine_address_parse(text, &address, &error), -EINVAL, "%s", text), "",
@@ -62,7 +57,7 @@ Test(engine_address, ambiguous_addresses_are_rejected)
 	            "http://host/a#b", "http://host/a%2e%2e", "http://host/../a", "http://host/a/..", "http://host/./a",
 	            "http://host/a//b", "http://host/a b", "http://host/a\r\nHost: b", "https://user:pass@host/a",
 	            "http+unix://run/h.sock", "http+unix:///run/h.sock:/../a", "s3://", "s3://ab", "s3://.bucket",
-	            "s3://bucket?x", "s3://bucket/../other", "dir://", "dir://path", "dir://user@host/path");
+	            "s3://bucket?x", "s3://bucket/../other", "dir:///path");
 }
 
 Test(engine_address, lengths_are_limited)

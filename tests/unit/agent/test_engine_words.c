@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of values, and the meaning of servers' replies. */
-#include "agent/engine/http.h"
+#include "agent/engine/http_status.h"
 #include "agent/engine/kind.h"
-#include "agent/engine/redis_session.h"
+#include "agent/engine/redis_reply.h"
 #include "tests/unit/support.h"
+
+#include <hiredis/hiredis.h>
 
 static struct engine_name name_of(uint8_t byte, unsigned format)
 {
@@ -19,9 +21,9 @@ Test(engine_name, each_protocol_has_its_names_for_values)
 	char text[ENGINE_NAME_MAX];
 
 	cr_expect_eq(engine_name_redis("p", &name, text), strlen(text));
-	cr_expect_str_eq(text, "p:2:3:abababababababababababababababababababababababababababababababab");
+	cr_expect_str_eq(text, "p:3:3:abababababababababababababababababababababababababababababababab");
 	engine_name_path("p", &name, text);
-	cr_expect_str_eq(text, "p/2-3/ab/ababababababababababababababababababababababababababababababab");
+	cr_expect_str_eq(text, "p/3-3/ab/ababababababababababababababababababababababababababababababab");
 	engine_name_bazel("p", &name, text);
 	cr_expect_eq(strlen(text), 3 + 64);
 	cr_expect_eq(strspn(text + 3, "0123456789abcdef"), 64);
@@ -57,7 +59,6 @@ Test(engine_redis_reply, each_error_reply_has_its_answer)
 	cr_expect_eq(redis_reply_error("WRONGTYPE Operation", REDIS_STEP_COMMAND, &words), ENGINE_UNSUITED);
 	cr_expect_eq(redis_reply_error("MOVED 1 a:1", REDIS_STEP_COMMAND, &words), ENGINE_UNSUITED);
 	cr_expect_eq(redis_reply_error("LOADING Redis", REDIS_STEP_LOGIN, &words), ENGINE_BROKEN);
-	cr_expect_eq(redis_reply_error("BUSY Redis", REDIS_STEP_COMMAND, &words), ENGINE_BROKEN);
 	cr_expect_eq(redis_reply_error("READONLY You", REDIS_STEP_COMMAND, &words), ENGINE_REFUSED);
 	cr_expect_eq(redis_reply_error("ERR something", REDIS_STEP_COMMAND, &words), ENGINE_BROKEN);
 	cr_expect_eq(redis_reply_error("", REDIS_STEP_COMMAND, &words), ENGINE_BROKEN);
@@ -83,19 +84,19 @@ Test(engine_redis_reply, login_errors_do_not_repeat_the_servers_text)
 
 Test(engine_redis_reply, each_first_line_of_a_reply_is_classified)
 {
-	EXPECT_STARTS(REDIS_START_FINE, "", "$", "$67108864", "$67108864\r", "$-", "$-1\r");
-	EXPECT_STARTS(REDIS_START_FINE, "$67108864\r\n", "$-1\r\n", "+OK", ":1", "-ERR");
-	EXPECT_STARTS(REDIS_START_TOO_LARGE, "$67108865", "$99999999999999999999999");
-	EXPECT_STARTS(REDIS_START_FOREIGN, "*1\r\n", "HTTP/1.1");
+	EXPECT_STARTS(ENGINE_DONE, "", "$", "$67108864", "$67108864\r", "$-", "$-1\r");
+	EXPECT_STARTS(ENGINE_DONE, "$67108864\r\n", "$-1\r\n", "+OK", ":1", "-ERR");
+	EXPECT_STARTS(ENGINE_TOO_LARGE, "$67108865", "$99999999999999999999999");
+	EXPECT_STARTS(ENGINE_BROKEN, "*1\r\n", "HTTP/1.1");
 }
 
 /* A length without an end would be buffered until memory is exhausted. */
 Test(engine_redis_reply, lines_without_an_end_are_rejected)
 {
-	EXPECT_STARTS(REDIS_START_FOREIGN, "$00000000000000000000000000000000", "$-11111111111111111111111111111111",
+	EXPECT_STARTS(ENGINE_BROKEN, "$00000000000000000000000000000000", "$-11111111111111111111111111111111",
 	              "$1\raaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "$-1\raaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
 	              "$1\naaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa");
-	cr_expect_eq(redis_reply_start("+OK", (1u << 16) + 1), REDIS_START_FOREIGN);
+	cr_expect_eq(redis_reply_start("+OK", (1u << 16) + 1), ENGINE_BROKEN);
 }
 
 /* hiredis checks the rest of the form. */
@@ -131,7 +132,10 @@ Test(engine_http_status, each_status_has_its_answer)
 	cr_expect_eq(status(404, HTTP_PUT, HTTP_S3), ENGINE_UNSUITED);
 	cr_expect_eq(status(413, HTTP_PUT, HTTP_PLAIN), ENGINE_TOO_LARGE);
 	cr_expect_eq(status(507, HTTP_PUT, HTTP_PLAIN), ENGINE_FULL);
-	cr_expect_eq(status(503, HTTP_HEAD, HTTP_PLAIN), ENGINE_BROKEN);
+	cr_expect_eq(status(503, HTTP_PART, HTTP_PLAIN), ENGINE_BROKEN);
+	cr_expect_eq(status(206, HTTP_PART, HTTP_PLAIN), ENGINE_DONE);
+	cr_expect_eq(status(206, HTTP_PUT, HTTP_PLAIN), ENGINE_DONE);
+	cr_expect_eq(status(416, HTTP_PART, HTTP_PLAIN), ENGINE_ABSENT);
 	cr_expect_eq(status(302, HTTP_GET, HTTP_PLAIN), ENGINE_UNSUITED);
 	cr_expect_eq(status(400, HTTP_PUT, HTTP_BAZEL), ENGINE_UNSUITED);
 	cr_expect_eq(status(409, HTTP_PUT, HTTP_PLAIN), ENGINE_UNSUITED);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* keyring: which texts are keys, and which files are accepted */
-#include "agent/engine/secret_file.h"
-#include "agent/wire/keyring.h"
+#include "cache/tools/keyring.h"
+#include "cache/tools/secret_file.h"
 #include "tests/unit/support.h"
 
 #define HEX_32 "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"

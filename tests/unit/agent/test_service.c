@@ -1,58 +1,111 @@
 /* SPDX-License-Identifier: MIT */
-/* service: which answers of an engine pause it */
+/* service: the state that answers of an engine lead to, and its pauses */
 #include "agent/node/service.h"
 #include "tests/unit/support.h"
 
-static struct service service;
+static struct service service = {.lock = PTHREAD_MUTEX_INITIALIZER, .change = PTHREAD_COND_INITIALIZER};
 static const struct engine_error error = {.text = "so"};
 
-static bool is_left_alone_after(enum engine_answer answer, int times)
+static void answered(enum engine_answer answer, int times)
 {
-	tally_begin(&service.tally);
 	for (int i = 0; i < times; i++) {
-		service_answered(&service, answer, &error);
-	}
-	return !service_may_ask(&service);
-}
-
-Test(service, only_failures_to_answer_pause_an_engine)
-{
-	for (int answer = 0; answer < ENGINE_ANSWERS; answer++) {
-		bool fails = answer == ENGINE_UNREACHABLE || answer == ENGINE_SLOW || answer == ENGINE_BROKEN;
-
-		service = (struct service){.says = ""};
-		cr_expect_not(is_left_alone_after((enum engine_answer)answer, SERVICE_FAILURES - 1), "answer %d",
-		              answer);
-		cr_expect_eq(is_left_alone_after((enum engine_answer)answer, 1), fails, "answer %d", answer);
+		service_answered(&service, SERVICE_GET, answer, &error);
 	}
 }
 
-Test(service, failures_between_answers_do_not_pause_an_engine)
+static enum engine_state state(void)
 {
-	for (int i = 0; i < 100; i++) {
-		cr_expect_not(is_left_alone_after(ENGINE_BROKEN, SERVICE_FAILURES - 1));
-		cr_expect_not(is_left_alone_after(ENGINE_ABSENT, 1));
+	struct service_state shown;
+
+	service_show(&service, &shown);
+	return shown.state;
+}
+
+/* Returns the nanoseconds until the end of the pause. */
+static int64_t pause_left(void)
+{
+	return service.state.until_ns - service_now_ns();
+}
+
+Test(service, each_answer_says_in_which_state_the_engine_is)
+{
+	static const enum engine_state states[ENGINE_ANSWER_COUNT] = {
+	    [ENGINE_DONE] = ENGINE_CONNECTED,
+	    [ENGINE_ABSENT] = ENGINE_CONNECTED,
+	    [ENGINE_TOO_LARGE] = ENGINE_CONNECTED,
+	    [ENGINE_FULL] = ENGINE_CONNECTED,
+	    [ENGINE_REFUSED] = ENGINE_IS_REFUSED,
+	    [ENGINE_UNSUITED] = ENGINE_IS_REFUSED,
+	    [ENGINE_UNREACHABLE] = ENGINE_IS_UNREACHABLE,
+	    [ENGINE_SLOW] = ENGINE_IS_UNREACHABLE,
+	    [ENGINE_BROKEN] = ENGINE_IS_UNREACHABLE,
+	};
+
+	cr_expect_eq(state(), ENGINE_STARTING);
+	for (int answer = 0; answer < ENGINE_ANSWER_COUNT; answer++) {
+		answered((enum engine_answer)answer, 1);
+		cr_expect_eq(state(), states[answer], "answer %d", answer);
+		cr_expect_str_eq(service.state.why, states[answer] == ENGINE_CONNECTED ? "" : "so");
 	}
 }
 
-Test(service, an_engine_with_failing_puts_is_still_read_and_probed_by_one_put)
+Test(service, a_put_that_is_refused_says_nothing_about_reading)
 {
-	struct service_puts puts = {.seen = 0};
-
-	tally_begin(&service.tally);
-	for (int i = 0; i < SERVICE_FAILURES; i++) {
-		cr_expect(service_may_put(&puts));
-		service_put(&service, &puts, ENGINE_SLOW, &error);
+	answered(ENGINE_DONE, 1);
+	for (int i = 0; i < 2 * SERVICE_FAILURES; i++) {
+		service_answered(&service, SERVICE_PUT, ENGINE_REFUSED, &error);
 	}
+	cr_expect_eq(state(), ENGINE_CONNECTED);
 	cr_expect(service_may_ask(&service));
-	cr_expect_not(service_may_put(&puts));
-	atomic_store(&puts.breaker.until, 1); /* the pause is over */
-	cr_expect(service_may_put(&puts));
-	cr_expect_neq(puts.seen, 0);
-	cr_expect(service_may_put(&puts), "it was not made yet");
-	service_put(&service, &puts, ENGINE_DONE, &error);
-	cr_expect(service_may_put(&puts));
-	cr_expect_eq(puts.seen, 0);
+}
+
+Test(service, failures_in_a_row_pause_an_engine)
+{
+	for (int i = 0; i < 10; i++) {
+		answered(ENGINE_BROKEN, SERVICE_FAILURES - 1);
+		cr_assert(service_may_ask(&service));
+		answered(ENGINE_ABSENT, 1);
+	}
+	answered(ENGINE_REFUSED, SERVICE_FAILURES);
+	cr_expect_not(service_may_ask(&service));
+	answered(ENGINE_DONE, 1);
+	cr_expect(service_may_ask(&service));
+}
+
+/* Each pause ends early, so that the test need not wait for it. */
+Test(service, each_failed_probe_doubles_the_pause_up_to_a_minute)
+{
+	int64_t longest = INT64_C(1000000000);
+
+	answered(ENGINE_SLOW, SERVICE_FAILURES);
+	for (int i = 0; i < 10; i++) {
+		cr_expect_leq(pause_left(), longest);
+		cr_expect_gt(pause_left(), longest / 2 - INT64_C(400000000));
+		cr_expect_not(service_probe_is_due(&service));
+		service.state.until_ns = 1;
+		cr_assert(service_probe_is_due(&service));
+		cr_expect_not(service_probe_is_due(&service), "only one thread probes");
+		answered(ENGINE_SLOW, 1);
+		longest = longest < INT64_C(32000000000) ? 2 * longest : INT64_C(60000000000);
+	}
+}
+
+Test(service, requests_that_began_before_a_pause_do_not_prolong_it)
+{
+	int64_t until;
+
+	answered(ENGINE_SLOW, SERVICE_FAILURES);
+	until = service.state.until_ns;
+	answered(ENGINE_SLOW, 3);
+	cr_expect_eq(service.state.until_ns, until);
+}
+
+Test(service, the_first_request_is_a_probe)
+{
+	cr_assert(service_probe_is_due(&service));
+	cr_expect_not(service_probe_is_due(&service));
+	answered(ENGINE_ABSENT, 1);
+	cr_expect_not(service_probe_is_due(&service));
 }
 
 static void *nothing(void *context)
@@ -73,11 +126,11 @@ Test(service, a_thread_that_does_not_end_is_not_joined)
 	pthread_t thread;
 
 	cr_assert_eq(pthread_create(&thread, NULL, nothing, NULL), 0);
-	cr_expect_eq(service_join(thread, service_now_ns() + INT64_C(60) * 1000000000), SERVICE_JOINED);
+	cr_expect(service_join(thread, service_now_ns() + INT64_C(60) * 1000000000));
 	pthread_mutex_lock(&held);
 	cr_assert_eq(pthread_create(&thread, NULL, for_ever, &held), 0);
-	cr_expect_eq(service_join(thread, service_now_ns() + 1000000), SERVICE_LEFT);
-	cr_expect_eq(service_join(thread, 0), SERVICE_LEFT);
+	cr_expect_not(service_join(thread, service_now_ns() + 1000000));
+	cr_expect_not(service_join(thread, 0));
 	pthread_mutex_unlock(&held);
-	cr_expect_eq(service_join(thread, service_now_ns() + INT64_C(60) * 1000000000), SERVICE_JOINED);
+	cr_expect(service_join(thread, service_now_ns() + INT64_C(60) * 1000000000));
 }

@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: MIT */
-/* value: packed and signed bytes are unpacked unchanged, or with an error; parcel: results of two nodes are merged */
+/* value: results are sealed and opened unchanged, and nothing else is believed */
 #include "agent/wire/value.h"
 
 #include "agent/engine/engine.h"
-#include "agent/wire/parcel.h"
-#include "cache/tools/bundle.h"
 #include "tests/unit/support.h"
 
 #include <endian.h>
+#include <zstd.h>
 
 #define AT_VERSION  8
 #define AT_FORMAT   12
-#define AT_FLAGS    16
-#define AT_RAW_SIZE 24
-#define AT_KEY_ID   64
+#define AT_RAW_SIZE 16
+#define AT_KEY_ID   56
+#define AT_MAC      72
 
 #define ONE "one 000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f\n"
 #define TWO "two 100102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f\n"
 
 static const uint8_t key[ENTRY_KEY_BYTES] = {1, 2, 3};
 static const uint8_t other_key[ENTRY_KEY_BYTES] = {1, 2, 4};
-static uint8_t raw[20000];
 
 static uint8_t *value;
 static size_t value_size;
+static struct value_rules rules = {.raw_max = VALUE_RAW_MAX};
+static struct results opened;
 
-static struct keyring *ring(const char *text)
+static const struct keyring *ring(const char *text)
 {
 	struct keyring *keyring = NULL;
 	unsigned line;
@@ -34,375 +34,231 @@ static struct keyring *ring(const char *text)
 	return keyring;
 }
 
-/* Fills the bytes with text, and then with incompressible data. */
-static void fill(uint8_t *bytes, size_t size)
+static struct entry *entry_of(const uint8_t *of, char text, size_t size)
 {
-	uint64_t random = 88172645463325252u;
+	char bytes[70000];
+	const struct section section = {.tag = 1, .bytes = bytes, .size = size};
+	struct entry *entry = NULL;
 
-	for (size_t i = 0; i < size; i++) {
-		random ^= random << 13;
-		random ^= random >> 7;
-		random ^= random << 17;
-		bytes[i] = i < size / 2 ? "results "[i % 8] : (uint8_t)random;
-	}
-}
-
-static void seal_with(const struct keyring *keyring, uint64_t raw_size)
-{
-	struct value_writer writer;
-	void *made;
-
-	free(value);
-	fill(raw, sizeof(raw));
-	cr_assert_eq(value_begin(&writer, VALUE_QUICK, raw_size, sizeof(raw)), 0);
-	for (size_t at = 0; at < sizeof(raw); at += sizeof(raw) / 10) {
-		cr_assert_eq(value_write(&writer, raw + at, sizeof(raw) / 10), 0);
-	}
-	cr_assert_eq(value_end(&writer, key, keyring, &made, &value_size), 0);
-	value = made;
-}
-
-/* Unpacks with reads of `at_a_time` bytes. Returns the number of bytes, or an error; never more than the head says. */
-static ssize_t unpack(struct value_reader *reader, size_t at_a_time)
-{
-	static uint8_t got[sizeof(raw) + 65536];
-	uint64_t said = reader->left;
-	size_t done = 0;
-	ssize_t more;
-
-	do {
-		cr_assert_leq(done + at_a_time, sizeof(got));
-		more = value_read(reader, got + done, at_a_time);
-		done += more > 0 ? (size_t)more : 0;
-	} while (more > 0);
-	cr_expect_leq(done, said);
-	if (more == 0) {
-		cr_expect_eq(done, sizeof(raw));
-		cr_expect_arr_eq(got, raw, sizeof(raw));
-	}
-	return more < 0 ? more : (ssize_t)done;
-}
-
-static enum value_found open_with(const struct keyring *keyring, enum value_trust trust)
-{
-	struct value_reader reader;
-	enum value_found found = value_open(value, value_size, key, keyring, trust, sizeof(raw), &reader);
-
-	if (found == VALUE_SOUND) {
-		found = unpack(&reader, 1000) == (ssize_t)sizeof(raw) ? VALUE_SOUND : VALUE_DAMAGED;
-		value_close(&reader);
-	}
-	return found;
-}
-
-Test(value, packed_bytes_are_unpacked_again)
-{
-	struct value_reader reader;
-
-	for (int known = 0; known < 2; known++) {
-		seal_with(NULL, known ? sizeof(raw) : 0);
-		for (size_t at_a_time = 1; at_a_time < 30000; at_a_time = 3 * at_a_time + 1) {
-			cr_assert_eq(value_open(value, value_size, key, NULL, VALUE_TRUST_ENGINE, sizeof(raw), &reader),
-			             VALUE_SOUND);
-			cr_assert_eq(unpack(&reader, at_a_time), (ssize_t)sizeof(raw));
-			value_close(&reader);
-		}
-	}
-}
-
-Test(value, signatures_are_checked_as_the_trust_says)
-{
-	struct keyring *one = ring(ONE);
-	struct keyring *two = ring(TWO);
-	struct keyring *both = ring(TWO ONE);
-
-	seal_with(one, 0);
-	cr_expect_eq(open_with(one, VALUE_TRUST_KEYS), VALUE_SOUND);
-	cr_expect_eq(open_with(both, VALUE_TRUST_KEYS), VALUE_SOUND);
-	cr_expect_eq(open_with(two, VALUE_TRUST_KEYS), VALUE_UNKNOWN_KEY);
-	cr_expect_eq(open_with(NULL, VALUE_TRUST_KEYS), VALUE_UNKNOWN_KEY);
-	cr_expect_eq(open_with(two, VALUE_TRUST_ENGINE), VALUE_SOUND);
-	memcpy(value + AT_KEY_ID, "two", 3);
-	cr_expect_eq(open_with(both, VALUE_TRUST_KEYS), VALUE_FORGED);
-	cr_expect_eq(open_with(both, VALUE_TRUST_ENGINE), VALUE_FORGED);
-	seal_with(NULL, 0);
-	cr_expect_eq(open_with(one, VALUE_TRUST_KEYS), VALUE_UNSIGNED);
-	cr_expect_eq(open_with(NULL, VALUE_TRUST_KEYS), VALUE_UNSIGNED);
-	cr_expect_eq(open_with(NULL, VALUE_TRUST_ENGINE), VALUE_SOUND);
-	keyring_free(one);
-	keyring_free(two);
-	keyring_free(both);
-}
-
-Test(value, every_flipped_or_missing_bit_is_detected)
-{
-	struct keyring *one = ring(ONE);
-	struct value_reader reader;
-
-	seal_with(one, 0);
-	for (size_t i = 0; i < value_size; i++) {
-		value[i] ^= (uint8_t)(1 << i % 8);
-		cr_expect_neq(open_with(one, VALUE_TRUST_KEYS), VALUE_SOUND, "byte %zu", i);
-		value[i] ^= (uint8_t)(1 << i % 8);
-	}
-	for (size_t i = 0; i < 8 * (size_t)VALUE_HEAD_BYTES; i++) {
-		value[i / 8] ^= (uint8_t)(1 << i % 8);
-		cr_expect_neq(open_with(one, VALUE_TRUST_KEYS), VALUE_SOUND, "bit %zu", i);
-		value[i / 8] ^= (uint8_t)(1 << i % 8);
-	}
-	for (size_t size = 0; size < value_size; size++) {
-		cr_expect_neq(value_open(value, size, key, one, VALUE_TRUST_KEYS, sizeof(raw), &reader), VALUE_SOUND);
-	}
-	keyring_free(one);
-}
-
-static void put_raw_size(uint64_t number)
-{
-	number = htole64(number);
-	memcpy(value + AT_RAW_SIZE, &number, sizeof(number));
-}
-
-Test(value, each_fault_has_its_code)
-{
-	static const struct {
-		size_t at;
-		uint32_t number;
-	} foreign[] = {{AT_VERSION, VALUE_VERSION + 1}, {AT_FORMAT, ENTRY_FORMAT + 1}, {AT_FLAGS, 2}};
-	struct value_reader reader;
-
-	seal_with(NULL, 0);
-	cr_expect_eq(value_open(value, value_size, other_key, NULL, VALUE_TRUST_ENGINE, sizeof(raw), &reader),
-	             VALUE_OTHER_KEY);
-	cr_expect_eq(value_open(value, value_size, key, NULL, VALUE_TRUST_ENGINE, sizeof(raw) - 1, &reader),
-	             VALUE_LARGE);
-	for (size_t i = 0; i < COUNT(foreign); i++) {
-		seal_with(NULL, 0);
-		memcpy(value + foreign[i].at, &foreign[i].number, sizeof(foreign[i].number));
-		cr_expect_eq(open_with(NULL, VALUE_TRUST_ENGINE), VALUE_FOREIGN, "%zu", i);
-	}
-}
-
-Test(value, a_value_with_a_wrong_unpacked_size_is_damaged)
-{
-	static const int more[] = {-20000, -1, 1};
-	size_t whole;
-
-	for (size_t i = 0; i < COUNT(more); i++) {
-		seal_with(NULL, 0);
-		put_raw_size(sizeof(raw) + (uint64_t)(int64_t)more[i]);
-		cr_expect_eq(open_with(NULL, VALUE_TRUST_ENGINE), more[i] < 0 ? VALUE_DAMAGED : VALUE_LARGE);
-	}
-	seal_with(NULL, 0);
-	whole = value_size;
-	value_size = whole - 1;
-	cr_expect_eq(open_with(NULL, VALUE_TRUST_ENGINE), VALUE_DAMAGED);
-	value_size = VALUE_HEAD_BYTES;
-	cr_expect_eq(open_with(NULL, VALUE_TRUST_ENGINE), VALUE_DAMAGED);
-	/* two frames where one is expected */
-	value = realloc(value, 2 * whole);
-	memcpy(value + whole, value + VALUE_HEAD_BYTES, whole - VALUE_HEAD_BYTES);
-	value_size = 2 * whole - VALUE_HEAD_BYTES;
-	cr_expect_eq(open_with(NULL, VALUE_TRUST_ENGINE), VALUE_DAMAGED);
-}
-
-Test(value, a_decompression_bomb_unpacks_no_more_than_its_header_says)
-{
-	static uint8_t zeros[1 << 20];
-	struct value_writer writer;
-	struct value_reader reader;
-	void *made;
-
-	cr_assert_eq(value_begin(&writer, VALUE_QUICK, 0, sizeof(zeros)), 0);
-	cr_assert_eq(value_write(&writer, zeros, sizeof(zeros)), 0);
-	cr_assert_eq(value_end(&writer, key, NULL, &made, &value_size), 0);
-	value = made;
-	put_raw_size(100);
-	cr_assert_eq(value_open(value, value_size, key, NULL, VALUE_TRUST_ENGINE, 100, &reader), VALUE_SOUND);
-	cr_expect_eq(value_read(&reader, zeros, sizeof(zeros)), -EBADMSG);
-	value_close(&reader);
-}
-
-Test(value, a_writer_rejects_bytes_past_its_limit)
-{
-	struct value_writer writer;
-
-	cr_assert_eq(value_begin(&writer, VALUE_QUICK, 0, 100), 0);
-	cr_expect_eq(value_write(&writer, raw, 60), 0);
-	cr_expect_eq(value_write(&writer, raw, 41), -EFBIG);
-	cr_expect_eq(value_write(&writer, raw, 40), 0);
-	cr_expect_eq(value_write(&writer, raw, 1), -EFBIG);
-	value_abandon(&writer);
-}
-
-Test(value, values_too_large_for_engines_are_not_created)
-{
-	size_t size = ENGINE_VALUE_MAX / 4;
-	uint8_t *bytes = malloc(size);
-	struct value_writer writer;
-	int error = 0;
-
-	fill(bytes, size);
-	cr_assert_eq(value_begin(&writer, VALUE_QUICK, 0, VALUE_BUNDLE_MAX), 0);
-	for (int i = 0; i < 9 && error == 0; i++) {
-		/* the incompressible half, which changes each time, so that the packer finds no repetition in its
-		 * window */
-		bytes[size / 2 + i]++;
-		error = value_write(&writer, bytes + size / 2, size / 2);
-	}
-	cr_expect_eq(error, -EFBIG);
-	value_abandon(&writer);
-	free(bytes);
-}
-
-Test(value, names_are_restricted_and_give_different_keys)
-{
-	char name[VALUE_NAME_MAX + 2];
-	uint8_t one[ENTRY_KEY_BYTES], other[ENTRY_KEY_BYTES];
-
-	cr_expect(value_name_allowed("team/train-v1.2:sm_90+a@b"));
-	cr_expect_not(value_name_allowed(""));
-	cr_expect_not(value_name_allowed("a b"));
-	cr_expect_not(value_name_allowed("a\n"));
-	memset(name, 'a', sizeof(name));
-	name[VALUE_NAME_MAX] = '\0';
-	cr_expect(value_name_allowed(name));
-	name[VALUE_NAME_MAX] = 'a';
-	name[VALUE_NAME_MAX + 1] = '\0';
-	cr_expect_not(value_name_allowed(name));
-	value_name_key("train", one);
-	value_name_key("trains", other);
-	cr_expect_arr_neq(one, other, sizeof(other));
-}
-
-static struct entry *result(const uint8_t *of, const char *dependencies)
-{
-	struct section section = {.tag = 0x100, .bytes = dependencies, .size = strlen(dependencies)};
-	struct entry *entry;
-
-	cr_assert_eq(entry_build(of, 7, dependencies, strlen(dependencies), &section, 1, &entry), 0);
+	memset(bytes, text, sizeof(bytes));
+	cr_assert_eq(entry_build(of, 7, "", 0, &section, 1, &entry), 0);
 	return entry;
 }
 
-static void add(struct parcel *parcel, const char *dependencies)
+static void seal(struct results results, const char *keys)
 {
-	struct entry *entry = result(key, dependencies);
+	const struct keyring *keyring = keys != NULL ? ring(keys) : NULL;
+	void *made;
 
-	cr_assert_eq(parcel_add(parcel, entry), 0);
+	free(value);
+	cr_assert_eq(value_seal(&results, key, keyring, VALUE_RAW_MAX, &made, &value_size), 0);
+	value = made;
+	results_free(&results);
+}
+
+static void seal_two(const char *keys)
+{
+	seal((struct results){{entry_of(key, 'b', 100), entry_of(key, 'a', 60000)}, 2}, keys);
+}
+
+static enum value_found open_with(const char *keys)
+{
+	results_free(&opened);
+	rules.keyring = keys != NULL ? ring(keys) : NULL;
+	return value_open(value, value_size, key, &rules, &opened);
+}
+
+static char text_of(size_t at)
+{
+	struct section section;
+
+	cr_assert_lt(at, opened.count);
+	cr_assert(entry_section(opened.entries[at], 1, &section));
+	return *(const char *)section.bytes;
+}
+
+/* Signs the bytes as they are, as an attacker with the key would. */
+static void sign(const char *keys)
+{
+	keyring_sign(&ring(keys)->keys[0], value, AT_MAC, value + VALUE_HEAD_BYTES, value_size - VALUE_HEAD_BYTES,
+	             value + AT_MAC);
+}
+
+Test(value, results_are_returned_in_order)
+{
+	seal_two(ONE);
+	cr_assert_eq(open_with(ONE), VALUE_SOUND);
+	cr_expect_eq(opened.count, 2);
+	cr_expect_eq(text_of(0), 'b');
+	cr_expect_eq(text_of(1), 'a');
+	cr_expect_lt(value_size, 2000, "it is compressed");
+	cr_expect_eq(value_judge_head(value, VALUE_HEAD_BYTES, key, &rules), VALUE_SOUND);
+}
+
+Test(value, the_key_of_the_signature_has_to_be_known)
+{
+	seal_two(ONE);
+	cr_expect_eq(open_with(TWO), VALUE_UNKNOWN_KEY);
+	cr_expect_eq(value_judge_head(value, value_size, key, &rules), VALUE_UNKNOWN_KEY);
+	cr_expect_eq(open_with(NULL), VALUE_UNKNOWN_KEY);
+	cr_expect_eq(open_with(ONE TWO), VALUE_SOUND);
+	cr_expect_eq(open_with(TWO ONE), VALUE_AGED);
+	cr_expect_eq(opened.count, 2);
+	cr_expect_eq(value_judge_head(value, value_size, key, &rules), VALUE_AGED);
+}
+
+Test(value, unsigned_values_are_only_accepted_from_a_trusted_engine)
+{
+	seal_two(NULL);
+	cr_expect_eq(open_with(ONE), VALUE_UNSIGNED);
+	cr_expect_eq(open_with(NULL), VALUE_UNSIGNED);
+	rules.trust = VALUE_TRUST_ENGINE;
+	cr_expect_eq(open_with(NULL), VALUE_SOUND);
+	cr_expect_eq(open_with(ONE), VALUE_AGED);
+	seal_two(TWO);
+	cr_expect_eq(open_with(ONE), VALUE_AGED);
+	value[value_size - 1] ^= 1;
+	cr_expect_eq(open_with(TWO), VALUE_FORGED, "a wrong signature of a known key is never accepted");
+}
+
+Test(value, each_byte_is_covered)
+{
+	seal_two(ONE);
+	for (size_t i = 0; i < value_size; i++) {
+		value[i] ^= 0x40;
+		cr_assert_neq(open_with(ONE), VALUE_SOUND, "byte %zu", i);
+		cr_assert_eq(opened.count, 0);
+		value[i] ^= 0x40;
+	}
+	cr_assert_eq(open_with(ONE), VALUE_SOUND);
+}
+
+Test(value, a_value_that_is_cut_is_refused)
+{
+	size_t whole;
+
+	seal_two(ONE);
+	whole = value_size;
+	for (value_size = 0; value_size < whole; value_size++) {
+		cr_assert_eq(open_with(ONE), value_size < VALUE_HEAD_BYTES ? VALUE_FOREIGN : VALUE_FORGED);
+	}
+	cr_expect_eq(value_judge_head(value, VALUE_HEAD_BYTES - 1, key, &rules), VALUE_FOREIGN);
+}
+
+Test(value, a_value_cannot_be_moved_to_another_key)
+{
+	seal_two(ONE);
+	rules.keyring = ring(ONE);
+	cr_expect_eq(value_open(value, value_size, other_key, &rules, &opened), VALUE_OTHER_KEY);
+	cr_expect_eq(value_judge_head(value, value_size, other_key, &rules), VALUE_OTHER_KEY);
+}
+
+Test(value, another_format_is_foreign)
+{
+	static const size_t places[] = {0, AT_VERSION, AT_FORMAT};
+
+	for (size_t i = 0; i < COUNT(places); i++) {
+		seal_two(ONE);
+		value[places[i]] ^= 1;
+		sign(ONE);
+		cr_expect_eq(open_with(ONE), VALUE_FOREIGN);
+	}
+}
+
+static void say_raw_size(uint64_t size)
+{
+	size = htole64(size);
+	memcpy(value + AT_RAW_SIZE, &size, sizeof(size));
+	sign(ONE);
+}
+
+/* A value whose head lies about its size must not make the agent take that much memory. */
+Test(value, signed_sizes_that_are_not_so_are_refused)
+{
+	uint64_t raw_size;
+
+	seal_two(ONE);
+	memcpy(&raw_size, value + AT_RAW_SIZE, sizeof(raw_size));
+	raw_size = le64toh(raw_size);
+	say_raw_size(UINT64_MAX);
+	cr_expect_eq(open_with(ONE), VALUE_LARGE);
+	say_raw_size(0);
+	cr_expect_eq(open_with(ONE), VALUE_DAMAGED);
+	say_raw_size(raw_size - 16);
+	cr_expect_eq(open_with(ONE), VALUE_DAMAGED);
+	say_raw_size(raw_size + 16);
+	cr_expect_eq(open_with(ONE), VALUE_DAMAGED);
+	say_raw_size(raw_size);
+	rules.raw_max = raw_size - 1;
+	cr_expect_eq(open_with(ONE), VALUE_LARGE);
+	rules.raw_max = raw_size;
+	cr_expect_eq(open_with(ONE), VALUE_SOUND);
+}
+
+/* Seals any bytes, as an attacker with the key would. */
+static void seal_bytes(const void *bytes, size_t size)
+{
+	seal_two(ONE);
+	value = realloc(value, VALUE_HEAD_BYTES + ZSTD_compressBound(size));
+	value_size =
+	    VALUE_HEAD_BYTES + ZSTD_compress(value + VALUE_HEAD_BYTES, ZSTD_compressBound(size), bytes, size, 1);
+	say_raw_size(size);
+}
+
+Test(value, signed_bytes_that_are_no_results_of_the_key_are_refused)
+{
+	static uint8_t noise[4096];
+	struct entry *of_other = entry_of(other_key, 'c', 100);
+	struct entry *sound = entry_of(key, 'a', 100);
+	size_t size;
+	const void *bytes = entry_bytes(of_other, &size);
+
+	seal_bytes(bytes, size);
+	cr_expect_eq(open_with(ONE), VALUE_DAMAGED);
+	seal_bytes(noise, sizeof(noise));
+	cr_expect_eq(open_with(ONE), VALUE_DAMAGED);
+	bytes = entry_bytes(sound, &size);
+	for (size_t i = 0; i <= STORE_RESULTS_MAX; i++) {
+		noise[i] = 0;
+	}
+	seal_bytes(bytes, size - 16);
+	cr_expect_eq(open_with(ONE), VALUE_DAMAGED);
+	memcpy(noise, bytes, size);
+	seal_bytes(noise, size + 16);
+	cr_expect_eq(open_with(ONE), VALUE_DAMAGED, "bytes after the last result");
+	entry_unref(of_other);
+	entry_unref(sound);
+}
+
+Test(value, more_than_sixteen_results_are_refused)
+{
+	static uint8_t bytes[(STORE_RESULTS_MAX + 1) * 1024];
+	struct entry *entry = entry_of(key, 'a', 100);
+	size_t size;
+	const void *one = entry_bytes(entry, &size);
+
+	for (size_t i = 0; i <= STORE_RESULTS_MAX; i++) {
+		memcpy(bytes + i * size, one, size);
+	}
+	seal_bytes(bytes, STORE_RESULTS_MAX * size);
+	cr_expect_eq(open_with(ONE), VALUE_SOUND);
+	seal_bytes(bytes, (STORE_RESULTS_MAX + 1) * size);
+	cr_expect_eq(open_with(ONE), VALUE_DAMAGED);
 	entry_unref(entry);
 }
 
-static enum value_found open_parcel(const uint8_t *of, const void *bytes, size_t size, struct parcel *ret_parcel)
+Test(value, the_oldest_results_are_left_out_if_not_all_fit)
 {
-	*ret_parcel = (struct parcel){.count = 0};
-	return parcel_open(bytes, size, of, NULL, VALUE_TRUST_ENGINE, VALUE_RAW_MAX, ret_parcel);
-}
+	struct results results = {{entry_of(key, 'b', 1000), entry_of(key, 'a', 1000)}, 2};
+	uint64_t size = entry_info(results.entries[0])->total_size;
+	const struct keyring *keyring = ring(ONE);
+	void *made;
 
-static const char *newest_of(const struct parcel *parcel)
-{
-	size_t size;
-
-	return entry_dependencies(parcel->entries[0], &size);
-}
-
-Test(parcel, a_sealed_parcel_can_be_opened)
-{
-	struct parcel parcel = {.count = 0};
-	struct parcel again;
-	uint64_t size_of_two;
-	size_t size;
-	void *bytes;
-
-	add(&parcel, "newest");
-	add(&parcel, "older");
-	cr_assert_eq(parcel_seal(&parcel, key, NULL, VALUE_RAW_MAX, &bytes, &size), 0);
-	cr_assert_eq(open_parcel(key, bytes, size, &again), VALUE_SOUND);
-	cr_assert_eq(again.count, 2);
-	cr_assert(parcel_holds(&again, &parcel));
-	cr_expect(memcmp(newest_of(&again), "newest", 6) == 0);
-	parcel_free(&again);
-	cr_expect_eq(open_parcel(other_key, bytes, size, &again), VALUE_OTHER_KEY);
-	cr_expect_eq(open_parcel(key, bytes, size - 1, &again), VALUE_DAMAGED);
-	cr_expect_eq(again.count, 0);
-	free(bytes);
-	/* if not all fit, the newest do */
-	size_of_two = 4 * BUNDLE_FRAME_BYTES + entry_info(parcel.entries[0])->total_size +
-	              entry_info(parcel.entries[1])->total_size;
-	cr_assert_eq(parcel_seal(&parcel, key, NULL, size_of_two, &bytes, &size), 0);
-	cr_expect_eq(open_parcel(key, bytes, size, &again), VALUE_SOUND);
-	cr_expect_eq(again.count, 2);
-	parcel_free(&again);
-	free(bytes);
-	cr_assert_eq(parcel_seal(&parcel, key, NULL, size_of_two - 1, &bytes, &size), 0);
-	cr_expect_eq(open_parcel(key, bytes, size, &again), VALUE_SOUND);
-	cr_expect_eq(again.count, 1);
-	cr_expect(memcmp(newest_of(&again), "newest", 6) == 0);
-	parcel_free(&again);
-	free(bytes);
-	cr_expect_eq(parcel_seal(&parcel, key, NULL, 100, &bytes, &size), -EFBIG);
-	parcel_free(&parcel);
-}
-
-enum end { WITH_END, WITHOUT_END };
-
-/* Opens a value of `key` with `count` entries of the key `of`. */
-static enum value_found open_bundle_of(const uint8_t *of, int count, enum end end)
-{
-	struct value_writer writer;
-	struct bundle_writer bundle;
-	struct parcel parcel;
-	enum value_found found;
-	size_t size;
-	void *bytes;
-
-	cr_assert_eq(value_begin(&writer, VALUE_QUICK, 0, VALUE_RAW_MAX), 0);
-	cr_assert_eq(bundle_write_begin(&bundle, 1, value_write, &writer), 0);
-	for (int i = 0; i < count; i++) {
-		struct entry *entry = result(of, (char[]){(char)('a' + i), '\0'});
-
-		cr_assert_eq(bundle_write_entry(&bundle, entry), 0);
-		entry_unref(entry);
-	}
-	if (end == WITH_END) {
-		cr_assert_eq(bundle_write_end(&bundle), 0);
-	}
-	cr_assert_eq(value_end(&writer, key, NULL, &bytes, &size), 0);
-	found = open_parcel(key, bytes, size, &parcel);
-	parcel_free(&parcel);
-	free(bytes);
-	return found;
-}
-
-Test(parcel, a_bundle_that_is_truncated_or_has_another_key_or_too_many_entries_is_damaged)
-{
-	cr_expect_eq(open_bundle_of(key, 1, WITH_END), VALUE_SOUND);
-	cr_expect_eq(open_bundle_of(key, 1, WITHOUT_END), VALUE_DAMAGED);
-	cr_expect_eq(open_bundle_of(key, STORE_RESULTS_MAX, WITH_END), VALUE_SOUND);
-	cr_expect_eq(open_bundle_of(key, STORE_RESULTS_MAX + 1, WITH_END), VALUE_DAMAGED);
-	cr_expect_eq(open_bundle_of(key, 0, WITH_END), VALUE_DAMAGED);
-	cr_expect_eq(open_bundle_of(other_key, 1, WITH_END), VALUE_DAMAGED);
-}
-
-Test(parcel, results_of_two_nodes_are_merged)
-{
-	struct parcel ours = {.count = 0};
-	struct parcel theirs = {.count = 0};
-
-	add(&ours, "a");
-	add(&ours, "b");
-	add(&theirs, "b");
-	cr_assert(parcel_holds(&ours, &theirs));
-	cr_assert_not(parcel_merge(&ours, &theirs));
-	add(&theirs, "c");
-	cr_assert_not(parcel_holds(&ours, &theirs));
-	cr_assert(parcel_merge(&ours, &theirs));
-	cr_assert_eq(ours.count, 3);
-	parcel_free(&theirs);
-	for (int i = 0; i < STORE_RESULTS_MAX; i++) {
-		add(&theirs, (char[]){(char)('d' + i), '\0'});
-	}
-	cr_assert(parcel_merge(&ours, &theirs));
-	cr_assert_eq(ours.count, STORE_RESULTS_MAX);
-	cr_assert_not(parcel_merge(&ours, &theirs));
-	parcel_free(&theirs);
-	parcel_free(&ours);
+	cr_assert_eq(value_seal(&results, key, keyring, 2 * size - 1, &made, &value_size), 0);
+	value = made;
+	cr_assert_eq(open_with(ONE), VALUE_SOUND);
+	cr_expect_eq(opened.count, 1);
+	cr_expect_eq(text_of(0), 'b');
+	cr_expect_eq(value_seal(&results, key, keyring, size - 1, &made, &value_size), -EFBIG);
+	results_free(&results);
 }

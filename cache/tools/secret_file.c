@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Files with secrets must not be accessible to other users. Secrets are zeroed before they are freed. */
-#include "agent/engine/secret_file.h"
+#include "cache/tools/secret_file.h"
 
 #include "cache/calls.h"
 

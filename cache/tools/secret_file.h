@@ -6,8 +6,8 @@
  * owns the file, or the group or others have any permission; -EFBIG: longer than SECRET_FILE_MAX; -EINVAL: the file
  * contains a NUL or is not a regular file. Ownership: the caller frees the texts with secret_file_wipe().
  */
-#ifndef AGENT_ENGINE_SECRET_FILE_H
-#define AGENT_ENGINE_SECRET_FILE_H
+#ifndef CACHE_TOOLS_SECRET_FILE_H
+#define CACHE_TOOLS_SECRET_FILE_H
 
 #include <stddef.h>
 

@@ -3,13 +3,13 @@
  * The text is parsed line by line, strictly, so that a mistake in a key file is reported when the agent starts and not
  * when a value is rejected a week later.
  */
-#include "agent/wire/keyring.h"
+#include "cache/tools/keyring.h"
 
-#include "agent/engine/secret_file.h"
 #include "cache/digits.h"
+#include "cache/tools/secret_file.h"
 
+#include <blake2.h>
 #include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,4 +121,27 @@ const struct keyring_key *keyring_find(const struct keyring *keyring, const char
 		}
 	}
 	return NULL;
+}
+
+/* The functions fail only for parameters that are out of range, which the parser excludes. */
+void keyring_sign(const struct keyring_key *key, const void *first, size_t first_size, const void *second,
+                  size_t second_size, uint8_t ret_mac[KEYRING_MAC_BYTES])
+{
+	blake2b_state state;
+
+	(void)blake2b_init_key(&state, KEYRING_MAC_BYTES, key->bytes, key->size);
+	(void)blake2b_update(&state, first, first_size);
+	(void)blake2b_update(&state, second, second_size);
+	(void)blake2b_final(&state, ret_mac, KEYRING_MAC_BYTES);
+	explicit_bzero(&state, sizeof(state));
+}
+
+bool keyring_macs_equal(const uint8_t one[KEYRING_MAC_BYTES], const uint8_t other[KEYRING_MAC_BYTES])
+{
+	unsigned difference = 0;
+
+	for (size_t i = 0; i < KEYRING_MAC_BYTES; i++) {
+		difference |= one[i] ^ other[i];
+	}
+	return difference == 0;
 }

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * status: the agent's state for --status, as lines for people or as one JSON object
+ *
+ * It contains no secret: the engine is described by engine_says(), and keys by their ids. The agent writes both forms,
+ * and `nvrtccache-agent --status` prints what it receives.
+ *
+ * Errors: status_text(): NULL if memory runs out; the caller frees the text with free(). command_status() prints errors
+ * on stderr, with --json also as JSON on stdout, and returns the exit status. Threads: any.
+ */
+#ifndef AGENT_NODE_STATUS_H
+#define AGENT_NODE_STATUS_H
+
+#include "agent/node/service.h"
+#include "cache/agent_socket.h"
+
+/* `form`: AGENT_STATUS for JSON, AGENT_STATUS_LINES for people. */
+char *status_text(struct service *service, const char *socket, enum agent_kind form, size_t fetches, size_t uploads);
+
+/* Prints the status of the running agent. `socket` is a path, or NULL for the socket in the directory. */
+int command_status(const struct settings *settings, const char *socket, bool as_json);
+
+#endif
