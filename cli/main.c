@@ -39,6 +39,10 @@ static const struct verb *find_verb(const char *word)
 			return verbs[i];
 		}
 	}
+	if (strcmp(word, "rm") == 0) {
+		console_error("rm: unknown command (did you mean 'prune' or 'clear'?)");
+		return NULL;
+	}
 	nearest_suggest(word, strlen(word), is_option ? options : names, is_option ? 2 : VERB_COUNT, 0, suggestion);
 	console_error("%s: unknown %s%s", word, is_option ? "option" : "command", suggestion);
 	return NULL;
@@ -52,25 +56,36 @@ static int refuse_command(void)
 
 static void print_overview(void)
 {
-	puts("usage: nvrtccache <command> [argument...]\n\n"
-	     "Caches the results of CUDA's run-time compilers (NVRTC, nvJitLink, libNVVM) for unmodified programs.\n\n"
-	     "Commands:");
+	puts("usage: nvrtccache <command> [argument...]\n");
+	console_fold(0, 0,
+	             "Caches the results of CUDA's run-time compilers (NVRTC, nvJitLink, libNVVM) for unmodified "
+	             "programs.");
+	puts("\nCommands:");
 	for (size_t i = 0; i < VERB_COUNT; i++) {
-		printf("  %-8s %s\n", verbs[i]->name, verbs[i]->summary);
+		console_fold((unsigned)printf("  %-8s ", verbs[i]->name), 11, verbs[i]->summary);
 	}
 	puts("\nOptions:\n"
 	     "  -h, --help     show this text\n"
-	     "  -V, --version  show the version\n\n"
-	     "See 'nvrtccache help COMMAND' for the options of a command and 'nvrtccache help environment' for the "
-	     "variables.");
+	     "  -V, --version  show the version\n");
+	console_fold(0, 0,
+	             "See 'nvrtccache help COMMAND' for the options of a command and 'nvrtccache help environment' for "
+	             "the variables.");
+}
+
+static void print_variable(const char *name, const char *words)
+{
+	bool is_narrow = console_width() < 60;
+
+	printf("%-22s%s", name, is_narrow ? "\n    " : " ");
+	console_fold(is_narrow ? 4 : 23, is_narrow ? 4 : 23, words);
 }
 
 static void print_environment(void)
 {
-#define SETTING_HELP(kind, field, variable, preset, help) printf("%-22s %s\n", variable, help);
+#define SETTING_HELP(kind, field, variable, preset, help) print_variable(variable, help);
 	SETTINGS(SETTING_HELP)
 #undef SETTING_HELP
-	printf("%-22s %s\n", "NVRTCCACHE_LIBRARY", "the library that 'run', 'env' and 'doctor' preload");
+	print_variable("NVRTCCACHE_LIBRARY", "the library that 'run', 'env' and 'doctor' preload");
 }
 
 static int run_version(struct settings *settings, char **operands)

@@ -175,3 +175,17 @@ void executable_find(const char *name, struct executable *ret_program)
 		program->trouble = look_at_elf(program);
 	}
 }
+
+const char *executable_words(enum executable_trouble trouble)
+{
+	static const char *const words[] = {
+	    [EXECUTABLE_NOT_EXECUTABLE] = "cannot be executed: no permission, or not a regular file",
+	    [EXECUTABLE_UNKNOWN] = "is neither a script nor an ELF program",
+	    [EXECUTABLE_OTHER_MACHINE] = "is a program for another machine than the library, or of 32 bits",
+	    [EXECUTABLE_STATIC] = "is linked statically: LD_PRELOAD does nothing",
+	    [EXECUTABLE_NOT_GLIBC] = "has musl's loader; the library needs glibc",
+	    [EXECUTABLE_PRIVILEGED] = "is setuid, setgid or has capabilities: such programs bypass the cache",
+	};
+
+	return trouble < sizeof(words) / sizeof(words[0]) ? words[trouble] : NULL;
+}

@@ -31,5 +31,7 @@ struct executable {
 };
 
 void executable_find(const char *name, struct executable *ret_program);
+/* Returns words that follow the path of the file; NULL: the trouble needs a message of its own, or is none. */
+const char *executable_words(enum executable_trouble trouble);
 
 #endif

@@ -19,10 +19,6 @@
 #include <string.h>
 #include <xxhash.h>
 
-#define PROGRAM_WIDTH  28
-#define COMPILER_WIDTH 15
-#define ARCH_WIDTH     12
-
 static struct {
 	bool json;
 	const char *sort;
@@ -201,31 +197,75 @@ static size_t measure_character(const char *text)
 	return size;
 }
 
+enum column { KEY, PROGRAM, COMPILER, ARCH, SAVES, SIZE, USED, COLUMNS };
+
+static const struct {
+	const char *title;
+	unsigned least;
+	bool is_number;
+} columns[] = {
+    [KEY] = {"KEY", KEY_SHORT, false}, [PROGRAM] = {"PROGRAM", 16, false}, [COMPILER] = {"COMPILER", 15, false},
+    [ARCH] = {"ARCH", 12, false},      [SAVES] = {"SAVES", 8, true},       [SIZE] = {"SIZE", 9, true},
+    [USED] = {"USED", 10, false},
+};
+
+#define GAP            2 /* between columns */
+#define PROGRAM_SHOWN  28
+#define USED_WITH_MARK 21
+
+/* Chooses widths that fit the terminal. 0: the column is left out; those that matter least are left out first. */
+static void plan_columns(unsigned ret_widths[COLUMNS])
+{
+	static const enum column spare[] = {COMPILER, ARCH, SIZE, USED};
+	unsigned room = console_width() + GAP, more;
+
+	for (size_t i = 0; i < COLUMNS; i++) {
+		ret_widths[i] = columns[i].least;
+		room -= columns[i].least + GAP;
+	}
+	for (size_t i = 0; i < sizeof(spare) / sizeof(spare[0]) && (int)room < 0; i++) {
+		ret_widths[spare[i]] = 0;
+		room += columns[spare[i]].least + GAP;
+	}
+	more = room < PROGRAM_SHOWN - columns[PROGRAM].least ? room : PROGRAM_SHOWN - columns[PROGRAM].least;
+	ret_widths[PROGRAM] += more;
+	if (ret_widths[USED] != 0 && room - more >= USED_WITH_MARK - columns[USED].least) {
+		ret_widths[USED] = USED_WITH_MARK;
+	}
+}
+
 /*
- * Prints a text padded to the given number of columns. Of a longer text the end is printed, after "...". Each character
- * counts as one column, which is right for most scripts.
+ * Prints a text in its column, numbers at its right end. Of a longer text the end is printed, after "...". Each
+ * character counts as one column, which is right for most scripts.
  */
-static void print_cell(char *text, size_t columns)
+static void print_cell(const unsigned widths[COLUMNS], enum column column, char *text)
 {
 	const char *from = text;
-	size_t count = 0;
+	size_t count = 0, width = widths[column];
+	int blanks;
 
+	if (width == 0) {
+		return;
+	}
 	harmless_text(text);
 	for (const char *at = text; *at != '\0'; at += measure_character(at)) {
 		count++;
 	}
-	if (count > columns) {
-		for (; count > columns - 3; count--) {
+	printf("%*s", column == KEY ? 0 : GAP, "");
+	if (count > width) {
+		for (; count > width - 3; count--) {
 			from += measure_character(from);
 		}
 		fputs("...", stdout);
-		count = columns;
+		count = width;
 	}
-	printf("%s%*s  ", from, (int)(columns - count), "");
+	blanks = column == USED ? 0 : (int)(width - count);
+	printf("%*s%s%*s", columns[column].is_number ? blanks : 0, "", from, columns[column].is_number ? 0 : blanks,
+	       "");
 }
 
 /* Prints two texts with a blank between them, or a dash if both are empty. */
-static void print_pair(struct span first, struct span second, size_t columns)
+static void print_pair(const unsigned widths[COLUMNS], enum column column, struct span first, struct span second)
 {
 	char *text;
 
@@ -233,43 +273,53 @@ static void print_pair(struct span first, struct span second, size_t columns)
 		first = (struct span){"-", 1};
 	}
 	if (asprintf(&text, "%.*s%s%.*s", SPAN(first), first.size && second.size ? " " : "", SPAN(second)) >= 0) {
-		print_cell(text, columns);
+		print_cell(widths, column, text);
 		free(text);
 	}
 }
 
-static void print_line(const struct listed_result *result, const struct census *census)
+/* Prints numbers, times and the like. */
+static void print_word(const unsigned widths[COLUMNS], enum column column, const char *word, const char *mark)
 {
-	char cost[CONSOLE_NUMBER_BYTES], size[CONSOLE_NUMBER_BYTES], age[CONSOLE_NUMBER_BYTES], key[KEY_TEXT_BYTES];
+	print_pair(widths, column, (struct span){word, strlen(word)}, (struct span){mark, strlen(mark)});
+}
+
+static void print_line(const struct listed_result *result, const struct census *census, const unsigned widths[COLUMNS])
+{
+	char number[CONSOLE_NUMBER_BYTES], key[KEY_TEXT_BYTES];
 	const struct span none = {NULL, 0};
 	struct request request = results_request(result);
 	struct span program = request_text(&request, ABOUT_PROGRAM), mark = find_mark(census, &request);
 	bool is_alone = count_hash(census, hash_program(&request)) <= 1;
 
 	key_spell(result->key, key);
-	printf("%.*s  ", KEY_SHORT, key);
+	print_pair(widths, KEY, (struct span){key, KEY_SHORT}, none);
 	if (is_unnamed(program)) {
-		print_pair(mark.size ? mark : program, none, PROGRAM_WIDTH);
+		print_pair(widths, PROGRAM, mark.size ? mark : program, none);
 	} else {
-		print_pair(program, is_alone ? none : mark, PROGRAM_WIDTH);
+		print_pair(widths, PROGRAM, program, is_alone ? none : mark);
 	}
-	print_pair(request_text(&request, ABOUT_TITLE), request_text(&request, ABOUT_RELEASE), COMPILER_WIDTH);
-	print_pair(request_arch(&request), none, ARCH_WIDTH);
-	printf("%8s  %9s  %s%s\n", console_time(result->cost_ns, cost), console_bytes(result->bytes, size),
-	       console_age(result->used_ns, age), result->return_code != 0 ? ", a failure" : "");
+	print_pair(widths, COMPILER, request_text(&request, ABOUT_TITLE), request_text(&request, ABOUT_RELEASE));
+	print_pair(widths, ARCH, request_arch(&request), none);
+	print_word(widths, SAVES, console_time(result->cost_ns, number), "");
+	print_word(widths, SIZE, console_bytes(result->bytes, number), "");
+	print_word(widths, USED, console_age(result->used_ns, number), result->return_code != 0 ? "(a failure)" : "");
+	putchar('\n');
 	request_free(&request);
 }
 
 static void print_table(const struct list *list)
 {
 	struct census census = take_census(list);
+	unsigned widths[COLUMNS];
 
-	if (list->count > 0) {
-		printf("%-*s  %-*s  %-*s  %-*s  %8s  %9s  %s\n", KEY_SHORT, "KEY", PROGRAM_WIDTH, "PROGRAM",
-		       COMPILER_WIDTH, "COMPILER", ARCH_WIDTH, "ARCH", "SAVES", "SIZE", "USED");
+	plan_columns(widths);
+	for (enum column column = 0; column < COLUMNS; column++) {
+		print_word(widths, column, columns[column].title, "");
 	}
+	putchar('\n');
 	for (size_t i = 0; i < list->count; i++) {
-		print_line(&list->results[i], &census);
+		print_line(&list->results[i], &census, widths);
 	}
 	free(census.hashes);
 }
@@ -310,8 +360,10 @@ static int list_entries(const struct settings *settings, size_t order)
 		}
 		if (asked.json) {
 			print_json(&list);
-		} else {
+		} else if (list.count > 0) {
 			print_table(&list);
+		} else {
+			console_line("%s has no entries", settings->directory);
 		}
 		status = reading_report(&reading);
 	}

@@ -11,20 +11,30 @@ NVRTC=$FAKE/13/libnvrtc.so.13
 [ -x "$LIFE" ] && [ -e "$NVRTC" ] || skip_all "no fake NVRTC in $BUILD"
 command -v python3 >/dev/null || skip_all "no python3"
 unset LD_LIBRARY_PATH # the fixtures know where their NVRTC is
+here=$(cd "$(dirname "$0")" && pwd)
 cd "$tmp" || exit 1
 
 listed() { gives 0 ls "$@"; }
+drawn() { python3 "$here/terminal.py" printed "$1" "$COMMAND" ls >"$tmp/out"; } # COLUMNS
 compile() { preloaded "$LIFE" "$NVRTC" trivial 0 "$@" >"$tmp/compiled" 2>&1; }
 
-nothing() { listed && [ ! -s "$tmp/out" ] && [ ! -s "$tmp/err" ] && listed --json && is 'told' '[]'; }
-check "An empty cache has no lines, and an empty array." nothing
+nothing() { mkdir -m 700 -p "$NVRTCCACHE_DIR" && listed && out_has "^$NVRTCCACHE_DIR has no entries\$" && listed --json && is 'told' '[]'; }
+check "An empty cache says that it has no entries, and is an empty array." nothing
 
 compile -arch=sm_90 -DN=4
 one_line() {
-	listed && [ "$(wc -l <"$tmp/out")" -eq 2 ] && head -n 1 "$tmp/out" | grep -q '^KEY  *PROGRAM  *COMPILER  *ARCH  *SAVES  *SIZE  *USED$' &&
+	drawn 110 && [ "$(wc -l <"$tmp/out")" -eq 2 ] && head -n 1 "$tmp/out" | grep -q '^KEY  *PROGRAM  *COMPILER  *ARCH  *SAVES  *SIZE  *USED$' &&
 		tail -n 1 "$tmp/out" | grep -qE '^[0-9a-f]{8}  [^ ]+ +NVRTC 13\.[0-9]+ +sm_90 .*(now|ago)$' || { cat "$tmp/out" && false; }
 }
 check "A result has a line with its program, compiler, release and architecture." one_line
+narrow() { # what matters least is left out, and no line is longer than the terminal
+	local columns
+	for columns in 80 64 40; do
+		drawn "$columns" && ! grep -E "^.{$((columns + 1))}" "$tmp/out" && out_has '^KEY +PROGRAM .*SAVES' && ! out_has COMPILER || return
+	done
+	! out_has 'ARCH|SIZE|USED' && listed && ! grep -E '^.{81}' "$tmp/out" && out_has '^KEY .*ARCH .*USED$'
+}
+check "The list fits its terminal, and 80 columns where there is none." narrow
 listed --json
 key_is_the_file() {
 	local key
@@ -68,7 +78,7 @@ other_scripts() {
 nvrtc, program = ctypes.CDLL(sys.argv[1]), ctypes.c_void_p()
 for name in ("größe.cu", "Длинное-имя-" * 4 + "ядро.cu"):
     nvrtc.nvrtcCreateProgram(ctypes.byref(program), b"__global__ void k() {}", name.encode("utf-8", "surrogateescape"), 0, None, None)
-    nvrtc.nvrtcCompileProgram(program, 0, None)' "$NVRTC" && listed && out_has ' größe\.cu +NVRTC ' && out_has '\.\.\..*-имя-ядро\.cu  NVRTC ' &&
+    nvrtc.nvrtcCompileProgram(program, 0, None)' "$NVRTC" && drawn 110 && out_has ' größe\.cu +NVRTC ' && out_has '\.\.\..*-имя-ядро\.cu  NVRTC ' &&
 		LC_ALL=C.UTF-8 python3 -c 'import sys
 lines = open(sys.argv[1], encoding="utf-8").read().splitlines()
 assert len({line.index("NVRTC") for line in lines[1:]}) == 1, lines' "$tmp/out"
