@@ -130,6 +130,10 @@ static int read_result(struct store *store, int at, const char *path, const uint
 	int64_t now = store->read_only ? 0 : store->clock();
 	int rc = source_open(&store->directory, at, path, ret_found, &source);
 
+	/* A process with this limit did not write such a file: it is forged, or of a process with a larger limit. */
+	if (rc == 0 && source.size > store_size_limit(store)) {
+		rc = -ENOENT;
+	}
 	if (rc == 0) {
 		rc = source_load(&source);
 	}

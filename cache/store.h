@@ -77,9 +77,9 @@ int store_open(const struct store_options *options, struct store **ret_store);
 void store_close(struct store *store);
 
 /*
- * Returns the newest result of `key` whose dependencies hold. -ENOENT: the key has no file. -ESTALE: the dependencies
- * of no result hold. -EBADMSG: the file was damaged, and has been removed if possible. A result is valid if `check` is
- * NULL or if it has no dependencies. Opens one file.
+ * Returns the newest result of `key` whose dependencies hold. -ENOENT: the key has no file, or one that is larger than
+ * max_size / 8, which stays. -ESTALE: the dependencies of no result hold. -EBADMSG: the file was damaged, and has been
+ * removed if possible. A result is valid if `check` is NULL or if it has no dependencies. Opens one file.
  */
 int store_get(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], store_check *check, void *context,
               struct entry **ret_entry);

@@ -32,12 +32,6 @@ static bool same_dependencies(const struct store *store, const struct entry *a, 
 	return store->same(a_bytes, a_size, b_bytes, b_size);
 }
 
-/* Returns the largest size of a file in bytes. A file that fills the cache would evict everything else. */
-static uint64_t size_limit(const struct store *store)
-{
-	return store->max_size ? store->max_size / 8 : UINT64_MAX;
-}
-
 /*
  * Copies the old results of the key behind the new one. Old results that cannot be read or that exceed the size limit
  * are dropped. Only a failure to write the temporary file is an error.
@@ -46,7 +40,7 @@ static int append_old(const struct store *store, int shard, const char *name, co
                       struct temporary *temporary, struct stat *ret_replaced)
 {
 	const uint8_t *key = entry_info(entry)->key;
-	uint64_t room = size_limit(store) < temporary->limit ? size_limit(store) : temporary->limit;
+	uint64_t room = store_size_limit(store) < temporary->limit ? store_size_limit(store) : temporary->limit;
 	struct source source = {.file = -1};
 	struct entry_info info;
 	unsigned count = 1;
@@ -189,7 +183,7 @@ static int put_result(struct store *store, const struct entry *entry, const stru
 	if (store->read_only) {
 		return -EROFS;
 	}
-	if (info->total_size > size_limit(store)) {
+	if (info->total_size > store_size_limit(store)) {
 		return -EFBIG;
 	}
 	rc = directory_open(&store->directory, replaced ? DIRECTORY_REACH : DIRECTORY_MAKE, &home);

@@ -93,6 +93,17 @@ Store_test(store, results_of_one_key_stay_below_an_eighth_of_the_cap)
 	cr_assert_eq(fixture_get(small, 1), -ESTALE);
 }
 
+Store_test(store, what_is_too_large_to_be_stored_is_not_read)
+{
+	struct store *small = fixture_store((struct store_options){.max_size = UINT64_C(80000)});
+
+	cr_assert_eq(fixture_put_sized(fixture.store, 1, 9900), 0);
+	cr_assert_eq(fixture_get(small, 1), -ENOENT);
+	cr_assert_eq(fixture_get(fixture.store, 1), 1, "the file stays");
+	cr_assert_eq(fixture_put_sized(small, 2, 4000), 0);
+	cr_assert_eq(fixture_get(small, 2), 2);
+}
+
 Store_test(store, without_a_directory_every_call_fails)
 {
 	struct store_options options = {.max_size = 1 << 20};
