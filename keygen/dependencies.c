@@ -243,6 +243,9 @@ int dependencies_build(const struct dependencies_input *input, struct stream *re
 	if (input->has_memory_headers || input->exact || trace_opened_any(trace)) {
 		error = items_collect(input, &items);
 	}
+	if (error == 0 && items.count > DEPENDENCIES_PATHS_MAX) {
+		error = -EINVAL;
+	}
 	if (error == 0 && (items.count > 0 || input->arithmetic || input->companion || trace->answer_count > 0 ||
 	                   any_literal_root(input))) {
 		error = write_all(input, &items, ret_stream);

@@ -25,14 +25,13 @@
  * Probed paths are dependencies if the request has in-memory headers, if a file was opened, or in exact mode (debug
  * information shows whether a file of the program's name exists); otherwise the dependencies contain no path.
  *
- * Speed: one stat per distinct path, and at most two opens per directory: of the directory and of one file in it
- * (of every file if the thread is confined). No allocation grows with file content. Content is read only if no stamp
- * replaces it, and once per process; if more than CONTENT_READ_MAX bytes would have to be read, the dependencies do not
- * hold.
+ * Speed: one stat per distinct path, and at most two opens per directory: of the directory and of one file in it (of
+ * every file if the thread is confined). No allocation grows with file content. Content is read only if no stamp
+ * replaces it, and once per process. Beyond the budget of a look-up the dependencies do not hold.
  *
  * Errors: dependencies_build() returns -ENOMEM, or -EINVAL for a trace that dependencies cannot express (tainted,
- * failed, TRACE_LISTING). dependencies_hold() returns false in every case of doubt (unreadable file, damaged bytes, no
- * memory).
+ * failed, TRACE_LISTING, too many paths). dependencies_hold() returns false in every case of doubt (unreadable file,
+ * damaged bytes, no memory).
  */
 #ifndef KEYGEN_DEPENDENCIES_H
 #define KEYGEN_DEPENDENCIES_H
@@ -70,6 +69,23 @@ struct dependencies_input {
 /* Builds the dependencies; the caller frees the stream. Size 0 means that the result has no dependencies. */
 int dependencies_build(const struct dependencies_input *input, struct stream *ret_stream);
 
+/*
+ * What one look-up may do, in all results that it checks. Dependencies may come from another machine, and may name ten
+ * million paths, or a file that is too large to be read to its end (a sparse file, a core dump). The limits are many
+ * times the input of a real compilation; a result beyond them is not stored.
+ */
+#define DEPENDENCIES_PATHS_MAX (UINT64_C(1) << 17)
+#define DEPENDENCIES_BYTES_MAX (UINT64_C(1) << 30)
+#define DEPENDENCIES_NS_MAX    (INT64_C(10) * 1000000000)
+
+struct dependencies_budget {
+	uint64_t paths;   /* that may still be looked up */
+	uint64_t bytes;   /* that may still be read */
+	int64_t until_ns; /* CLOCK_MONOTONIC_COARSE; 0: no path was looked up yet */
+};
+
+void dependencies_budget_begin(struct dependencies_budget *ret_budget);
+
 #define DEPENDENCIES_BOUND "bound to "
 #define DEPENDENCIES_NOW   ", and now it is "
 
@@ -82,11 +98,12 @@ int dependencies_build(const struct dependencies_input *input, struct stream *re
 bool dependencies_hold(const void *dependencies, size_t size, const struct roots *roots, char *ret_why,
                        size_t why_size);
 /*
- * As dependencies_hold(). If contents had to be read, `ret_anew` is a copy of the dependencies with new stamps, of the
- * same size, which the caller must free(). It is NULL if new stamps would not save a later read.
+ * As dependencies_hold(), within a budget that several checks share. If contents had to be read, `ret_anew` (may be
+ * NULL) is a copy of the dependencies with new stamps, of the same size, which the caller must free(). It is NULL if
+ * new stamps would not save a later read.
  */
-bool dependencies_hold_anew(const void *dependencies, size_t size, const struct roots *roots, char *ret_why,
-                            size_t why_size, void **ret_anew);
+bool dependencies_hold_anew(const void *dependencies, size_t size, const struct roots *roots,
+                            struct dependencies_budget *budget, char *ret_why, size_t why_size, void **ret_anew);
 /*
  * Sets a function that says whether this library finds the same files as the compiler (path_functions_agree()). It is
  * called before a path is first looked up; if it returns false, dependencies with a path do not hold. Default: true.

@@ -139,13 +139,15 @@ static const char *error_words(int error)
 		return "a path is too long";
 	case -ENOMEM:
 		return "no memory";
+	case -E2BIG:
+		return "more files than a look-up compares";
 	default:
 		return "the dependencies are damaged";
 	}
 }
 
-bool dependencies_hold_anew(const void *dependencies, size_t size, const struct roots *roots, char *ret_why,
-                            size_t why_size, void **ret_anew)
+bool dependencies_hold_anew(const void *dependencies, size_t size, const struct roots *roots,
+                            struct dependencies_budget *budget, char *ret_why, size_t why_size, void **ret_anew)
 {
 	static const struct visitor visitor = {check_begin, check_root, check_item};
 	struct check check = {.roots = roots, .why = ret_why, .why_size = ret_why ? why_size : 0};
@@ -158,6 +160,7 @@ bool dependencies_hold_anew(const void *dependencies, size_t size, const struct 
 	if (size == 0) {
 		return true;
 	}
+	walk.budget = budget;
 	walk.visitor = &visitor;
 	walk.context = &check;
 	walk.every = false;
@@ -180,7 +183,10 @@ bool dependencies_hold_anew(const void *dependencies, size_t size, const struct 
 
 bool dependencies_hold(const void *dependencies, size_t size, const struct roots *roots, char *ret_why, size_t why_size)
 {
-	return dependencies_hold_anew(dependencies, size, roots, ret_why, why_size, NULL);
+	struct dependencies_budget budget;
+
+	dependencies_budget_begin(&budget);
+	return dependencies_hold_anew(dependencies, size, roots, &budget, ret_why, why_size, NULL);
 }
 
 bool dependencies_name_files(const void *dependencies, size_t size)

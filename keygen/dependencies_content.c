@@ -22,7 +22,8 @@
  */
 static struct recall remembered = {.count = 8192};
 
-void content_begin(struct content *content, const void *bytes, size_t size, enum content_want want, struct place *place)
+void content_begin(struct content *content, const void *bytes, size_t size, enum content_want want,
+                   struct dependencies_budget *budget, struct place *place)
 {
 	content->bytes = bytes;
 	content->size = size;
@@ -32,7 +33,7 @@ void content_begin(struct content *content, const void *bytes, size_t size, enum
 	content->sights.recorded = &content->stamps;
 	content->credentials_set = false;
 	content->sampled = false;
-	content->left = CONTENT_READ_MAX;
+	content->budget = budget;
 	content->wants_anew = want == CONTENT_ANEW;
 	content->anew = NULL;
 	content->gained = 0;
@@ -186,10 +187,10 @@ static enum dependency_state read_content(struct content *content, const struct 
 	struct key digest;
 
 	if (!settled || !find_digest(content, now, mount, &digest)) {
-		if (now->size > content->left || place_digest(content->place, stat, &digest) != 0) {
+		if (now->size > content->budget->bytes || place_digest(content->place, stat, &digest) != 0) {
 			return DEPENDENCY_UNREADABLE;
 		}
-		content->left -= now->size;
+		content->budget->bytes -= now->size;
 		content->sampled = true;
 		if (settled) {
 			struct recall_key key = key_of(content, now, mount);

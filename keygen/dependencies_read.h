@@ -13,6 +13,7 @@
 #ifndef KEYGEN_DEPENDENCIES_READ_H
 #define KEYGEN_DEPENDENCIES_READ_H
 
+#include "keygen/dependencies.h"
 #include "keygen/dependencies_format.h"
 #include "keygen/dependencies_sights.h"
 #include "keygen/dependencies_tell.h"
@@ -106,13 +107,6 @@ int place_digest(struct place *place, const struct stat *stat, struct key *ret_d
  * Errors: without memory there are no new stamps.
  */
 
-/*
- * One check reads at most this many bytes: many times the input of a whole link, and about a second's work. Without a
- * limit a hit could read for hours: dependencies may come from another machine and may name a file that is too large
- * to be read to its end (a sparse file, a core dump).
- */
-#define CONTENT_READ_MAX (UINT64_C(1) << 30)
-
 /* One path of the dependencies. */
 struct checked_item {
 	uint32_t kind;
@@ -132,8 +126,8 @@ struct content {
 	struct sights sights;
 	struct credentials credentials;
 	bool credentials_set;
-	bool sampled;  /* a file of the current directory was opened; the walk clears it for each directory */
-	uint64_t left; /* bytes that may still be read, of CONTENT_READ_MAX */
+	bool sampled; /* a file of the current directory was opened; the walk clears it for each directory */
+	struct dependencies_budget *budget;
 	bool wants_anew;
 	uint8_t *anew;   /* a copy of the dependencies with new stamps; NULL until a stamp differs */
 	uint32_t gained; /* number of files that had to be read and whose new stamp saves the next read */
@@ -142,7 +136,7 @@ struct content {
 /* CONTENT_ANEW: if a stamp differs, make a copy of the dependencies with new stamps (content_anew()). */
 enum content_want { CONTENT_AS_IT_IS, CONTENT_ANEW };
 void content_begin(struct content *content, const void *bytes, size_t size, enum content_want want,
-                   struct place *place);
+                   struct dependencies_budget *budget, struct place *place);
 /* Sets the recorded head of the stamps and compares its boot with the present one. Call it after content_begin(). */
 void content_taken(struct content *content, const struct fixed_stamps *stamps);
 void content_end(struct content *content);

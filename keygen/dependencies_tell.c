@@ -130,10 +130,12 @@ int dependencies_tell(const void *dependencies, size_t size, const struct depend
 {
 	static const struct visitor visitor = {tell_begin, tell_root, tell_item};
 	struct telling telling = {.places = places, .each = each, .context = context};
+	struct dependencies_budget unlimited = {UINT64_MAX, DEPENDENCIES_BYTES_MAX, INT64_MAX};
 	struct walk walk = {.visitor = &visitor, .context = &telling, .every = true};
 	int error = 0;
 
 	if (size > 0) {
+		walk.budget = places && places->budget ? places->budget : &unlimited;
 		walk.look = places != NULL;
 		walk.here = places && places->here;
 		error = walk_dependencies(&walk, dependencies, size, CONTENT_AS_IT_IS);

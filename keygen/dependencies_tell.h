@@ -64,7 +64,8 @@ struct dependency_places {
 	/* text NULL: not known. If the dependencies contain a root's text, that text is used instead. */
 	const struct root *root;
 	size_t root_count;
-	bool here; /* the working directory of the process is that of the request */
+	bool here;                          /* the working directory of the process is that of the request */
+	struct dependencies_budget *budget; /* NULL: all paths are looked up, however long it takes */
 };
 
 struct dependencies_told {

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <time.h>
 
 /* Records the file that the item's path names now; returns false if paths of one class are no longer one file. */
 static inline bool note_file(struct walk *walk, const struct checked_item *item, const struct file_stamp *now)
@@ -141,6 +142,35 @@ static bool find_base(const struct walk *walk, struct place_group *group)
 	return walk->look;
 }
 
+static int64_t budget_clock(void)
+{
+	struct timespec now = {0};
+
+	(void)clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+void dependencies_budget_begin(struct dependencies_budget *ret_budget)
+{
+	*ret_budget = (struct dependencies_budget){.paths = DEPENDENCIES_PATHS_MAX, .bytes = DEPENDENCIES_BYTES_MAX};
+}
+
+/* Returns false if the paths of a group are beyond the budget. The time begins with the first group. */
+static bool spend_budget(struct dependencies_budget *budget, uint32_t paths)
+{
+	int64_t now = budget_clock();
+
+	if (budget->until_ns == 0) {
+		budget->until_ns = now + DEPENDENCIES_NS_MAX;
+	}
+	if (paths > budget->paths || now > budget->until_ns) {
+		budget->paths = 0;
+		return false;
+	}
+	budget->paths -= paths;
+	return true;
+}
+
 static int walk_group(struct walk *walk)
 {
 	struct place_group group;
@@ -155,7 +185,7 @@ static int walk_group(struct walk *walk)
 	if (!asked) {
 		group.hints = 0; /* opens nothing */
 	}
-	error = place_enter(&walk->place, &group);
+	error = spend_budget(walk->budget, items) ? place_enter(&walk->place, &group) : -E2BIG;
 	walk->content.sampled = false;
 	if (error == 0 && asked) {
 		place_open_directory(&walk->place, &group);
@@ -204,7 +234,7 @@ int walk_dependencies(struct walk *walk, const void *dependencies, size_t size, 
 	int error;
 
 	place_init(&walk->place);
-	content_begin(&walk->content, dependencies, size, want, &walk->place);
+	content_begin(&walk->content, dependencies, size, want, walk->budget, &walk->place);
 	walk->seen = NULL;
 	walk->moved = false;
 	error = walk_head(walk, dependencies, size);

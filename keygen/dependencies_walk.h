@@ -7,9 +7,9 @@
  * The walk reads the bytes and queries the file system; a visitor decides what to do. The visitor of
  * dependencies_hold() stops at the first path that changed, that of dependencies_tell() reports every path.
  *
- * Calling sequence: set `visitor` to `here` (walk_dependencies() sets the rest); walk_dependencies();
+ * Calling sequence: set `budget` to `here` (walk_dependencies() sets the rest); walk_dependencies();
  * walk_is_complete() and walk_is_distinct(); walk_end(). Errors: -EBADMSG: damaged; -EPROTONOSUPPORT: another version;
- * -ENAMETOOLONG; -ENOMEM; or what a visitor returned.
+ * -ENAMETOOLONG; -ENOMEM; -E2BIG: beyond the budget; or what a visitor returned.
  */
 #ifndef KEYGEN_DEPENDENCIES_WALK_H
 #define KEYGEN_DEPENDENCIES_WALK_H
@@ -25,6 +25,7 @@ struct seen {
 
 struct walk {
 	struct reader reader;
+	struct dependencies_budget *budget;
 	const struct visitor *visitor;
 	void *context;           /* the visitor's */
 	bool every;              /* `item` is called for unchanged paths too */

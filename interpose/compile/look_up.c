@@ -23,11 +23,12 @@ struct looking {
 	const struct request *request;
 	struct event *event;
 	struct finding *finding;
+	struct dependencies_budget budget; /* of all results that are checked */
 };
 
 static bool dependencies_still_hold(void *context, const void *dependencies, size_t size)
 {
-	const struct looking *looking = context;
+	struct looking *looking = context;
 	struct finding *finding = looking->finding;
 	char other
 	    [EVENT_DETAIL_BYTES]; /* for later entries: the newest entry comes first, and only its reason is reported */
@@ -35,8 +36,8 @@ static bool dependencies_still_hold(void *context, const void *dependencies, siz
 
 	free(finding->anew);
 	finding->anew = NULL;
-	if (dependencies_hold_anew(dependencies, size, &looking->request->roots, why, EVENT_DETAIL_BYTES,
-	                           &finding->anew)) {
+	if (dependencies_hold_anew(dependencies, size, &looking->request->roots, &looking->budget, why,
+	                           EVENT_DETAIL_BYTES, &finding->anew)) {
 		looking->event->detail[0] = '\0';
 		return true;
 	}
@@ -72,7 +73,7 @@ static int look_on_disk(struct looking *looking, struct entry **ret_entry)
 #define NEAREST_NS (INT64_C(100) * 1000000) /* time limit; entries that are left afterwards are not compared */
 
 struct nearest {
-	const struct looking *looking;
+	struct looking *looking;
 	unsigned least; /* number of failing dependencies of the closest entry so far */
 	int64_t until_ns;
 };
@@ -105,7 +106,8 @@ static bool note_if_nearest(void *context, const void *dependencies, size_t size
 {
 	struct nearest *nearest = context;
 	const struct roots *roots = &nearest->looking->request->roots;
-	const struct dependency_places places = {.root = roots->root, .root_count = roots->count, .here = true};
+	struct dependencies_budget *budget = &nearest->looking->budget;
+	const struct dependency_places places = {roots->root, roots->count, .here = true, .budget = budget};
 	struct dependencies_told told;
 	char why[EVENT_DETAIL_BYTES];
 	unsigned failing = 0;
@@ -115,7 +117,8 @@ static bool note_if_nearest(void *context, const void *dependencies, size_t size
 		return false;
 	}
 	failing += roots_elsewhere(roots, dependencies, size) + told.joined;
-	if (failing < nearest->least && !dependencies_hold(dependencies, size, roots, why, sizeof(why))) {
+	if (failing < nearest->least &&
+	    !dependencies_hold_anew(dependencies, size, roots, budget, why, sizeof(why), NULL)) {
 		nearest->least = failing;
 		memcpy(nearest->looking->event->detail, why, sizeof(why));
 	}
@@ -137,7 +140,7 @@ static void look_for_nearest(struct store *store, struct nearest *nearest)
  * and among equal ones the newest. This checks all of them again, which is acceptable before a compilation. On a slow
  * file system the comparison stops after NEAREST_NS.
  */
-static void explain_by_nearest(const struct looking *looking)
+static void explain_by_nearest(struct looking *looking)
 {
 	const struct runtime *runtime = runtime_get();
 	struct nearest nearest = {looking, UINT_MAX, runtime_clock() + NEAREST_NS};
@@ -226,10 +229,11 @@ static struct entry *look_in_memory(struct looking *looking)
 struct entry *look_up(const struct request *request, struct event *event, struct finding *ret_finding)
 {
 	const struct runtime *runtime = runtime_get();
-	struct looking looking = {request, event, ret_finding};
+	struct looking looking = {request, event, ret_finding, {0}};
 	struct entry *entry = NULL;
 	int error;
 
+	dependencies_budget_begin(&looking.budget);
 	event->detail[0] = '\0';
 	event->why = EVENT_WHY_UNKNOWN;
 	digest_fingerprint(&runtime->secret, request->spans, request->span_count, &ret_finding->fingerprint);

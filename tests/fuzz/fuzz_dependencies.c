@@ -139,8 +139,11 @@ static bool stamps(const uint8_t *data, size_t size)
 	uint8_t *again;
 	void *anew = NULL;
 	char why[64];
-	bool holds = dependencies_hold_anew(data, size, &roots, why, sizeof(why), &anew);
+	struct dependencies_budget budget;
+	bool holds;
 
+	dependencies_budget_begin(&budget);
+	holds = dependencies_hold_anew(data, size, &roots, &budget, why, sizeof(why), &anew);
 	dependencies_forget(bytes, size);
 	again = copy_of(bytes, size);
 	dependencies_forget(again, size);

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Stamps: results of other nodes are read once, equal ones are one, and the clock is that of the files.
+# weight: 10
 # shellcheck disable=SC2317 # functions are called by check
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -96,6 +97,20 @@ changed() {
 }
 check "A header that was only touched is read once; one that was edited is a miss." changed
 
+# The first result that is compared reads more than half of what a look-up may read; of the second nothing more is read.
+# A time in the future makes each comparison read the file.
+bounded() {
+	fresh_cache
+	truncate -s 560M "$tmp/big.h" && touch -d 2100-01-01 "$tmp/big.h" || return
+	for text in 1 2 1; do
+		old_header "$tmp/small.h" "int a = $text;"
+		preloaded "$LIFE" "$NVRTC" trivial 0 "--fake-open=$tmp/big.h" "--fake-open=$tmp/small.h" >/dev/null || return
+	done
+	[ "$(stat_of misses) $(stat_of hits_disk) $(stat_of stores)" = '3 0 3' ]
+}
+check "A look-up reads a limited number of bytes, of however many results." bounded
+rm -f "$tmp/big.h"
+
 # Whole seconds: ext4 with small inodes. An edit within the second of the first leaves every time as it was.
 seconds() {
 	truncate -s 4M "$tmp/image" && mkfs.ext4 -q -I 128 "$tmp/image" 2>/dev/null && mkdir "$tmp/mnt" && mount -o loop "$tmp/image" "$tmp/mnt" &&
@@ -125,44 +140,4 @@ else
 	skip "$sentence" "no file system of whole seconds can be mounted here"
 fi
 
-# An encrypted directory whose key is missing answers ENOENT for the names that it has; adding the key changes no time.
-key() { # add|remove|lock DIRECTORY: DIRECTORY becomes encrypted with "add"
-	python3 - "$1" "$mounted" "$mounted/locked" <<'PY'
-import fcntl, os, struct, sys
-what, mount, directory = sys.argv[1:]
-ADD, REMOVE, SET_POLICY = 0xC0506617, 0xC0406618, 0x800C6613
-top = os.open(mount, os.O_RDONLY)
-key = bytearray(struct.pack("<II32sII8I", 2, 0, bytes(32), 64, 0, *[0] * 8) + b"\x11" * 64)
-fcntl.ioctl(top, ADD, key)
-identifier = bytes(key[8:24])
-if what == "add" and not os.path.exists(directory):
-    os.mkdir(directory)
-    policy = bytearray(struct.pack("<BBBB4s16s", 2, 1, 4, 3, bytes(4), identifier))
-    inside = os.open(directory, os.O_RDONLY)
-    fcntl.ioctl(inside, SET_POLICY, policy)
-if what == "remove":
-    os.sync()
-    with open("/proc/sys/vm/drop_caches", "w") as caches:
-        caches.write("3")
-    fcntl.ioctl(top, REMOVE, bytearray(struct.pack("<II32sI5I", 2, 0, identifier.ljust(32, b"\0"), 0, *[0] * 5)))
-PY
-}
-encrypted() {
-	[ -z "$mounted" ] || { umount "$mounted" && mounted=''; }
-	truncate -s 24M "$tmp/image2" && mkfs.ext4 -q -O encrypt -b 4096 "$tmp/image2" && mkdir "$tmp/mnt2" &&
-		mount -o loop "$tmp/image2" "$tmp/mnt2" && mounted=$tmp/mnt2 && key add && echo 'int x;' >"$mounted/locked/x.h" && key remove &&
-		[ ! -e "$mounted/locked/x.h" ]
-}
-look_for_two() { preloaded "$LIFE" "$NVRTC" trivial 0 "--fake-open=$mounted/locked/x.h" "--fake-open=$mounted/locked/y.h" "--fake-open=$tmp/h" >/dev/null; }
-unlocked() {
-	fresh_cache
-	sleep 0.1 && look_for_two && look_for_two && [ "$(stat_of hits_disk)" -eq 1 ] && key add && [ -e "$mounted/locked/x.h" ] &&
-		look_for_two && [ "$(stat_of hits_disk)" -eq 1 ]
-}
-sentence="A file that appears in a directory whose key is added makes a miss."
-if encrypted 2>"$tmp/why"; then
-	check "$sentence" unlocked
-else
-	skip "$sentence" "no encrypted directory can be made here"
-fi
 plan

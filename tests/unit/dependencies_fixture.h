@@ -206,9 +206,12 @@ static void *anew;
 
 static inline bool holds_anew(void)
 {
+	struct dependencies_budget budget;
+
 	free(anew);
 	anew = NULL;
-	return dependencies_hold_anew(built.bytes, built.size, &tree_roots, why, sizeof(why), &anew);
+	dependencies_budget_begin(&budget);
+	return dependencies_hold_anew(built.bytes, built.size, &tree_roots, &budget, why, sizeof(why), &anew);
 }
 
 static inline void take_anew(void)

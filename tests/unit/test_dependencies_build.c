@@ -309,3 +309,18 @@ Test(dependencies_build, more_answers_than_the_limit_are_rejected)
 	trace_answered(&trace, MACHINE_GET_NPROCS, 2);
 	cr_expect_eq(trace.tainted, TAINT_UNKNOWN_CALL);
 }
+
+Test(dependencies_build, a_trace_of_more_paths_than_a_look_up_compares_is_rejected)
+{
+	char path[64];
+
+	put_file(in_tree("a.h"), "int a;");
+	see_header(in_tree("a.h"));
+	for (unsigned i = 1; i < DEPENDENCIES_PATHS_MAX; i++) {
+		(void)snprintf(path, sizeof(path), "/nowhere/%u", i);
+		trace_add(&trace, &(struct trace_event){.kind = TRACE_PROBE, .path = path, .error = ENOENT});
+	}
+	build();
+	trace_add(&trace, &(struct trace_event){.kind = TRACE_PROBE, .path = "/nowhere/0", .error = ENOENT});
+	assert_refused();
+}

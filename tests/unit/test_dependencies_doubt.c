@@ -193,3 +193,57 @@ Test(dependencies_doubt, dependencies_with_paths_do_not_hold_if_a_preload_redire
 	dependencies_ask_paths(NULL);
 	assert_holds();
 }
+
+static bool holds_within(struct dependencies_budget *budget)
+{
+	return dependencies_hold_anew(built.bytes, built.size, &tree_roots, budget, why, sizeof(why), NULL);
+}
+
+/* Records a header that was read and two names that were absent. */
+static void see_three_paths(void)
+{
+	put_file(in_tree("a.h"), "int a;");
+	see_header(in_tree("a.h"));
+	see_header(in_tree("b.h"));
+	see_header(in_tree("c/d.h"));
+	build();
+}
+
+Test(dependencies_doubt, one_look_up_compares_a_limited_number_of_paths_in_all_results)
+{
+	struct dependencies_budget budget;
+
+	see_three_paths();
+	dependencies_budget_begin(&budget);
+	budget.paths = 5;
+	cr_expect(holds_within(&budget), "%s", why);
+	cr_expect_not(holds_within(&budget));
+	cr_expect_str_eq(why, "more files than a look-up compares");
+	cr_expect_eq(budget.paths, 0, "the next results are not looked at");
+}
+
+Test(dependencies_doubt, one_look_up_takes_a_limited_time)
+{
+	struct dependencies_budget budget;
+
+	see_three_paths();
+	dependencies_budget_begin(&budget);
+	cr_expect(holds_within(&budget), "%s", why);
+	cr_expect_gt(budget.until_ns, 0);
+	budget.until_ns = 1;
+	cr_expect_not(holds_within(&budget));
+}
+
+Test(dependencies_doubt, one_look_up_reads_a_limited_number_of_bytes_in_all_results)
+{
+	struct dependencies_budget budget;
+
+	see_three_paths();
+	dependencies_forget(built.bytes, built.size); /* the header has to be read */
+	put_file(in_tree("a.h"), "int a;");           /* and is too new to be remembered */
+	dependencies_budget_begin(&budget);
+	budget.bytes = 11;
+	cr_expect(holds_within(&budget), "%s", why);
+	cr_expect_eq(budget.bytes, 5);
+	cr_expect_not(holds_within(&budget));
+}
