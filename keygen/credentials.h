@@ -7,9 +7,10 @@
  * unconfined thread with the same credentials as long as the file's ctime is the same, because a change of owner,
  * mode, list or label changes ctime.
  *
- * `who`: a digest of user, groups, capabilities, user namespace and security label of the calling thread. `confined`:
- * true if no_new_privs is set, or if any of these facts could not be read. `who` does not show Landlock's rules, but a
- * process without CAP_SYS_ADMIN must set no_new_privs before it can restrict itself with Landlock.
+ * `who`: a digest of users (that of the file system too), groups, effective capabilities, user namespace and security
+ * label of the calling thread. `confined`: true if no_new_privs is set, or if any of these facts could not be read.
+ * `who` does not show Landlock's rules, but a process without CAP_SYS_ADMIN must set no_new_privs before it can
+ * restrict itself with Landlock.
  *
  * Errors: none. State: a flag that this kernel has no labels, which is true in a forked child too.
  */
