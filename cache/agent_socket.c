@@ -56,7 +56,10 @@ int agent_socket_path(const char *said, const char *directory, char ret_path[PAT
 	return size < PATH_MAX ? 0 : -ENAMETOOLONG;
 }
 
-/* Uses a name such as "/proc/self/fd/3/agent", which fits into sun_path whatever the length of the directory's path. */
+/*
+ * Uses a name such as "/proc/thread-self/fd/3/agent", which fits into sun_path whatever the length of the directory's
+ * path.
+ */
 static int shorten_path(const char *path, struct agent_address *address)
 {
 	const char *name = strrchr(path, '/');
@@ -72,8 +75,8 @@ static int shorten_path(const char *path, struct agent_address *address)
 	if (address->place < 0) {
 		return -errno;
 	}
-	size = snprintf(address->name.sun_path, sizeof(address->name.sun_path), "/proc/self/fd/%d%s", address->place,
-	                name);
+	size = snprintf(address->name.sun_path, sizeof(address->name.sun_path), "/proc/thread-self/fd/%d%s",
+	                address->place, name);
 	if ((size_t)size >= sizeof(address->name.sun_path)) {
 		agent_socket_forget(address);
 		return -ENAMETOOLONG;

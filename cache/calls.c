@@ -131,6 +131,11 @@ int call_mkdirat(int at, const char *path, mode_t mode)
 	return is_straight() ? (int)ASK(mkdirat, at, path, mode, 0) : mkdirat(at, path, mode);
 }
 
+ssize_t call_list(int place, void *ret_names, size_t size)
+{
+	return ASK(getdents64, place, ret_names, size, 0);
+}
+
 /* aarch64 has no chmod system call; chmod(2) there is fchmodat without flags. */
 int call_chmod(const char *path, mode_t mode)
 {

@@ -41,6 +41,8 @@ int call_chmod(const char *path, mode_t mode);
 int call_fchmod(int fd, mode_t mode);
 /* Sets the group of any descriptor, including O_PATH descriptors. */
 int call_chgrp(int fd, gid_t group);
+/* getdents64(2). Always enters the kernel directly, because older versions of libc have no function for it. */
+ssize_t call_list(int place, void *ret_names, size_t size);
 int call_unlinkat(int at, const char *path, int flags);
 /* Reads `size` bytes, or fewer if the file ends before. */
 ssize_t call_pread(int fd, void *ret_bytes, size_t size, off_t offset);

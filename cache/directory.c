@@ -33,7 +33,8 @@ static struct {
 	bool known;
 	dev_t device; /* of "/" */
 	ino_t inode;
-	char home[PATH_MAX]; /* $HOME; empty: it need not be checked */
+	char base[PATH_MAX]; /* $XDG_CACHE_HOME or $HOME; empty: it need not be checked */
+	bool base_is_home;
 } ground;
 
 static bool stat_path(const char *path, struct stat *ret_found)
@@ -45,7 +46,7 @@ static bool stat_path(const char *path, struct stat *ret_found)
  * The identity of "/" at start shows whether the host has changed its root (chroot) since. Nothing is created in
  * another root.
  */
-void directory_settle(const char *path, size_t home_length)
+void directory_settle(const char *path, size_t base_length, bool base_is_home)
 {
 	struct stat root;
 
@@ -54,11 +55,33 @@ void directory_settle(const char *path, size_t home_length)
 		ground.device = root.st_dev;
 		ground.inode = root.st_ino;
 	}
-	ground.home[0] = '\0';
-	if (home_length > 0 && home_length < sizeof(ground.home)) {
-		memcpy(ground.home, path, home_length);
-		ground.home[home_length] = '\0';
+	ground.base[0] = '\0';
+	ground.base_is_home = base_is_home;
+	if (base_length > 0 && base_length < sizeof(ground.base)) {
+		memcpy(ground.base, path, base_length);
+		ground.base[base_length] = '\0';
 	}
+}
+
+bool directory_base_allows(const char *base, bool base_is_home)
+{
+	char path[PATH_MAX];
+	struct stat found;
+	size_t length = strlen(base);
+
+	if (length >= sizeof(path)) {
+		return false;
+	}
+	memcpy(path, base, length + 1);
+	while (!stat_path(path, &found)) {
+		char *slash = strrchr(path, '/');
+
+		if (base_is_home || !slash || strcmp(path, "/") == 0) {
+			return false;
+		}
+		slash[slash == path] = '\0';
+	}
+	return trust_owner(&found);
 }
 
 /* Called only if a directory is missing: existing directories are used in any root. */
@@ -70,7 +93,7 @@ static bool may_make(void)
 	    (!stat_path("/", &found) || found.st_dev != ground.device || found.st_ino != ground.inode)) {
 		return false;
 	}
-	if (ground.home[0] != '\0' && (!stat_path(ground.home, &found) || !trust_owner(&found))) {
+	if (ground.base[0] != '\0' && !directory_base_allows(ground.base, ground.base_is_home)) {
 		return false;
 	}
 	return trust_user();

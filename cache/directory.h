@@ -36,13 +36,17 @@ struct directory {
 };
 
 /*
- * Remembers "/" and $HOME as they are at the start; call once, before there are threads. `path` is the cache directory
- * or NULL; its first `home_length` bytes are $HOME (0: the user has chosen the directory). Afterwards no directory is
- * created while "/" is another directory, because after chroot() the user has not asked for a cache there. Neither is
- * one created in a $HOME that is missing or belongs to a third user (neither this one nor root), because its owner
- * could not remove our files.
+ * Remembers "/" and the base as they are at the start; call once, before there are threads. `path` is the cache
+ * directory or NULL; its first `base_length` bytes are $HOME or $XDG_CACHE_HOME (0: the user has chosen the directory).
+ * Afterwards no directory is created while "/" is another directory, because after chroot() the user has not asked for
+ * a cache there, nor if the base does not allow it.
  */
-void directory_settle(const char *path, size_t home_length);
+void directory_settle(const char *path, size_t base_length, bool base_is_home);
+/*
+ * Returns false for a base that belongs to a third user (neither this one nor root), because its owner could not remove
+ * our files, and for a missing $HOME. A missing $XDG_CACHE_HOME is created; its nearest existing parent counts.
+ */
+bool directory_base_allows(const char *base, bool base_is_home);
 
 /* REACH: to open files in it (O_PATH). LIST: to read its names too. MAKE: like LIST, but created first if missing. */
 enum directory_want { DIRECTORY_REACH, DIRECTORY_LIST, DIRECTORY_MAKE };

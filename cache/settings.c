@@ -172,18 +172,18 @@ static void strip_slashes(char *path)
  * Ignores relative paths: in XDG_CACHE_HOME they are invalid by its specification, and a relative HOME would depend on
  * the working directory.
  */
-static int default_directory(settings_lookup *lookup, char **ret_directory, size_t *ret_home_length)
+static int default_directory(settings_lookup *lookup, struct settings *settings)
 {
 	const char *base = lookup("XDG_CACHE_HOME");
 	const char *tail = "/nvrtccache";
-	bool below_home = false;
+	bool is_home = false;
 	char *directory;
 	size_t length;
 
 	if (base == NULL || base[0] != '/') {
 		base = lookup("HOME");
 		tail = "/.cache/nvrtccache";
-		below_home = true;
+		is_home = true;
 	}
 	if (base == NULL || base[0] != '/') {
 		return 0;
@@ -197,8 +197,9 @@ static int default_directory(settings_lookup *lookup, char **ret_directory, size
 	}
 	memcpy(directory, base, length);
 	memcpy(directory + length, tail, strlen(tail) + 1);
-	*ret_directory = directory;
-	*ret_home_length = below_home ? length : 0;
+	settings->directory = directory;
+	settings->base_length = length;
+	settings->base_is_home = is_home;
 	return 0;
 }
 
@@ -317,7 +318,7 @@ int settings_read(settings_lookup *lookup, struct settings *ret_settings)
 	if (fresh.directory != NULL) {
 		strip_slashes(fresh.directory);
 	} else {
-		error = default_directory(lookup, &fresh.directory, &fresh.home_length);
+		error = default_directory(lookup, &fresh);
 	}
 	if (error != 0) {
 		goto out;

@@ -58,9 +58,10 @@ struct settings {
 #define SETTINGS_FIELD(kind, field, variable, preset, help) SETTINGS_TYPE_##kind field;
 	SETTINGS(SETTINGS_FIELD)
 #undef SETTINGS_FIELD
-	size_t home_length;      /* length of $HOME in `directory`, if that is the default below $HOME; otherwise 0 */
-	bool sloppy_time_macros; /* from `sloppiness` */
-	bool sloppy_debug_paths; /* from `sloppiness` */
+	size_t base_length; /* length of $XDG_CACHE_HOME or $HOME in `directory`, if that is the default; otherwise 0 */
+	bool base_is_home;  /* $HOME */
+	bool sloppy_time_macros;                         /* from `sloppiness` */
+	bool sloppy_debug_paths;                         /* from `sloppiness` */
 	const char *complaints[SETTINGS_COMPLAINTS_MAX]; /* names of variables with invalid values */
 	int complaint_count;
 };

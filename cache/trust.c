@@ -8,15 +8,15 @@
 #include "cache/calls.h"
 
 #include <errno.h>
-#include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 
 #define GROUPS_MAX 1024
 /* The id that the kernel shows for ids without a mapping in this user namespace (the default of kernel.overflowuid). */
 #define OVERFLOW_ID 65534
 
-enum ids { USERS, GROUPS, IDS };
-enum known { UNKNOWN, APART, ALIKE };
+#define USERS  "/proc/self/uid_map"
+#define GROUPS "/proc/self/gid_map"
 
 /* Reads the groups at each call, because hosts drop them (setgroups) between calls. */
 static bool in_group(gid_t group)
@@ -58,32 +58,46 @@ static bool is_identity(const char *map, ssize_t size)
 	return at == sizeof(identity) - 1;
 }
 
-/*
- * Returns whether OVERFLOW_ID is a single user or group here. That is so only if every id is mapped; otherwise it
- * stands for all ids without a mapping. The answer is read once. If it cannot be read (no /proc), the function returns
- * false.
- */
-static bool tells_apart(enum ids ids)
+/* Returns whether /proc/self/mountinfo has a mount with the flag "idmapped", or cannot be read. */
+static bool has_idmapped_mount(void)
 {
-	static _Atomic enum known known[IDS];
-	enum known now = atomic_load_explicit(&known[ids], memory_order_relaxed);
+	static const char flag[] = "idmapped";
+	const size_t overlap = sizeof(flag) - 2; /* a flag may be in two pieces */
+	char text[4096];
+	int file = call_openat(AT_FDCWD, "/proc/self/mountinfo", O_RDONLY | O_CLOEXEC, 0);
+	ssize_t size = -1;
+	bool found = false;
+
+	for (off_t at = 0; file >= 0 && !found; at += size - (off_t)overlap) {
+		size = call_pread(file, text, sizeof(text), at);
+		if (size <= (ssize_t)overlap) {
+			break;
+		}
+		found = memmem(text, (size_t)size, flag, sizeof(flag) - 1) != NULL;
+	}
+	if (file >= 0) {
+		call_close(file);
+	}
+	return found || size < 0;
+}
+
+/*
+ * Returns whether OVERFLOW_ID is a single user or group here. That is so only if every id is mapped, by the namespace
+ * and by the mounts; otherwise it stands for all ids without a mapping. Read at each call, because hosts enter
+ * namespaces and mounts come. If it cannot be read (no /proc), the function returns false.
+ */
+static bool tells_apart(const char *map_path)
+{
 	char map[128]; /* a longer map is not the identity */
 	ssize_t size;
-	int file;
+	int file = call_openat(AT_FDCWD, map_path, O_RDONLY | O_CLOEXEC, 0);
 
-	if (now != UNKNOWN) {
-		return now == APART;
-	}
-	file =
-	    call_openat(AT_FDCWD, ids == USERS ? "/proc/self/uid_map" : "/proc/self/gid_map", O_RDONLY | O_CLOEXEC, 0);
 	if (file < 0) {
 		return false;
 	}
 	size = call_pread(file, map, sizeof(map), 0);
 	call_close(file);
-	now = is_identity(map, size) ? APART : ALIKE;
-	atomic_store_explicit(&known[ids], now, memory_order_relaxed);
-	return now == APART;
+	return is_identity(map, size) && !has_idmapped_mount();
 }
 
 /*
@@ -169,27 +183,72 @@ static mode_t join_group(int parent, int made, const struct stat *found)
 	return above.st_mode & S_IRWXG;
 }
 
+/* The kernel's records of names, in the order that getdents64() gives them. */
+static bool is_empty(int place)
+{
+	struct record {
+		uint64_t inode, offset;
+		uint16_t size;
+		uint8_t type;
+		char name[];
+	};
+	char names[1024] __attribute__((aligned(8)));
+	ssize_t size = call_list(place, names, sizeof(names));
+
+	for (ssize_t at = 0; at < size;) {
+		const struct record *record = (const struct record *)(names + at);
+
+		if (strcmp(record->name, ".") != 0 && strcmp(record->name, "..") != 0) {
+			return false;
+		}
+		at += record->size;
+	}
+	return size >= 0;
+}
+
 /*
- * The umask may have removed bits from the mode, and only chmod() can set setgid. It goes through /proc, because
- * fchmod() refuses O_PATH descriptors, and opening with O_RDONLY fails if the umask removed our own read bit. Errors
- * are ignored, because the trust check finds a wrong mode.
+ * Opens a directory of this user to read its names. If the umask removed our own read bit, it is set first, through
+ * /proc, because fchmod() refuses O_PATH descriptors. /proc/self would be the descriptors of the main thread, which may
+ * be others (CLONE_FILES).
+ */
+static int open_own(int parent, const char *path, struct stat *ret_found)
+{
+	char link[sizeof("/proc/thread-self/fd/") + 3 * sizeof(int)];
+	int made = call_openat(parent, path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+	int place = -1;
+
+	if (made >= 0 && call_fstat(made, ret_found) == 0 && ret_found->st_uid == call_geteuid()) {
+		if (!(ret_found->st_mode & S_IRUSR)) {
+			(void)snprintf(link, sizeof(link), "/proc/thread-self/fd/%d", made);
+			(void)call_chmod(link, S_IRWXU);
+		}
+		place = call_openat(made, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+	}
+	if (made >= 0) {
+		call_close(made);
+	}
+	return place;
+}
+
+/*
+ * The umask may have removed bits from the mode, and only chmod() can set setgid. A directory with content is not
+ * changed: another member of the group may have put a private directory of this user in the place of the cache's.
+ * Errors are ignored, because the trust check finds a wrong mode.
  */
 void trust_settle_directory(bool shared, int parent, const char *path)
 {
-	char link[sizeof("/proc/self/fd/") + 3 * sizeof(int)];
 	mode_t wanted = S_IRWXU;
 	struct stat found;
-	int made = call_openat(parent, path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+	int made = open_own(parent, path, &found);
 
 	if (made < 0) {
 		return;
 	}
-	if (call_fstat(made, &found) == 0 && found.st_uid == call_geteuid()) {
+	if (is_empty(made)) {
 		wanted |= shared ? join_group(parent, made, &found) : 0;
 		wanted |= wanted & S_IRWXG ? S_ISGID : 0;
 		if ((found.st_mode & (0777 | (wanted & S_ISGID))) != wanted) {
-			(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", made);
-			(void)call_chmod(link, wanted);
+			(void)call_fchmod(made, wanted);
 		}
 	}
 	call_close(made);

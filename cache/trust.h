@@ -14,11 +14,11 @@
  * group only in setgid directories, and some file systems never do. If the group cannot be set afterwards either, the
  * file is accessible to its owner only.
  *
- * In a user namespace, ids without a mapping appear as 65534. A user with the id 65534 there cannot identify its own
- * files, so only root's files are trusted. A group with that id is not trusted either.
+ * In a user namespace, and on an idmapped mount, ids without a mapping appear as 65534. A user with the id 65534 there
+ * cannot identify its own files, so only root's files are trusted. A group with that id is not trusted either.
  *
  * Errors: a file whose owner or mode cannot be determined is not trusted, and not opened to a group. Threads: any.
- * State: whether the namespace's id maps are complete, read once.
+ * State: none.
  */
 #ifndef CACHE_TRUST_H
 #define CACHE_TRUST_H
@@ -44,7 +44,8 @@ bool trust_found(bool shared, int parent, const struct stat *found);
  */
 mode_t trust_first_mode(bool shared, int parent, mode_t all);
 /*
- * Set the final mode and group of a new file or directory in `parent` (AT_FDCWD: the root), independently of the umask.
+ * Set the final mode and group of a new file or an empty directory in `parent` (AT_FDCWD: the root), independently of
+ * the umask.
  */
 void trust_settle_directory(bool shared, int parent, const char *path);
 int trust_settle_file(bool shared, int parent, int file);

@@ -143,7 +143,7 @@ bool service_begin(struct service *service, const struct service_options *option
 	service->directory.shared = service->settings.shared;
 	service->state.since = service->since;
 	begin_lock(service);
-	directory_settle(service->settings.directory, service->settings.home_length);
+	directory_settle(service->settings.directory, service->settings.base_length, service->settings.base_is_home);
 	if (!read_keys(service) || !open_store(service) || !service_open_engine(service, &engine)) {
 		service_end(service);
 		return false;

@@ -198,14 +198,12 @@ static int open_above(const char *path)
 	return place;
 }
 
-/* The default directory is not created in a $HOME that is missing or belongs to another user (cache/directory.h). */
-static bool home_forbids(const struct settings *settings)
+static bool base_forbids(const struct settings *settings)
 {
-	char *home = settings->home_length > 0 ? strndup(settings->directory, settings->home_length) : NULL;
-	struct stat found;
-	bool forbids = home && (stat(home, &found) < 0 || !trust_owner(&found));
+	char *base = settings->base_length > 0 ? strndup(settings->directory, settings->base_length) : NULL;
+	bool forbids = base && !directory_base_allows(base, settings->base_is_home);
 
-	free(home);
+	free(base);
 	return forbids;
 }
 
@@ -234,11 +232,11 @@ void doctor_directory(struct findings *findings, const struct settings *settings
 		finding_add(findings, FINDING_WARN, "directory",
 		            "directory %s does not exist and NVRTCCACHE_READONLY is set: nothing is stored",
 		            settings->directory);
-	} else if (state == PLACES_MISSING && home_forbids(settings)) {
+	} else if (state == PLACES_MISSING && base_forbids(settings)) {
 		finding_add(findings, FINDING_FAIL, "directory",
-		            "directory %s is not created, because $HOME does not exist or belongs to another user; set "
-		            "NVRTCCACHE_DIR",
-		            settings->directory);
+		            "directory %s is not created, because %s belongs to another user; set NVRTCCACHE_DIR",
+		            settings->directory,
+		            settings->base_is_home ? "$HOME does not exist or" : "$XDG_CACHE_HOME");
 	} else if (state == PLACES_MISSING) {
 		finding_add(findings, FINDING_OK, "directory", "directory %s does not exist yet and can be created",
 		            settings->directory);

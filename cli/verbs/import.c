@@ -234,7 +234,7 @@ static int run_import(struct settings *settings, char **operands)
 	int error, status;
 
 	/* makes the store create a default directory only in a $HOME that belongs to this user */
-	directory_settle(settings->directory, settings->home_length);
+	directory_settle(settings->directory, settings->base_length, settings->base_is_home);
 	error = settings->read_only ? -EROFS
 	                            : store_open(&(struct store_options){.directory = settings->directory,
 	                                                                 .max_size = settings->max_size,

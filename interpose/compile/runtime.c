@@ -93,7 +93,7 @@ static void open_layers(void)
 	    .same = dependencies_same,
 	};
 
-	directory_settle(options.directory, runtime.settings.home_length);
+	directory_settle(options.directory, runtime.settings.base_length, runtime.settings.base_is_home);
 	dependencies_ask_paths(path_functions_agree);
 	if (runtime.settings.shared) {
 		counters_share();

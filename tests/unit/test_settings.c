@@ -215,9 +215,11 @@ Test(settings, the_directory_comes_from_the_first_absolute_path)
 		} else {
 			cr_expect_str_eq(settings.directory, cases[i].result, "case %zu", i);
 		}
-		/* the length of $HOME in the path */
-		cr_expect_eq(settings.home_length,
-		             settings.directory && strncmp(settings.directory, "/h/", 3) == 0 ? 2 : 0, "case %zu", i);
+		bool below_home = settings.directory && strncmp(settings.directory, "/h/", 3) == 0;
+		bool below_xdg = settings.directory && strncmp(settings.directory, "/x/", 3) == 0;
+
+		cr_expect_eq(settings.base_length, below_home || below_xdg ? 2 : 0, "case %zu", i);
+		cr_expect(below_home ? settings.base_is_home : !below_xdg || !settings.base_is_home, "case %zu", i);
 		cr_expect_eq(settings.complaint_count, cases[i].complaints, "case %zu", i);
 		cr_expect_eq(complained("NVRTCCACHE_DIR"), cases[i].complaints == 1, "case %zu", i);
 	}

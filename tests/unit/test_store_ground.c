@@ -17,7 +17,7 @@ Store_test(store_ground, is_not_created_after_a_chroot)
 	const char *jail = beside("jail");
 
 	cr_assert_eq(mkdir(jail, 0700), 0);
-	directory_settle(fixture.root, 0);
+	directory_settle(fixture.root, 0, false);
 	/* counters are written at exit */
 	expect_in_child(go_to(jail), fixture_put(fixture.store, 1) == -ENXIO &&
 	                                 counters_flush(fixture.root, COUNTERS_WRITABLE, COUNTERS_NOW) == -ENXIO &&
@@ -31,7 +31,7 @@ static struct store *store_below(const char *home)
 {
 	const char *path = fixture_name(home, "", ".cache/nvrtccache");
 
-	directory_settle(path, strlen(home));
+	directory_settle(path, strlen(home), true);
 	return fixture_store((struct store_options){.directory = path});
 }
 
@@ -78,4 +78,29 @@ Store_test(store_ground, an_existing_cache_in_a_home_of_another_user_is_used)
 		cr_expect_eq(fixture_get(store, 1), 1);
 		cr_expect_eq(fixture_put(store, 2), 0);
 	}
+}
+
+/* As $XDG_CACHE_HOME/nvrtccache. */
+static struct store *store_in(const char *base)
+{
+	const char *path = fixture_name(base, "", "nvrtccache");
+
+	directory_settle(path, strlen(base), false);
+	return fixture_store((struct store_options){.directory = path});
+}
+
+Store_test(store_ground, a_missing_xdg_cache_home_is_created)
+{
+	cr_expect_eq(fixture_put(store_in(beside("home/.cache")), 1), 0);
+}
+
+/* sudo -E */
+Store_test(store_ground, is_not_created_in_an_xdg_cache_home_of_another_user)
+{
+	const char *home = make_home();
+
+	skip_unless(chown(home, 12345, 12345) == 0, "directories cannot be given to another user here");
+	cr_expect_eq(fixture_put(store_in(home), 1), -ENXIO);
+	cr_expect_eq(fixture_put(store_in(fixture_name(home, "", ".cache")), 1), -ENXIO, "nor in a missing one");
+	cr_expect_eq(rmdir(home), 0, "something was made in it");
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* store: a user namespace, in which every unmapped user looks like 65534 */
+#include "cache/trust.h"
 #include "store_fixture.h"
 
 #define NOBODY   65534
@@ -62,6 +63,18 @@ Store_test(store_namespace, the_overflow_user_does_not_trust_files_of_unmapped_u
 	cr_assert_eq(fixture_put(fixture.store, 1), 0);
 	give_all_to(STRANGER, 0);
 	expect_in_child(become_nobody_in_a_namespace(), fixture_get(fixture.store, 1) == -EPERM);
+}
+
+static bool leave_the_namespace_of_nobody(void)
+{
+	return become_nobody() && trust_user() && unshare(CLONE_NEWUSER) == 0 && geteuid() == NOBODY;
+}
+
+Store_test(store_namespace, a_user_who_was_known_before_a_namespace_does_not_trust_unmapped_users_in_it)
+{
+	cr_assert_eq(fixture_put(fixture.store, 1), 0);
+	give_all_to(STRANGER, 0);
+	expect_in_child(leave_the_namespace_of_nobody(), fixture_get(fixture.store, 1) == -EPERM);
 }
 
 Store_test(store_namespace, the_overflow_user_does_not_trust_files_shared_by_unmapped_groups)

@@ -254,3 +254,36 @@ Store_test(store_trust, a_full_disk_fails_the_put_and_leaves_no_temporary)
 	cr_expect_eq(usage.entries, 1);
 	cr_assert_eq(umount2(fixture.root, MNT_DETACH), 0);
 }
+
+static void *put_with_own_descriptors(void *store)
+{
+	if (unshare(CLONE_FILES) != 0 || close_range(3, ~0u, 0) != 0) {
+		return NULL;
+	}
+	(void)umask(0400);
+	return fixture_put(store, 1) == 0 ? store : NULL;
+}
+
+/* In /proc/self/fd are the main thread's descriptors. The umask lets the store change modes by a path there. */
+Store_test(store_trust, no_mode_of_another_threads_file_changes)
+{
+	const char *path = beside("file");
+	struct stat found;
+	pthread_t thread;
+	void *done;
+	int files[32];
+
+	for (size_t i = 0; i < COUNT(files); i++) {
+		files[i] = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+		cr_assert_geq(files[i], 0);
+	}
+	cr_assert_eq(pthread_create(&thread, NULL, put_with_own_descriptors, fixture.store), 0);
+	cr_assert_eq(pthread_join(thread, &done), 0);
+	(void)umask(0022);
+	cr_expect_eq(done, fixture.store);
+	for (size_t i = 0; i < COUNT(files); i++) {
+		close(files[i]);
+	}
+	cr_assert_eq(stat(path, &found), 0);
+	cr_expect_eq(found.st_mode & 07777, 0600);
+}
