@@ -15,6 +15,7 @@
 #include "keygen/about.h"
 #include "keygen/content.h"
 
+#include <blake2.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
@@ -313,8 +314,8 @@ failed:
 /* ---- lent headers */
 
 /*
- * They are read through the kernel, after the real compilation, and digested again, because only bytes that have the
- * digest of the creation run may be scanned.
+ * They are read through the kernel, after the real compilation, and digested again, because what was found in them
+ * counts only if they have the digest of the creation run.
  */
 int lent_take(const struct request_header *headers, size_t count, const struct secret *secret, struct lent **ret_lent)
 {
@@ -326,7 +327,6 @@ int lent_take(const struct request_header *headers, size_t count, const struct s
 		return error;
 	}
 	lent->count = count;
-	lent->secret = secret;
 	for (size_t i = 0; i < count; i++) {
 		lent->headers[i] = (struct request_header){.text = headers[i].text, .size = headers[i].size};
 	}
@@ -356,54 +356,68 @@ static bool read_own_memory(int memory, char *to, const char *from, size_t size)
 	return true;
 }
 
-static int copy_all(const struct lent *lent, int memory, char *texts)
-{
-	struct request_header *copies = calloc(lent->count + 1, sizeof(*copies));
-	int error = copies ? 0 : -ENOMEM;
-	struct key digest;
-	char *at = texts;
+struct reading {
+	int memory;
+	blake2b_state state;
+	char *buffer; /* the end of the previous piece, the piece, two newlines */
+	lent_piece *piece;
+	void *context;
+};
 
-	for (size_t i = 0; error == 0 && i < lent->count; i++) {
-		copies[i] = (struct request_header){.text = at, .size = lent->headers[i].size};
-		if (!read_own_memory(memory, at, lent->headers[i].text, lent->headers[i].size)) {
-			error = -ESTALE;
+static int read_header(struct reading *reading, const struct request_header *header)
+{
+	size_t kept = 0, at = 0;
+	int error = 0;
+
+	blake2b_update(&reading->state, (const uint8_t *)&header->size, sizeof(header->size));
+	while (error == 0 && at < header->size) {
+		size_t size = header->size - at < LENT_PIECE ? header->size - at : LENT_PIECE;
+		char *end = reading->buffer + kept + size;
+
+		if (!read_own_memory(reading->memory, end - size, header->text + at, size)) {
+			return -ESTALE;
 		}
-		at += lent->headers[i].size;
-		/* a text may end in a line splice, which removes one newline */
-		*at++ = '\n';
-		*at++ = '\n';
+		blake2b_update(&reading->state, (const uint8_t *)end - size, size);
+		at += size;
+		if (at == header->size) {
+			/* a text may end in a line splice, which removes one newline */
+			*end++ = '\n';
+			*end++ = '\n';
+		}
+		size = (size_t)(end - reading->buffer);
+		error = reading->piece(reading->context, reading->buffer, size);
+		kept = size < LENT_OVERLAP ? size : LENT_OVERLAP;
+		memmove(reading->buffer, end - kept, kept);
 	}
-	if (error == 0) {
-		error = request_digest_headers(copies, lent->count, lent->secret, &digest);
-	}
-	if (error == 0 && memcmp(digest.bytes, lent->digest.bytes, sizeof(digest.bytes)) != 0) {
-		error = -ESTALE;
-	}
-	free(copies);
 	return error;
 }
 
-int lent_copy(const struct lent *lent, char **ret_texts, size_t *ret_size)
+static int read_headers(const struct lent *lent, struct reading *reading)
 {
-	int memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
-	size_t size = 0;
-	char *texts;
-	int error;
+	struct key digest;
+	int error = blake2b_init(&reading->state, KEY_BYTES) == 0 ? 0 : -EINVAL;
 
-	if (memory < 0) {
-		return -ESTALE;
+	for (size_t i = 0; error == 0 && i < lent->count; i++) {
+		error = read_header(reading, &lent->headers[i]);
 	}
-	for (size_t i = 0; i < lent->count; i++) {
-		size += lent->headers[i].size + 2;
+	if (error == 0) {
+		blake2b_final(&reading->state, digest.bytes, KEY_BYTES);
+		error = memcmp(digest.bytes, lent->digest.bytes, sizeof(digest.bytes)) == 0 ? 0 : -ESTALE;
 	}
-	texts = malloc(size + 1);
-	error = texts ? copy_all(lent, memory, texts) : -ENOMEM;
-	(void)close(memory);
-	if (error != 0) {
-		free(texts);
-		return error;
+	return error;
+}
+
+int lent_read(const struct lent *lent, lent_piece *piece, void *context)
+{
+	struct reading reading = {.memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC),
+	                          .buffer = malloc(LENT_OVERLAP + LENT_PIECE + 2),
+	                          .piece = piece,
+	                          .context = context};
+	int error = reading.memory < 0 ? -ESTALE : reading.buffer ? read_headers(lent, &reading) : -ENOMEM;
+
+	if (reading.memory >= 0) {
+		(void)close(reading.memory);
 	}
-	*ret_texts = texts;
-	*ret_size = size;
-	return 0;
+	free(reading.buffer);
+	return error;
 }

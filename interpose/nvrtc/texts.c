@@ -15,47 +15,41 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Adds the findings of a text, and the paths in it. */
-static int read_text(const void *text, size_t size, struct stream *paths, uint32_t *findings)
+/* What was found in texts, and the paths in them. */
+struct found {
+	struct stream paths;
+	uint32_t findings;
+};
+
+/* Adds the findings of a text; for lent_read(). */
+static int read_text(void *context, const char *text, size_t size)
 {
-	if (scan_paths(text, size, paths) != 0) {
+	struct found *found = context;
+
+	if (scan_paths(text, size, &found->paths) != 0) {
 		return -ENOMEM;
 	}
-	*findings |= scan_text(text, size, NULL) | scan_macros(text, size);
+	found->findings |= scan_text(text, size, NULL) | scan_macros(text, size);
 	return 0;
-}
-
-static int read_lent(const struct lent *lent, struct stream *paths, uint32_t *findings)
-{
-	char *texts = NULL;
-	size_t size = 0;
-	int error = lent_copy(lent, &texts, &size);
-
-	if (error == 0) {
-		error = read_text(texts, size, paths, findings);
-	}
-	free(texts);
-	return error;
 }
 
 /* Scans source and in-memory headers, unless that was done. If it fails, they are assumed to contain everything. */
 static void read_creation(struct program *program)
 {
 	const struct stream *creation = &program->handle.creation;
-	struct stream paths = STREAM_EMPTY;
-	uint32_t findings = 0;
+	struct found found = {.paths = STREAM_EMPTY};
 
 	if (!creation->bytes || program->texts_known) {
 		return;
 	}
-	if (read_text(creation->bytes, creation->size, &paths, &findings) != 0 ||
-	    (program->lent && read_lent(program->lent, &paths, &findings) != 0)) {
-		stream_free(&paths);
+	if (read_text(&found, (const char *)creation->bytes, creation->size) != 0 ||
+	    (program->lent && lent_read(program->lent, read_text, &found) != 0)) {
+		stream_free(&found.paths);
 		program->findings |= SCAN_TIME;
 		return;
 	}
-	program->paths = paths;
-	program->findings = findings;
+	program->paths = found.paths;
+	program->findings = found.findings;
 	program->texts_known = true;
 }
 
