@@ -10,41 +10,18 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/statfs.h>
 #include <unistd.h>
 
-/*
- * Removes the last part of a path: "/a/b" becomes "/a", and "/a" becomes "/". Returns false if there is none, as in
- * "/".
- */
-static bool strip_part(char *path)
-{
-	char *slash = strrchr(path, '/');
-
-	if (!slash || (slash == path && path[1] == '\0')) {
-		return false;
-	}
-	slash[slash == path] = '\0';
-	return true;
-}
-
-/* Returns whether the directory belongs to the kernel (such as /proc), where creating files fails for root, too. */
+/* Returns whether the directory belongs to the kernel, where creating files fails for root, too: proc, sysfs. */
 static bool is_the_kernels(const char *path)
 {
-	/* proc, sysfs, debugfs, tracefs, securityfs, devpts, selinuxfs */
-	static const uint32_t kinds[] = {0x9fa0, 0x62656572, 0x64626720, 0x74726163, 0x73636673, 0x1cd1, 0xf97cff8c};
 	struct statfs found;
 
-	if (statfs(path, &found) < 0) {
-		return false;
-	}
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		if ((uint32_t)found.f_type == kinds[i]) {
-			return true;
-		}
-	}
-	return false;
+	return statfs(path, &found) == 0 && (found.f_type == 0x9fa0 || found.f_type == 0x62656572);
 }
 
 /*
@@ -67,60 +44,42 @@ static int can_make_in(const char *path)
 	return is_the_kernels(path) ? -ENOTSUP : 0;
 }
 
-/* Opens the file for appending, as the log and the trace do, and closes it; nothing is created. */
-int places_file(const char *path)
+/* Returns 0 if a missing path could be created; with ABOVE_ALL also if directories above it are missing. */
+enum above { ABOVE_ONE, ABOVE_ALL };
+static int can_make(const char *path, enum above above)
 {
-	char above[PATH_MAX] = ".";
-	int file = call_openat(AT_FDCWD, path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0);
+	char parent[PATH_MAX];
+	int error, size = snprintf(parent, sizeof(parent), "%s%s", path[0] == '/' ? "" : "./", path);
 
-	if (file >= 0) {
-		call_close(file);
-		return 0;
-	}
-	if (errno != ENOENT) {
-		return -errno;
-	}
-	if (strlen(path) >= sizeof(above)) {
+	if (size < 0 || (size_t)size >= sizeof(parent)) {
 		return -ENAMETOOLONG;
 	}
-	if (strchr(path, '/')) {
-		strcpy(above, path);
-		strip_part(above);
-	}
-	return can_make_in(above);
-}
+	do {
+		char *slash = strrchr(parent, '/');
 
-/* Returns 0 if a missing root, and the missing directories above it, could be created. */
-static int can_make_root(const char *path)
-{
-	char above[PATH_MAX];
-	int error = -ENOENT;
-
-	if (strlen(path) >= sizeof(above)) {
-		return -ENAMETOOLONG;
-	}
-	strcpy(above, path);
-	while (error == -ENOENT && strip_part(above)) {
-		error = can_make_in(above);
-	}
+		slash[slash == parent] = '\0';
+		error = can_make_in(parent);
+	} while (error == -ENOENT && above == ABOVE_ALL && parent[1] != '\0');
 	return error;
 }
 
-/* O_PATH needs no right on the directory itself, and O_NOFOLLOW does not follow a link. */
-static bool is_there(const char *path)
+/* Opens the file for appending, as the log and the trace do, and closes it; nothing is created. */
+int places_file(const char *path)
 {
-	int place = call_openat(AT_FDCWD, path, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0);
+	int file = call_openat(AT_FDCWD, path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0);
 
-	if (place >= 0) {
-		call_close(place);
+	if (file < 0) {
+		return errno == ENOENT ? can_make(path, ABOVE_ONE) : -errno;
 	}
-	return place >= 0;
+	call_close(file);
+	return 0;
 }
 
 /* A root without a home counts as existing, because the first store creates the home. */
 enum place_state places_directory(const struct settings *settings, int *ret_error)
 {
 	const struct directory directory = {.path = settings->directory, .shared = settings->shared};
+	struct stat found;
 	int home, error;
 
 	if (!settings->directory) {
@@ -132,11 +91,11 @@ enum place_state places_directory(const struct settings *settings, int *ret_erro
 		call_close(home);
 		return PLACES_THERE;
 	}
-	if (error == -ENOENT && is_there(settings->directory)) {
+	if (error == -ENOENT && lstat(settings->directory, &found) == 0) {
 		return PLACES_THERE; /* nothing has been stored in it yet */
 	}
 	if (error == -ENOENT) {
-		error = can_make_root(settings->directory);
+		error = can_make(settings->directory, ABOVE_ALL);
 	}
 	if (error == 0) {
 		return PLACES_MISSING;

@@ -23,7 +23,7 @@
 #define LIBDIR "/usr/local/lib"
 #endif
 
-#define LIBRARY        "libnvrtccache.so"
+#define LIBRARY        LIBRARY_NAME
 #define VERSION_SYMBOL "nvrtccache_library_version" /* no other library has it */
 /* ld.so splits LD_PRELOAD at these characters and does not support quoting. */
 #define PRELOAD_SEPARATORS ": "
@@ -76,12 +76,7 @@ char *library_find(void)
 		 * the path must be absolute, because ld.so resolves LD_PRELOAD in the program's working directory,
 		 * which may be another
 		 */
-		char *real = is_file(named) ? realpath(named, NULL) : NULL;
-
-		if (!real) {
-			console_error("NVRTCCACHE_LIBRARY: '%s' is not a readable file", named);
-		}
-		return real;
+		return is_file(named) ? realpath(named, NULL) : NULL;
 	}
 	find_own_directory(directory);
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
@@ -92,7 +87,6 @@ char *library_find(void)
 			return realpath(path, NULL);
 		}
 	}
-	console_error("%s is not found; NVRTCCACHE_LIBRARY can name it", LIBRARY);
 	return NULL;
 }
 
@@ -150,24 +144,31 @@ size_t library_preloaded(struct library_copy ret_copies[], size_t capacity)
 	return count;
 }
 
-bool library_loads(const char *path)
+bool library_loads(const char *path, char ret_fault[LIBRARY_FAULT_BYTES])
 {
-	void *handle;
+	const char *named = getenv("NVRTCCACHE_LIBRARY");
+	void *handle = NULL;
 
-	if (is_cut_short(path)) {
-		console_error("the library cannot be loaded: %s: the file is cut short; install it again", path);
-		return false;
+	if (!path && named && named[0]) {
+		snprintf(ret_fault, LIBRARY_FAULT_BYTES, "NVRTCCACHE_LIBRARY: '%s' is not a readable file", named);
+	} else if (!path) {
+		snprintf(ret_fault, LIBRARY_FAULT_BYTES, LIBRARY " is not found; NVRTCCACHE_LIBRARY can name it");
+	} else if (strpbrk(path, PRELOAD_SEPARATORS)) {
+		snprintf(
+		    ret_fault, LIBRARY_FAULT_BYTES,
+		    "'%s' cannot be preloaded: its path has a blank or a colon; NVRTCCACHE_LIBRARY can name a copy "
+		    "whose path has none",
+		    path);
+	} else if (is_cut_short(path)) {
+		snprintf(ret_fault, LIBRARY_FAULT_BYTES,
+		         "the library cannot be loaded: %s: the file is cut short; install it again", path);
+	} else if (!(handle = dlopen(path, RTLD_LAZY | RTLD_LOCAL))) {
+		snprintf(ret_fault, LIBRARY_FAULT_BYTES, "the library cannot be loaded: %s", dlerror());
+	} else if (!dlsym(handle, VERSION_SYMBOL)) {
+		snprintf(ret_fault, LIBRARY_FAULT_BYTES, "%s: not " LIBRARY ", but another library", path);
+		handle = NULL;
 	}
-	handle = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
-	if (!handle) {
-		console_error("the library cannot be loaded: %s", dlerror());
-		return false;
-	}
-	if (!dlsym(handle, VERSION_SYMBOL)) {
-		console_error("%s: not " LIBRARY ", but another library", path);
-		return false;
-	}
-	return true;
+	return handle != NULL;
 }
 
 /* Programs inherit a copy that is preloaded into this process. A second copy would do nothing. */
@@ -207,22 +208,17 @@ static bool set_preload(const char *first, const char *second)
 
 bool library_preload(void)
 {
-	char *path;
+	char fault[LIBRARY_FAULT_BYTES], *path;
 	bool done = false;
 
 	if (is_preloaded()) {
 		return true;
 	}
 	path = library_find();
-	if (path == NULL) {
-		return false;
-	}
-	if (strpbrk(path, PRELOAD_SEPARATORS) != NULL) {
-		console_error("'%s' cannot be preloaded: its path has a blank or a colon; "
-		              "NVRTCCACHE_LIBRARY can name a copy whose path has none",
-		              path);
+	if (library_loads(path, fault)) {
+		done = set_preload(path, getenv("LD_PRELOAD"));
 	} else {
-		done = library_loads(path) && set_preload(path, getenv("LD_PRELOAD"));
+		console_error("%s", fault);
 	}
 	free(path);
 	return done;

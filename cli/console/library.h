@@ -12,9 +12,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#define LIBRARY_NAME "libnvrtccache.so"
+
 /*
  * Returns the absolute path of the library, which the caller frees: NVRTCCACHE_LIBRARY if that is set, otherwise the
- * installed library. Returns NULL after a message if there is none.
+ * installed library. Returns NULL if there is none.
  */
 char *library_find(void);
 /*
@@ -27,8 +29,12 @@ struct library_copy {
 };
 size_t library_preloaded(struct library_copy ret_copies[], size_t capacity);
 
-/* Loads the library into this process. Returns false after a message if that fails or the file is another library. */
-bool library_loads(const char *path);
+/*
+ * Loads the library at a path that library_find() returned into this process. Returns false and what is wrong if it is
+ * NULL, cannot be loaded or preloaded, or is another library.
+ */
+#define LIBRARY_FAULT_BYTES 4400
+bool library_loads(const char *path, char ret_fault[LIBRARY_FAULT_BYTES]);
 
 /*
  * Puts the library first in LD_PRELOAD in the environment of this process. Changes nothing if a copy is preloaded

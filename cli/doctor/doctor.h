@@ -31,6 +31,7 @@ struct finding {
 struct findings {
 	struct finding *list;
 	size_t count, failures;
+	const char *refused; /* the cache directory if that is not used: its consequences are not reported again */
 };
 
 __attribute__((format(printf, 4, 5))) void finding_add(struct findings *findings, enum finding_level level,
@@ -71,13 +72,13 @@ enum doctor_calls { DOCTOR_CALLS_NONE, DOCTOR_CALLS_SEEN, DOCTOR_CALLS_PASS_BY }
 void doctor_object(struct findings *findings, const char *path, const enum doctor_calls calls[DOCTOR_COMPILERS]);
 
 /*
- * A program to run, its LD_PRELOAD, descriptors for its standard output and standard error (-1: inherited), and further
- * environment variables.
+ * A program to run, its LD_PRELOAD, a descriptor for its standard output (-1: inherited), and further environment
+ * variables.
  */
 struct doctor_start {
 	char *const *argv;
 	const char *preload;
-	int output, error;
+	int output;
 	const char *(*more)[2]; /* names and values; the last name is NULL */
 };
 /*

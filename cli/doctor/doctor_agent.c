@@ -46,7 +46,7 @@ void doctor_agent(struct findings *findings, const struct settings *settings)
 	enum agent_outcome outcome;
 	char path[PATH_MAX];
 
-	if (!settings->agent || !settings->directory) {
+	if (!settings->agent || !settings->directory || findings->refused) {
 		return;
 	}
 	if (agent_socket_path(settings->agent, settings->directory, path) < 0) {

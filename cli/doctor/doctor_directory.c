@@ -25,30 +25,41 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-/* Examines the directory again, to report which test of cache/trust.c it failed. */
+static void note_refused(struct findings *findings, const struct settings *settings, const char *reason)
+{
+	findings->refused = settings->directory;
+	finding_add(findings, FINDING_FAIL, "directory", "directory %s is not used: %s", settings->directory, reason);
+}
+
+/*
+ * Examines the directory again, to report which test of cache/trust.c it failed. A change of its mode is suggested only
+ * if it is a directory of this user and nobody shares it, which the sticky bit of /tmp shows.
+ */
 static void note_distrust(struct findings *findings, const struct settings *settings)
 {
-	const char *path = settings->directory;
+	char reason[128] = "a directory inside it is not trusted";
 	struct stat found;
 
-	if (lstat(path, &found) < 0) {
-		finding_add(findings, FINDING_FAIL, "directory", "directory %s: %s", path, strerror(errno));
-	} else if (found.st_mode & S_IWOTH) {
-		finding_add(findings, FINDING_FAIL, "directory",
-		            "directory %s has mode %o: others can write to it, so it is not used; chmod %s", path,
-		            found.st_mode & 07777, settings->shared ? "o-w" : "go-w");
-	} else if ((found.st_mode & S_IWGRP) && !settings->shared) {
-		finding_add(findings, FINDING_FAIL, "directory",
-		            "directory %s has mode %o: its group can write to it; chmod g-w, or NVRTCCACHE_SHARED=1",
-		            path, found.st_mode & 07777);
-	} else if (!trust_owner(&found)) {
-		finding_add(findings, FINDING_FAIL, "directory",
-		            "directory %s belongs to user %u, not to %u, so it is not used", path, found.st_uid,
-		            geteuid());
-	} else {
-		finding_add(findings, FINDING_FAIL, "directory", "directory %s, or its v1: %s", path,
-		            console_reason(-EPERM));
+	if (lstat(settings->directory, &found) < 0) {
+		note_refused(findings, settings, strerror(errno));
+		return;
 	}
+	if (!trust_owner(&found)) {
+		snprintf(reason, sizeof(reason), "it belongs to user %u, not to %u; name another by NVRTCCACHE_DIR",
+		         found.st_uid, geteuid());
+	} else if (found.st_uid != geteuid() || (found.st_mode & S_ISVTX)) {
+		snprintf(reason, sizeof(reason),
+		         "others share it (mode %o); name a directory of yours by NVRTCCACHE_DIR",
+		         found.st_mode & 07777);
+	} else if (found.st_mode & S_IWOTH) {
+		snprintf(reason, sizeof(reason), "others can write to it (mode %o); chmod %s", found.st_mode & 07777,
+		         settings->shared ? "o-w" : "go-w");
+	} else if ((found.st_mode & S_IWGRP) && !settings->shared) {
+		snprintf(reason, sizeof(reason),
+		         "its group can write to it (mode %o); chmod g-w, or NVRTCCACHE_SHARED=1",
+		         found.st_mode & 07777);
+	}
+	note_refused(findings, settings, reason);
 }
 
 static void note_file_system(struct findings *findings, int place)
@@ -181,23 +192,6 @@ static void note_present(struct findings *findings, const struct settings *setti
 	}
 }
 
-/* Opens the closest existing parent, on whose file system the directory will be. Returns a descriptor or -1. */
-static int open_above(const char *path)
-{
-	char *above = strdup(path);
-	int place = -1;
-
-	for (char *slash; above && place < 0 && (slash = strrchr(above, '/'));) {
-		slash[slash == above] = '\0';
-		place = open(above, O_PATH | O_DIRECTORY | O_CLOEXEC);
-		if (slash == above) {
-			break;
-		}
-	}
-	free(above);
-	return place;
-}
-
 static bool base_forbids(const struct settings *settings)
 {
 	char *base = settings->base_length > 0 ? strndup(settings->directory, settings->base_length) : NULL;
@@ -207,9 +201,28 @@ static bool base_forbids(const struct settings *settings)
 	return forbids;
 }
 
+/* Only a directory that exists has a file system: where it will be created may change until then. */
+static void note_missing(struct findings *findings, const struct settings *settings)
+{
+	if (settings->read_only) {
+		finding_add(findings, FINDING_WARN, "directory",
+		            "directory %s does not exist and NVRTCCACHE_READONLY is set: nothing is stored",
+		            settings->directory);
+	} else if (base_forbids(settings)) {
+		note_refused(findings, settings,
+		             settings->base_is_home
+		                 ? "$HOME does not exist or belongs to another user; set NVRTCCACHE_DIR"
+		                 : "$XDG_CACHE_HOME belongs to another user; set NVRTCCACHE_DIR");
+	} else {
+		finding_add(findings, FINDING_OK, "directory", "directory %s does not exist yet and can be created",
+		            settings->directory);
+	}
+}
+
 void doctor_directory(struct findings *findings, const struct settings *settings)
 {
 	enum place_state state;
+	struct stat found;
 	int error = 0, place;
 
 	if (!settings->directory) {
@@ -218,34 +231,15 @@ void doctor_directory(struct findings *findings, const struct settings *settings
 		return;
 	}
 	state = places_directory(settings, &error);
-	if (state == PLACES_REFUSED && error == -EPERM) {
+	if (state == PLACES_MISSING ||
+	    (error == -EACCES && lstat(settings->directory, &found) < 0 && base_forbids(settings))) {
+		note_missing(findings, settings);
+	} else if (state == PLACES_REFUSED && error == -EPERM) {
 		note_distrust(findings, settings);
-	} else if (state == PLACES_REFUSED && error == -EACCES && settings->read_only) {
-		finding_add(findings, FINDING_WARN, "directory",
-		            "directory %s does not exist and NVRTCCACHE_READONLY is set: nothing is stored",
-		            settings->directory);
 	} else if (state == PLACES_REFUSED) {
-		finding_add(findings, FINDING_FAIL, "directory", "directory %s cannot be used: %s", settings->directory,
-		            error == -ENOTDIR ? "it, or a parent of it, is a symbolic link or not a directory"
-		                              : console_reason(error));
-	} else if (state == PLACES_MISSING && settings->read_only) {
-		finding_add(findings, FINDING_WARN, "directory",
-		            "directory %s does not exist and NVRTCCACHE_READONLY is set: nothing is stored",
-		            settings->directory);
-	} else if (state == PLACES_MISSING && base_forbids(settings)) {
-		finding_add(findings, FINDING_FAIL, "directory",
-		            "directory %s is not created, because %s belongs to another user; set NVRTCCACHE_DIR",
-		            settings->directory,
-		            settings->base_is_home ? "$HOME does not exist or" : "$XDG_CACHE_HOME");
-	} else if (state == PLACES_MISSING) {
-		finding_add(findings, FINDING_OK, "directory", "directory %s does not exist yet and can be created",
-		            settings->directory);
-		place = open_above(settings->directory);
-		if (place >= 0) {
-			note_file_system(findings, place);
-			note_space(findings, settings, place);
-			close(place);
-		}
+		bool is_link = lstat(settings->directory, &found) == 0 && S_ISLNK(found.st_mode);
+
+		note_refused(findings, settings, is_link ? "it is a symbolic link" : console_reason(error));
 	} else {
 		place = open(settings->directory, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		if (place >= 0) {

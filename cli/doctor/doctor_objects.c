@@ -12,13 +12,16 @@
 
 #include <string.h>
 
-/* The prefix of each compiler's function names, and a function that every copy of the compiler defines (landmark). */
+/*
+ * The prefix of each compiler's function names, a function that every copy of the compiler defines (landmark), and a
+ * message of its own, by which a copy without symbols is found; NULL: none is known.
+ */
 static const struct {
-	const char *name, *title, *prefix, *landmark;
+	const char *name, *title, *prefix, *landmark, *message;
 } compilers[DOCTOR_COMPILERS] = {
-    {"nvrtc", "NVRTC", "nvrtc", "nvrtcCreateProgram"},
-    {"nvjitlink", "nvJitLink", "nvJitLink", "nvJitLinkCreate"},
-    {"nvvm", "libNVVM", "nvvm", "nvvmCreateProgram"},
+    {"nvrtc", "NVRTC", "nvrtc", "nvrtcCreateProgram", "nvrtc: error: invalid value for --gpu-architecture"},
+    {"nvjitlink", "nvJitLink", "nvJitLink", "nvJitLinkCreate", NULL},
+    {"nvvm", "libNVVM", "nvvm", "nvvmCreateProgram", NULL},
 };
 
 int doctor_compiler(const char *name)
@@ -76,10 +79,23 @@ void doctor_object(struct findings *findings, const char *path, const enum docto
 		return;
 	}
 	elf_file_each_symbol(&file, see_symbol, &seen);
+	for (int i = 0; i < DOCTOR_COMPILERS; i++) {
+		/* this reads the whole file, so it is done only if nothing of that compiler was seen */
+		seen.is_inside[i] |= calls[i] == DOCTOR_CALLS_NONE && compilers[i].message &&
+		                     memmem(file.bytes, file.size, compilers[i].message, strlen(compilers[i].message));
+	}
 	elf_file_close(&file);
 	for (int i = 0; i < DOCTOR_COMPILERS; i++) {
-		/* the compiler's own library is not reported; even if it was renamed, its name contains the prefix */
-		if (seen.is_inside[i] && !strstr(base, compilers[i].prefix)) {
+		/* the compiler's own library contains the prefix in its name, even if it was renamed */
+		bool is_library = strstr(base, compilers[i].prefix) != NULL;
+
+		if (seen.is_inside[i] && is_library && calls[i] == DOCTOR_CALLS_NONE) {
+			finding_add(
+			    findings, FINDING_WARN, "compiler",
+			    "loaded: %s, and no call reached the cache: none was made, or by private functions, as "
+			    "cuTile does",
+			    path);
+		} else if (seen.is_inside[i] && !is_library) {
 			finding_add(findings, FINDING_FAIL, "compiler",
 			            "inside: %s is linked statically into %s, where the cache cannot intercept it: not "
 			            "cached",

@@ -51,8 +51,7 @@ static int become_program(const struct doctor_start *start)
 			return errno;
 		}
 	}
-	if ((start->output >= 0 && dup2(start->output, STDOUT_FILENO) < 0) ||
-	    (start->error >= 0 && dup2(start->error, STDERR_FILENO) < 0)) {
+	if (start->output >= 0 && dup2(start->output, STDOUT_FILENO) < 0) {
 		return errno;
 	}
 	(void)execvp(start->argv[0], start->argv);

@@ -192,7 +192,8 @@ static void tell_log(struct findings *findings, const char *path)
 		line[strcspn(line, "\n")] = '\0';
 		words = words ? words + 3 : line;
 		/* repeated lines are skipped, because each process of a pool logs the same line */
-		if (!before || strcmp(before, words) != 0) {
+		if ((!before || strcmp(before, words) != 0) &&
+		    !(findings->refused && strstr(words, findings->refused))) {
 			finding_add(findings, FINDING_WARN, "log", "%s", words);
 		}
 		free(before);
@@ -324,8 +325,7 @@ void doctor_run(struct findings *findings, const char *library, const char *path
                 enum doctor_output output)
 {
 	const char *base = getenv("TMPDIR"), *others = getenv("LD_PRELOAD");
-	struct doctor_start start = {
-	    .argv = argv, .output = output == DOCTOR_OUTPUT_ERROR ? STDERR_FILENO : -1, .error = -1};
+	struct doctor_start start = {.argv = argv, .output = output == DOCTOR_OUTPUT_ERROR ? STDERR_FILENO : -1};
 	char place[200], *preload;
 
 	snprintf(place, sizeof(place), "%s/nvrtccache-doctor.XXXXXX", base && base[0] == '/' ? base : "/tmp");

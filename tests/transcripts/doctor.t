@@ -6,59 +6,53 @@ Where all is well it says so, and makes nothing.
   $ export NVRTCCACHE_MAX_SIZE=1M # there is room for this
   $ nvrtccache doctor
   ok    settings are valid
+  ok    not preloaded: 'nvrtccache run' preloads it into the program that it runs
   ok    library loads: $BUILD/libnvrtccache.so
-  ok    LD_PRELOAD is empty: 'nvrtccache run' sets it for the program that it runs
   ok    directory $TMP/cache does not exist yet and can be created
-  (ok  |warn)  .*file system.* (re)
-  ok    * free, size limit 1.0 MiB (glob)
   $ test -e cache
   [1]
-  $ mkdir -m 700 cache; nvrtccache doctor | grep cache
+  $ mkdir -m 700 cache; nvrtccache doctor
+  ok    settings are valid
+  ok    not preloaded: 'nvrtccache run' preloads it into the program that it runs
   ok    library loads: $BUILD/libnvrtccache.so
-  ok    LD_PRELOAD is empty: 'nvrtccache run' sets it for the program that it runs
   ok    directory $TMP/cache belongs to you and can be written
+  (ok  |warn)  .*file system.* (re)
+  ok    * free, size limit 1.0 MiB (glob)
   $ ls -A cache
 
 --json has every finding.
   $ nvrtccache doctor --json | json 'told["failures"], [f["level"] + " " + f["about"] for f in told["findings"]]'
-  \(0, \['ok settings', 'ok library', 'ok preload', 'ok directory', '(ok|warn) file system', 'ok space'\]\) (re)
+  \(0, \['ok settings', 'ok preload', 'ok library', 'ok directory', '(ok|warn) file system', 'ok space'\]\) (re)
   $ nvrtccache doctor --json $TMP/nowhere | json 'told["failures"], [f for f in told["findings"] if f["level"] == "FAIL"]'
   (1, [{'level': 'FAIL', 'about': 'program', 'text': '$TMP/nowhere: program not found'}])
 
-A library that is missing, or that no loader takes, is a FAIL, with the loader's words.
+A library that is missing, that no loader takes, or that is another one is a FAIL.
   $ echo 'no library' >text.so; mkdir 'a b'; cp $LIBRARY 'a b'
   $ fails() { # what is not ok, but for the kind of the file system; the exit status, unless it is 1 with a FAIL, 0 without
   >     nvrtccache doctor "$@" >out; status=$?; grep -E '^(warn|FAIL)' out | grep -v '^warn  .*file system.*: '
   >     grep -q ^FAIL out; [ $((status + $?)) = 1 ] || echo "[$status]"
   > }
-  $ for library in nowhere.so text.so 'a b/libnvrtccache.so'; do NVRTCCACHE_LIBRARY=$TMP/$library fails; done
+  $ for library in $TMP/nowhere.so $TMP/text.so "$TMP/a b/libnvrtccache.so" $NVRTC; do NVRTCCACHE_LIBRARY=$library fails; done
   FAIL  library: NVRTCCACHE_LIBRARY: '$TMP/nowhere.so' is not a readable file
-  FAIL  library: $TMP/text.so: ERROR: ld.so: object '$TMP/text.so' from LD_PRELOAD cannot be preloaded (*): ignored. (glob)
+  FAIL  library: the library cannot be loaded: $TMP/text.so: * (glob)
   FAIL  library: '$TMP/a b/libnvrtccache.so' cannot be preloaded: its path has a blank or a colon; NVRTCCACHE_LIBRARY can name a copy whose path has none
-  2> nvrtccache: NVRTCCACHE_LIBRARY: '$TMP/nowhere.so' is not a readable file
+  FAIL  library: */libnvrtc.so.13: not libnvrtccache.so, but another library (glob)
 
-What else LD_PRELOAD holds is named.
-  $ LD_PRELOAD=libm.so.6 nvrtccache doctor | grep LD_PRELOAD
-  ok    LD_PRELOAD contains libm.so.6; 'nvrtccache run' puts the library first
-  $ LD_PRELOAD=$LIBRARY nvrtccache doctor | grep LD_PRELOAD
-  ok    LD_PRELOAD contains the library
-  $ LD_PRELOAD=libm.so.6:$LIBRARY fails
+What LD_PRELOAD contains is reported: what precedes the library, and what ld.so ignored.
+  $ LD_PRELOAD=libm.so.6 nvrtccache doctor | grep -i preload
+  ok    LD_PRELOAD contains libm.so.6
+  ok    not preloaded: 'nvrtccache run' preloads it into the program that it runs
+  $ LD_PRELOAD=libm.so.6:$LIBRARY:libdl.so.2 nvrtccache doctor | grep -iE 'preload'
   warn  LD_PRELOAD: libm.so.6 comes before the library: functions that it replaces are called first
+  ok    LD_PRELOAD contains libdl.so.2
+  ok    preloaded and active: $BUILD/libnvrtccache.so (*); 'nvrtccache run' adds no copy (glob)
+  $ LD_PRELOAD=$TMP/nowhere.so nvrtccache doctor 2>/dev/null | grep LD_PRELOAD
+  warn  LD_PRELOAD: ld.so ignored '$TMP/nowhere.so', which it cannot find or load
 
-What the loader says of another preload, which it leaves out, is not said of the library.
-  $ LD_PRELOAD=$TMP/nowhere.so nvrtccache doctor 2>/dev/null | grep -E 'LD_PRELOAD|library'
-  warn  LD_PRELOAD: ERROR: ld.so: object '$TMP/nowhere.so' from LD_PRELOAD cannot be preloaded (*): ignored. (glob)
-  ok    library loads: $BUILD/libnvrtccache.so
-  ok    LD_PRELOAD contains $TMP/nowhere.so; 'nvrtccache run' puts the library first
-  $ LD_PRELOAD=$TMP/nowhere.so nvrtccache doctor /bin/sh >/dev/null 2>&1
-
-A library that is not where LD_PRELOAD says is a FAIL.
-  $ LD_PRELOAD=$TMP/nowhere.so:$TMP/nowhere/libnvrtccache.so nvrtccache doctor 2>/dev/null | grep -E 'LD_PRELOAD|library'
-  warn  LD_PRELOAD: ERROR: ld.so: object '$TMP/nowhere.so' from LD_PRELOAD cannot be preloaded (*): ignored. (glob)
-  FAIL  LD_PRELOAD: ERROR: ld.so: object '$TMP/nowhere/libnvrtccache.so' from LD_PRELOAD cannot be preloaded (*): ignored. (glob)
-  ok    library loads: $BUILD/libnvrtccache.so
-  $ LD_PRELOAD=$TMP/nowhere/libnvrtccache.so nvrtccache doctor >/dev/null 2>&1
-  [1]
+A copy of the library that ld.so ignored is a FAIL: a bare name that is in none of its directories, for example.
+  $ for copy in libnvrtccache.so $TMP/nowhere/libnvrtccache.so; do (export LD_PRELOAD=$copy; fails) 2>/dev/null; done
+  FAIL  LD_PRELOAD: ld.so ignored 'libnvrtccache.so', which it cannot find or load: 'nvrtccache env' prints a path that works
+  FAIL  LD_PRELOAD: ld.so ignored '$TMP/nowhere/libnvrtccache.so', which it cannot find or load: 'nvrtccache env' prints a path that works
 
 A foreign file in the journal's place is reported.
   $ (umask 077; mkdir cache/v1; echo 'somebody wrote this' >cache/v1/journal); fails
@@ -67,27 +61,37 @@ A foreign file in the journal's place is reported.
 
 A directory that is not used is a FAIL, with the reason.
   $ chmod 777 cache; fails
-  FAIL  directory $TMP/cache has mode 777: others can write to it, so it is not used; chmod go-w
-  $ chmod $(sed -n 's/.*so it is not used; chmod \([^ ]*\).*/\1/p' out) cache; fails
+  FAIL  directory $TMP/cache is not used: others can write to it (mode 777); chmod go-w
+  $ chmod $(sed -n 's/.*; chmod \([^ ]*\).*/\1/p' out) cache; fails
   $ chmod 770 cache; fails
-  FAIL  directory $TMP/cache has mode 770: its group can write to it; chmod g-w, or NVRTCCACHE_SHARED=1
+  FAIL  directory $TMP/cache is not used: its group can write to it (mode 770); chmod g-w, or NVRTCCACHE_SHARED=1
   $ NVRTCCACHE_SHARED=1 fails
   $ chmod 700 cache; NVRTCCACHE_SHARED=1 fails
   warn  NVRTCCACHE_SHARED is set, and the directory's group cannot write to it (mode 700): chmod 2770
   $ ln -s cache link; for directory in $TMP/link /proc/x /dev/null/x; do NVRTCCACHE_DIR=$directory fails; done
-  FAIL  directory $TMP/link cannot be used: it, or a parent of it, is a symbolic link or not a directory
-  FAIL  directory /proc/x cannot be used: (no files can be created in a kernel file system|Permission denied) (re)
-  FAIL  directory /dev/null/x cannot be used: it, or a parent of it, is a symbolic link or not a directory
+  FAIL  directory $TMP/link is not used: it is a symbolic link
+  FAIL  directory /proc/x is not used: (no files can be created in a kernel file system|Permission denied) (re)
+  FAIL  directory /dev/null/x is not used: Not a directory
+
+No change is suggested for a directory that others share: /tmp has the sticky bit.
+  $ mkdir -m 1777 tmp; NVRTCCACHE_DIR=$TMP/tmp fails
+  FAIL  directory $TMP/tmp is not used: others share it (mode 1777); name a directory of yours by NVRTCCACHE_DIR
+
+What follows from a directory that is not used is not reported again.
+# requires: [ -x $LINKED ]
+  $ NVRTCCACHE_AGENT=1 NVRTCCACHE_DIR=/dev/null/x fails $LINKED
+  FAIL  directory /dev/null/x is not used: Not a directory
+  warn  nvrtc: 3 not cached (directory 3)
   $ NVRTCCACHE_READONLY=1 NVRTCCACHE_DIR=$TMP/missing fails
   warn  directory $TMP/missing does not exist and NVRTCCACHE_READONLY is set: nothing is stored
   $ (unset NVRTCCACHE_DIR; HOME=relative fails; HOME=$TMP/no-home fails)
   FAIL  no cache directory: none of NVRTCCACHE_DIR, XDG_CACHE_HOME and HOME is an absolute path
-  FAIL  directory $TMP/no-home/.cache/nvrtccache is not created, because $HOME does not exist or belongs to another user; set NVRTCCACHE_DIR
+  FAIL  directory $TMP/no-home/.cache/nvrtccache is not used: $HOME does not exist or belongs to another user; set NVRTCCACHE_DIR
 
 Nor is another user's.
 # requires: [ $(id -u) = 0 ] && chmod 711 . .. && setpriv --reuid=23456 --clear-groups $BUILD/nvrtccache version
   $ mkdir others; chown 12345 others; NVRTCCACHE_DIR=$TMP/others setpriv --reuid=23456 --clear-groups nvrtccache doctor | grep FAIL
-  FAIL  directory $TMP/others belongs to user 12345, not to 23456, so it is not used
+  FAIL  directory $TMP/others is not used: it belongs to user 12345, not to 23456; name another by NVRTCCACHE_DIR
 
 Free space is held against the cap; none is a FAIL.
 # requires: unshare -m true
@@ -199,6 +203,13 @@ A static program, and one with the compiler inside, are FAILs.
   warn  no compilation reached the library
   FAIL  inside: NVRTC is linked statically into $BUILD/tests/fixtures/loader/private_linked, where the cache cannot intercept it: not cached
 
+So is one whose compiler has no symbols, as in Warp: a message of NVRTC is found.
+  $ cp /bin/true inside; fails ./inside
+  warn  no compilation reached the library
+  $ printf 'nvrtc: error: invalid value for --gpu-architecture (%s)' >>inside; fails ./inside
+  warn  no compilation reached the library
+  FAIL  inside: NVRTC is linked statically into ./inside, where the cache cannot intercept it: not cached
+
 A setuid program is a FAIL.
 # requires: [ -x $LINKED ] && [ $(id -u) = 0 ]
   $ cp $LINKED privileged; chown 12345 privileged; chmod 4755 privileged; fails ./privileged
@@ -215,10 +226,11 @@ A program that is linked with libNVVM is reported.
   $ fails $BUILD/tests/nvvm/linked
   warn  no compilation reached the library
   warn  linked: $BUILD/tests/nvvm/linked imports functions of libNVVM, and no call reached the cache: none was made, or they bypass it
+  warn  loaded: $BUILD/tests/fake/nvvm/libnvvm.so.4, and no call reached the cache: none was made, or by private functions, as cuTile does
 
 A script is run, with its arguments; one that nothing runs is a FAIL.
   $ printf '#!/bin/sh\necho "$@"\n' >script; printf '#!/usr/bin/env -S sh -e\n' >script2; printf '#!%s\n' $TMP/gone/sh >script3; printf '#!%s\n' $TMP/script >script4
-  $ chmod 755 script*; nvrtccache doctor ./script a 'b c' | grep -vE '^ok    [dlsLS0-9]|file system in memory'
+  $ chmod 755 script*; nvrtccache doctor ./script a 'b c' | grep -vE '^ok    [dlnsLS0-9]|file system in memory'
   ok    ./script is a script that /bin/sh runs
   a b c
   warn  no compilation reached the library
