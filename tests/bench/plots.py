@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Draws what a hit costs by size of the source, number of headers, entries, processes and threads, as build/plots/*.svg, and
-prints the same numbers. matplotlib comes from PyPI, into build/plots.
+"""Draws what a hit costs by size of the source, number of headers, entries, processes and threads, as build/plots/*.svg (and
+*-dark.svg), and prints the same numbers. matplotlib comes from PyPI, into build/plots.
 
 usage: plots.py BUILD      environment: NVRTC_LIB (the library), PLOTS_ENTRIES (default: 100000)
 """
@@ -82,14 +82,17 @@ def threads(count):
     return [run(cached("cache", LIFE_THREADS=str(count)), ["trivial"], 2000)["threads"][0] / 1e3]
 
 
+THEMES = {"": {"ink": "#1b1d21", "page": "#ffffff", "lines": ["#d55e00", "#0072b2", "#009e73"]},
+          "-dark": {"ink": "#e6e8eb", "page": "#14161a", "lines": ["#ee7a2b", "#4a9fdc", "#1fb58a"]}}
 LINES = ["compile", "disk hit, fresh process", "memory hit"]
 PLOTS = [
-    ("source", "bytes of source", "us", LINES, [10 ** k for k in range(3, 7)], lambda n: hits(source(n))),
-    ("headers", "headers", "us", LINES, [1, 10, 100, 1000], lambda n: hits(headers(n))),
-    ("entries", "entries in the cache", "us", LINES, [10 ** k for k in range(7) if 10 ** k <= int(os.environ.get("PLOTS_ENTRIES", 100000))],
-     entries),
-    ("processes", "processes at a time", "us", ["disk hit, fresh process"], [1, 2, 4, 8, 16, 32], processes),
-    ("threads", "threads", "thousands per second", ["memory hits"], [1, 2, 4, 8, 16, 32], threads),
+    ("source", "A hit by size of the source", "bytes of source", "µs", LINES, [10 ** k for k in range(3, 7)], lambda n: hits(source(n))),
+    ("headers", "A hit by number of headers", "headers", "µs", LINES, [1, 10, 100, 1000], lambda n: hits(headers(n))),
+    ("entries", "A hit by size of the cache", "entries in the cache", "µs", LINES,
+     [10 ** k for k in range(7) if 10 ** k <= int(os.environ.get("PLOTS_ENTRIES", 100000))], entries),
+    ("processes", "A hit among other processes", "processes at a time", "µs", ["disk hit, fresh process"], [1, 2, 4, 8, 16, 32],
+     processes),
+    ("threads", "Hits of all threads together", "threads", "thousands per second", ["memory hits"], [1, 2, 4, 8, 16, 32], threads),
 ]
 
 
@@ -103,33 +106,40 @@ def get_matplotlib():
         os.execve(python, [python, *sys.argv], os.environ)
 
 
-def draw(name, across, up, lines, numbers, values):
+def draw(path, title, across, up, lines, numbers, values, theme):
     import matplotlib
     matplotlib.use("svg")
     from matplotlib import pyplot
 
-    figure, axes = pyplot.subplots(figsize=(6, 4))
-    for line, column in zip(lines, zip(*values)):
-        axes.plot(numbers, column, marker="o", label=line)
+    ink, page = theme["ink"], theme["page"]
+    pyplot.rcParams.update({"text.color": ink, "axes.labelcolor": ink, "axes.edgecolor": ink, "xtick.color": ink, "ytick.color": ink,
+                            "axes.facecolor": page, "figure.facecolor": page, "savefig.facecolor": page})
+    figure, axes = pyplot.subplots(figsize=(7, 4))
+    for line, column, color in zip(lines, zip(*values), theme["lines"]):
+        axes.plot(numbers, column, marker="o", color=color)
+        axes.annotate(line, (numbers[-1], column[-1]), xytext=(9, 0), textcoords="offset points", va="center", color=color)
     axes.set_xscale("log")
     if len(lines) > 1:
         axes.set_yscale("log")
     else:
         axes.set_ylim(bottom=0)
     axes.set(xlabel=across, ylabel=up)
+    axes.set_title(title, loc="left")
     axes.grid(True, which="major", alpha=0.3)
-    axes.legend()
-    figure.savefig(os.path.join(build, "plots", name + ".svg"), bbox_inches="tight")
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.savefig(path, bbox_inches="tight")
+    pyplot.close(figure)
 
 
 def main():
-    for name, across, up, lines, numbers, measure in PLOTS:
+    for name, title, across, up, lines, numbers, measure in PLOTS:
         print(f"{across:<22}" + "".join(f"{line:>26}" for line in lines) + f"  {up}")
         values = []
         for number in numbers:
             values.append(measure(number))
             print(f"{number:<22,}" + "".join(f"{value:>26,.1f}" for value in values[-1]), flush=True)
-        draw(name, across, up, lines, numbers, values)
+        for suffix, theme in THEMES.items():
+            draw(os.path.join(build, "plots", name + suffix + ".svg"), title, across, up, lines, numbers, values, theme)
     print(f"drawn: {os.path.join(sys.argv[1], 'plots')}/*.svg")
 
 
