@@ -23,6 +23,7 @@ options_of() { "$COMMAND" "$1" --help | sed -nE '/^Options:/,/^$/s/^  (-.,|   ) 
 # lines of the first file that are not in the second
 missing() { sort -u "$1" >"$tmp/a" && sort -u "$2" >"$tmp/b" && comm -23 "$tmp/a" "$tmp/b" >"$tmp/missing" && cat "$tmp/missing" && [ ! -s "$tmp/missing" ]; }
 
+not_in() { ! grep -nE -- "$@"; }
 documents options "$manual" >"$tmp/options"
 documents synopsis "$manual" >"$tmp/synopsis"
 options_agree() {
@@ -34,6 +35,8 @@ options_agree() {
 	missing "$tmp/help" "$tmp/named" || { echo "... these the manual does not have" && return 1; }
 	missing "$tmp/given" "$tmp/help" || { echo "... these are in the manual alone" && return 1; }
 }
+# After .RS a paragraph looks as if it belonged to the option above it.
+check "No paragraph of a manual is indented like an option's text." not_in '^\.RS' "$manual" "$top/docs/nvrtccache-agent.1"
 for verb in "${verbs[@]}"; do
 	check "The manual has a section of $verb and each of its options, and no others." options_agree "$verb"
 done
