@@ -1,26 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Each question uses a connection of its own, so that no descriptor stays open between calls, which a host could close
- * or a forked child could share. The only state is the breaker and the sum of useless waits. The clock is read from the
- * kernel directly, because a wait must also end under libfaketime.
+ * or a forked child could share. The only state is the pause after a failure and the sum of useless waits. The clock
+ * is read from the kernel directly, because a wait must also end under libfaketime.
  */
 #include "cache/agent.h"
 
 #include "cache/agent_socket.h"
-#include "cache/breaker.h"
 #include "cache/calls.h"
+#include "cache/pause.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
 
-#define MS     INT64_C(1000000)
-#define SECOND (1000 * MS)
+#define MS INT64_C(1000000)
 
 #define NOTICED (3 * MS) /* an idle agent answers within this time, so a shorter useless wait does not count */
 
-static const struct breaker_rule rule = {.failures = 1, .first_ns = 5 * SECOND, .longest_ns = 300 * SECOND};
-static struct breaker breaker;
+static struct pause after_failure;
 static _Atomic int64_t wasted; /* nanoseconds of useless waits since the last useful one */
 
 static const struct {
@@ -222,53 +220,41 @@ static enum agent_outcome await_answer(const struct question *question, const st
 	}
 }
 
-/* Useless answers that were fast are added up, because all of them together may not take longer than one question. */
-static bool took_too_long(const struct agent_options *options, int64_t waited)
+/* What is too short to notice is not added up, because an idle agent answers within that time. */
+static bool took_too_long(const struct agent_options *options, int64_t lost)
 {
-	if (waited <= NOTICED) {
-		return false;
-	}
-	return waited > first_limit(options) || atomic_fetch_add(&wasted, waited) + waited > options->wait_ms * MS;
+	return lost > NOTICED &&
+	       (lost > first_limit(options) || atomic_fetch_add(&wasted, lost) + lost > options->wait_ms * MS);
 }
 
-/* Called after the second look-up, because an agent that answers FOUND without having stored an entry is useless. */
-void agent_judge(const struct agent_options *options, const struct agent_question *question, uint64_t spared)
-{
-	bool vain = spared < (uint64_t)question->waited;
-	bool failed = vain && took_too_long(options, question->waited);
-
-	if (failed || !vain) {
-		atomic_store(&wasted, 0);
-	}
-	if (failed) {
-		(void)breaker_failed(&breaker, &rule, question->seen, call_clock_straight());
-	} else {
-		breaker_answered(&breaker, question->seen);
-	}
-}
-
-void agent_overheard(const struct agent_options *options, int64_t waited, uint64_t spared)
+void agent_weigh(const struct agent_options *options, int64_t seen, int64_t waited, uint64_t spared)
 {
 	int64_t now = call_clock_straight();
-	int64_t seen;
+	int64_t lost = spared < (uint64_t)waited ? waited - (int64_t)spared : 0;
+	bool is_overheard = seen < 0;
 
-	/* if a probe is due, the question of the other process counts as the probe */
-	if (options->said && options->wait_ms > 0 && waited > first_limit(options) &&
-	    spared < (uint64_t)(waited - first_limit(options)) && breaker_allows(&breaker, &rule, now, &seen)) {
-		(void)breaker_failed(&breaker, &rule, seen, now);
+	/* the question of another process counts only if this one could ask */
+	if (!options->said || options->wait_ms == 0 || (is_overheard && !pause_is_over(&after_failure, now, &seen))) {
+		return;
+	}
+	if (took_too_long(options, lost)) {
+		atomic_store(&wasted, 0);
+		pause_begin(&after_failure, seen, now);
+	} else if (!is_overheard) {
+		pause_end(&after_failure, seen);
+		atomic_store(&wasted, lost == 0 ? 0 : atomic_load(&wasted));
 	}
 }
 
 /* Measures from before the connection is made, because a slow connect() is part of the time that the process waits. */
 static enum agent_outcome ask_agent(const struct agent_options *options, const uint8_t key[ENTRY_KEY_BYTES],
-                                    struct agent_question *ret_question)
+                                    int64_t *ret_seen)
 {
 	struct question question = {.socket = -1};
-	struct agent_question asked = {0};
 	int64_t began = call_clock_straight();
 	enum agent_outcome outcome;
 
-	if (!breaker_ask(&breaker, &rule, began, &asked.seen)) {
+	if (!pause_ask(&after_failure, began, ret_seen)) {
 		return AGENT_FETCH_SKIPPED;
 	}
 	outcome = begin_question(&question, options, AGENT_FETCH, key);
@@ -276,29 +262,22 @@ static enum agent_outcome ask_agent(const struct agent_options *options, const u
 		outcome = await_answer(&question, options, began);
 	}
 	close_question(&question);
-	asked.waited = call_clock_straight() - began;
-	switch (outcome) {
-	case AGENT_FETCH_FOUND: /* the caller finds out whether the answer is useful, and calls agent_judge() */
-		*ret_question = asked;
-		break;
-	case AGENT_FETCH_ABSENT:
-	case AGENT_FETCH_DOWN:
-		agent_judge(options, &asked, 0);
-		break;
-	default:
-		(void)breaker_failed(&breaker, &rule, asked.seen, call_clock_straight());
+	if (outcome == AGENT_FETCH_ABSENT || outcome == AGENT_FETCH_DOWN) {
+		agent_weigh(options, *ret_seen, call_clock_straight() - began, 0);
+	} else if (outcome != AGENT_FETCH_FOUND) {
+		pause_begin(&after_failure, *ret_seen, call_clock_straight());
 	}
 	return outcome;
 }
 
 enum agent_outcome agent_fetch(const struct agent_options *options, const uint8_t key[ENTRY_KEY_BYTES],
-                               struct agent_question *ret_question)
+                               int64_t *ret_seen)
 {
 	int saved = errno;
 	enum agent_outcome outcome = AGENT_FETCH_NOT_ASKED;
 
 	if (options->said && options->directory.path && options->wait_ms > 0) {
-		outcome = ask_agent(options, key, ret_question);
+		outcome = ask_agent(options, key, ret_seen);
 		errno = saved;
 	}
 	return outcome;
@@ -310,12 +289,12 @@ static void report_stored(const struct agent_options *options, const uint8_t key
 	int64_t now = call_clock_straight();
 	int64_t seen;
 
-	/* not breaker_ask(): a message that is accepted does not show that the agent answers, so this is no probe */
-	if (!breaker_allows(&breaker, &rule, now, &seen)) {
+	/* not pause_ask(): a message that is accepted does not show that the agent answers */
+	if (!pause_is_over(&after_failure, now, &seen)) {
 		return;
 	}
 	if (begin_question(&question, options, AGENT_STORED, key) != AGENT_FETCH_FOUND) {
-		(void)breaker_failed(&breaker, &rule, seen, now);
+		pause_begin(&after_failure, seen, now);
 	}
 	close_question(&question);
 }

@@ -2,7 +2,7 @@
 /*
  * agent: asks the node's agent for a result, and reports stored results to it (docs/DESIGN.md G1, G2)
  *
- *     connect --FETCH--> first answer within wait_ms/3 --STARTED--> answer within wait_ms --FOUND--> look up, judge
+ *     connect --FETCH--> first answer within wait_ms/3 --STARTED--> answer within wait_ms --FOUND--> look up, weigh
  *        |                    |                                         |
  *        |                    `-- ABSENT, DOWN: not found               `-- ABSENT, DOWN: not found
  *        `-- not running, another user's agent, no answer in time, invalid answer: a failure
@@ -10,16 +10,16 @@
  * The agent stores the entries that it fetches in the cache directory; no payload crosses the socket. After
  * AGENT_FETCH_FOUND the caller looks up the key in the directory again.
  *
- * A failure opens the circuit breaker (cache/breaker.h): the agent is not asked for 5 s, then 10 s, and so on up to
- * five minutes. An answer that took longer than wait_ms/3 and longer than it saved also counts as a failure. So a dead,
- * stopped or hung agent costs a process wait_ms/3 (100 ms by default), and again at each probe.
+ * After a failure the agent is not asked for 5 s, then 10 s, and so on up to five minutes (cache/pause.h). Answers that
+ * took longer than they saved count as a failure too, if they took too long together. So a dead, stopped or hung agent
+ * costs a process wait_ms/3 (100 ms by default), and again after each pause.
  *
- * Calling sequence: agent_fetch() after a miss. After AGENT_FETCH_FOUND, look up again and call agent_judge(). After
+ * Calling sequence: agent_fetch() after a miss. After AGENT_FETCH_FOUND, look up again and call agent_weigh(). After
  * store_put(), agent_stored(). If `said` is NULL, agent_fetch() and agent_stored() make no system call.
  * Errors: outcomes; errno is preserved. Threads: any. Signals: not from handlers; the host's handlers run while a call
  * waits. Cancellation: must be off, or the socket stays open. Fork: nothing to do. If
  * another thread forks during a question, the child has a copy of the socket (O_CLOEXEC) until it calls exec or exits.
- * State: the breaker, and the sum of useless waits. Descriptors: closed before the call returns, unless the host has
+ * State: the pause, and the sum of useless waits. Descriptors: closed before the call returns, unless the host has
  * closed them, because then the number may belong to a file of the host.
  */
 #ifndef CACHE_AGENT_H
@@ -60,26 +60,17 @@ enum agent_outcome {
 const char *agent_outcome_name(enum agent_outcome outcome);
 const char *agent_outcome_words(enum agent_outcome outcome);
 
-/* The values of a question that agent_judge() needs. */
-struct agent_question {
-	int64_t seen;   /* from breaker_ask() */
-	int64_t waited; /* ns */
-};
-
-/* Asks the agent for `key` and waits for the answer. `ret_question` is written only with AGENT_FETCH_FOUND. */
+/* Asks the agent for `key` and waits for the answer. `ret_seen` is for agent_weigh(), after AGENT_FETCH_FOUND. */
 enum agent_outcome agent_fetch(const struct agent_options *options, const uint8_t key[ENTRY_KEY_BYTES],
-                               struct agent_question *ret_question);
+                               int64_t *ret_seen);
 /*
- * Reports how useful the answer was. `spared` is the time in nanoseconds that the compilation would have taken; 0: the
- * call has to be compiled nevertheless.
+ * Reports that the process waited `waited` nanoseconds for the agent, and that this spared it a compilation of `spared`
+ * nanoseconds (0: none). AGENT_OVERHEARD instead of `seen`: it waited for the result of another process, which may have
+ * asked the agent. Otherwise each of several processes that start together would ask a hung agent, while the others
+ * wait for it. What all waits lost may not be longer than one question.
  */
-void agent_judge(const struct agent_options *options, const struct agent_question *question, uint64_t spared);
-/*
- * Reports that this process waited `waited` nanoseconds for the result of another process, which may have asked the
- * agent meanwhile. A wait that is longer than the compilation by more than wait_ms/3 counts as a failure here too.
- * Otherwise each of several processes that start together would ask a hung agent itself, while the others wait for it.
- */
-void agent_overheard(const struct agent_options *options, int64_t waited, uint64_t spared);
+#define AGENT_OVERHEARD (-1)
+void agent_weigh(const struct agent_options *options, int64_t seen, int64_t waited, uint64_t spared);
 /* Reports a stored result with one message, and does not wait for an answer. */
 void agent_stored(const struct agent_options *options, const uint8_t key[ENTRY_KEY_BYTES]);
 

@@ -115,8 +115,8 @@ struct attempt {
 	struct observed observed;
 	struct event *event; /* what is reported about the call */
 	struct compile_lock compile_lock;
+	int64_t asked;                     /* of the question to the node's agent, for agent_weigh() */
 	enum compile_lock_outcome outcome; /* reported to the waiters when the compile lock is released */
-	struct agent_question question;    /* the question to the node's agent, if it was asked */
 };
 
 /* Returns NULL if there is no memory. */
@@ -201,10 +201,8 @@ void verify_compare(const struct handle *handle, const struct attempt *attempt, 
  */
 bool fetch_from_agent(struct attempt *attempt);
 /*
- * Reports the result of the last look-up to the circuit breaker (`entry` NULL: nothing was found). The breaker backs
- * off from an agent that takes longer than the compiler, or whose entry is not found. A process that waited for the
- * result of another one reports the duration of that wait likewise, because the other process may have waited for the
- * agent. So not every process has to ask a slow agent itself.
+ * Weighs the wait for the agent against what the entry of the last look-up saves (NULL: nothing was found), and
+ * likewise a wait for the result of another process (agent_weigh()).
  */
 void fetch_judge_agent(const struct attempt *attempt, const struct entry *entry);
 /* Tells the agent that an entry with that key was stored. */

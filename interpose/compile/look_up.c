@@ -313,7 +313,7 @@ bool fetch_from_agent(struct attempt *attempt)
 	}
 	options = options_now();
 	event->asking.start_ns = runtime_clock();
-	event->agent = agent_fetch(&options, attempt->finding.key.bytes, &attempt->question);
+	event->agent = agent_fetch(&options, attempt->finding.key.bytes, &attempt->asked);
 	event->asking.ns = (uint64_t)(runtime_clock() - event->asking.start_ns);
 	count_outcome(event->agent, event->asking.ns);
 	return event->agent == AGENT_FETCH_FOUND;
@@ -331,9 +331,9 @@ void fetch_judge_agent(const struct attempt *attempt, const struct entry *entry)
 	}
 	options = options_now();
 	if (said == AGENT_FETCH_FOUND) {
-		agent_judge(&options, &attempt->question, spared);
+		agent_weigh(&options, attempt->asked, (int64_t)attempt->event->asking.ns, spared);
 	} else if (entry && said == AGENT_FETCH_NOT_ASKED && attempt->compile_lock.spent > 0) {
-		agent_overheard(&options, attempt->compile_lock.spent, spared);
+		agent_weigh(&options, AGENT_OVERHEARD, attempt->compile_lock.spent, spared);
 	}
 }
 

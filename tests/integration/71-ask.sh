@@ -256,7 +256,7 @@ check "One that finds slowly what takes longer to compile is asked each time." s
 
 overheard() { # one is held up, and whoever waited for its result asks no more
 	local first i
-	new_cache && export NVRTCCACHE_AGENT_WAIT=3s && agent hung || return
+	new_cache && export NVRTCCACHE_AGENT_WAIT=1500ms && agent hung || return
 	preloaded "$ODD" 9 "$SO13" load compile=1 9>/dev/null >/dev/null 2>&1 &
 	first=$!
 	for ((i = 0; i < 1000; i++)); do grep -q '^fetch' "$told" && break; sleep 0.02; done

@@ -140,14 +140,14 @@ static void stop(void)
 	cr_expect_eq(descriptors_open(), agent.descriptors);
 }
 
-static _Thread_local struct agent_question question; /* of the last answer FOUND */
+static _Thread_local int64_t asked; /* of the last question */
 
 static enum agent_outcome fetch(void)
 {
 	enum agent_outcome outcome;
 
 	errno = ETXTBSY;
-	outcome = agent_fetch(&agent.options, key, &question);
+	outcome = agent_fetch(&agent.options, key, &asked);
 	cr_expect_eq(errno, ETXTBSY);
 	return outcome;
 }
@@ -209,7 +209,7 @@ static int ask_once(const struct failure *failure)
 	return atomic_load(&agent.asked) == 1 ? 0 : 1;
 }
 
-/* In children, because each case needs a new breaker. */
+/* In children, because each case needs a new state. */
 Test(agent, a_failing_agent_is_not_asked_again_for_a_while)
 {
 	for (size_t i = 0; i < COUNT(failures); i++) {
@@ -223,7 +223,7 @@ static int ask_ten_times(const char *script)
 	start(script);
 	for (int i = 0; i < 10; i++) {
 		if (fetch() == AGENT_FETCH_FOUND) {
-			agent_judge(&agent.options, &question, 0);
+			agent_weigh(&agent.options, asked, SLOW_MS * INT64_C(1000000), 0);
 		}
 	}
 	stop();
@@ -238,37 +238,42 @@ Test(agent, an_agent_with_slow_useless_answers_is_asked_once)
 	cr_expect_eq(in_child(ask_ten_times("S~F")), 1);
 }
 
+/* Weighs a wait of so many quarters of the time that one question may take. */
+static void wait_quarters(int quarters, uint64_t spared)
+{
+	agent_weigh(&agent.options, 0, quarters * (2 * SLOW_MS) * INT64_C(1000000) / 4, spared);
+}
+
 Test(agent, quick_useless_answers_together_may_take_as_long_as_one_question)
 {
-	const struct agent_question quick = {.waited = (2 * SLOW_MS - 1) * INT64_C(1000000) / 4};
-	const struct agent_question at_once = {.waited = 3000000};
-
-	agent.options.wait_ms = 2 * SLOW_MS - 1;
+	agent.options.wait_ms = 2 * SLOW_MS;
 	start("SA");
 	for (int i = 0; i < 4; i++) {
-		agent_judge(&agent.options, &quick, 0);
+		wait_quarters(1, 0);
 	}
-	agent_judge(&agent.options, &quick, UINT64_MAX);
-	for (int i = 0; i < 4; i++) {
-		agent_judge(&agent.options, &quick, 0);
-		agent_judge(&agent.options, &at_once, 0);
+	wait_quarters(1, UINT64_MAX); /* one that saves more than it takes forgives those before */
+	for (int i = 0; i < 3; i++) {
+		wait_quarters(1, 0);
+		agent_weigh(&agent.options, 0, 3000000, 0);
 	}
 	cr_expect_eq(fetch(), AGENT_FETCH_ABSENT);
-	agent_judge(&agent.options, &quick, 0);
+	wait_quarters(1, 0);
+	wait_quarters(1, 0);
 	cr_expect_eq(fetch(), AGENT_FETCH_SKIPPED);
 	stop();
 }
 
 Test(agent, a_slow_agent_is_asked_again_if_its_answer_saved_more_time_than_it_took)
 {
-	static const struct agent_question late = {.waited = SLOW_MS * INT64_C(1000000)};
+	const int64_t third = 2 * SLOW_MS * INT64_C(1000000) / 3;
 
-	agent.options.wait_ms = 2 * SLOW_MS - 1;
+	agent.options.wait_ms = 2 * SLOW_MS;
 	start("SA");
-	agent_judge(&agent.options, &late, (uint64_t)late.waited);
-	agent_judge(&agent.options, &late, UINT64_MAX);
+	agent_weigh(&agent.options, 0, 10 * third, (uint64_t)(10 * third));
+	agent_weigh(&agent.options, 0, 10 * third, UINT64_MAX);
+	agent_weigh(&agent.options, 0, 10 * third, (uint64_t)(9 * third));
 	cr_expect_eq(fetch(), AGENT_FETCH_ABSENT);
-	agent_judge(&agent.options, &late, (uint64_t)late.waited - 1);
+	agent_weigh(&agent.options, 0, 10 * third, (uint64_t)(9 * third) - 1);
 	cr_expect_eq(fetch(), AGENT_FETCH_SKIPPED);
 	stop();
 }
@@ -276,14 +281,13 @@ Test(agent, a_slow_agent_is_asked_again_if_its_answer_saved_more_time_than_it_to
 /* Otherwise each of many processes in step would wait for the agent, one after another. */
 Test(agent, useless_waits_of_another_process_count)
 {
-	const int64_t waited = SLOW_MS * INT64_C(1000000);
-	const int64_t third = (2 * SLOW_MS - 1) * INT64_C(1000000) / 3;
+	const int64_t third = 2 * SLOW_MS * INT64_C(1000000) / 3;
 
-	agent.options.wait_ms = 2 * SLOW_MS - 1;
+	agent.options.wait_ms = 2 * SLOW_MS;
 	start("SA");
-	agent_overheard(&agent.options, waited, (uint64_t)(waited - third));
+	agent_weigh(&agent.options, AGENT_OVERHEARD, 10 * third, (uint64_t)(9 * third));
 	cr_expect_eq(fetch(), AGENT_FETCH_ABSENT);
-	agent_overheard(&agent.options, waited, (uint64_t)(waited - third - 1));
+	agent_weigh(&agent.options, AGENT_OVERHEARD, 10 * third, (uint64_t)(9 * third) - 1);
 	cr_expect_eq(fetch(), AGENT_FETCH_SKIPPED);
 	stop();
 }
@@ -405,7 +409,7 @@ Test(agent, with_a_wait_of_zero_the_agent_gets_reports_but_no_questions)
 
 static void fetch_and_tell(void *context, unsigned step)
 {
-	(void)agent_fetch(context, key, &question);
+	(void)agent_fetch(context, key, &asked);
 	agent_stored(context, key);
 }
 
@@ -419,7 +423,7 @@ Test(agent, without_a_configured_agent_no_system_call_is_made)
 	cr_expect_eq(counts[1].all, 0);
 }
 
-Test(agent, with_an_open_breaker_a_question_costs_one_clock_read)
+Test(agent, during_a_pause_a_question_costs_one_clock_read)
 {
 	struct syscalls counts[2];
 
@@ -481,7 +485,7 @@ static int ask_without_standard_descriptors(void)
 	for (int i = 0; i < 3; i++) {
 		(void)close(i);
 	}
-	good = agent_fetch(&agent.options, key, &question) == AGENT_FETCH_ABSENT;
+	good = agent_fetch(&agent.options, key, &asked) == AGENT_FETCH_ABSENT;
 	for (int i = 0; i < 3; i++) {
 		good = good && fcntl(i, F_GETFD) < 0;
 	}
@@ -595,7 +599,7 @@ static void end(pid_t child)
 	(void)waitpid(child, NULL, 0);
 }
 
-/* Fetches in a child, which has a new breaker. */
+/* Fetches in a child, which has a new state. */
 static enum agent_outcome fetch_as(uid_t user, gid_t group, gid_t member)
 {
 	return (enum agent_outcome)in_child(
