@@ -214,7 +214,7 @@ struct compiler {
 	    artifact_head; /* ARTIFACT_HEAD if the bytes getter may write less than the size getter returned; else 0 */
 	/* Returns the entry from which a getter of the handle is answered; NULL if the real library answers. A member
 	 * that is NULL stands for `served` of the handle. */
-	const struct entry *(*answer_from)(const struct handle *, size_t artifact);
+	const struct entry *(*answer_from)(struct handle *, size_t artifact);
 	/*
 	 * Returns the code of a getter that gets a NULL pointer for its answer. NULL: the real getter is called,
 	 * because releases differ.

@@ -167,7 +167,11 @@ void about_request(const struct handle *handle, const struct call *call, const s
 		about_text(&about, ABOUT_BOUND, attempt->observed.cwd ? attempt->observed.cwd : "");
 	}
 	compiler->about(handle, call, &about);
-	put_options(&about, call);
+	if (handle->hides_options) {
+		about_text(&about, ABOUT_OPTION, "(encoded)");
+	} else {
+		put_options(&about, call);
+	}
 	*ret_about = about;
 }
 

@@ -199,7 +199,7 @@ bool handle_put_back(struct handle *handle)
 		added = false;
 	}
 	fork_mutex_unlock(&shard->lock);
-	handle_free(added ? stale : handle);
+	handle_free(stale);
 	return added;
 }
 
@@ -215,7 +215,11 @@ void *handle_add(size_t size, void *value, struct library *library, enum reach r
 	handle->library = library;
 	handle->reach = reach;
 	handle->keyed = true;
-	return handle_put_back(handle) ? handle : NULL;
+	if (!handle_put_back(handle)) {
+		handle_free(handle);
+		return NULL;
+	}
+	return handle;
 }
 
 struct handle *handle_find(void *value)

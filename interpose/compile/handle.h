@@ -60,8 +60,9 @@ struct handle {
 	bool keyed;          /* its requests have keys: keys cover everything that happened to it */
 	enum counter reason; /* if not keyed: why */
 	struct stream creation;
-	char *name;     /* of the program; NULL: the host gave none */
-	bool asks_host; /* the host has set a callback that may stop a compile */
+	char *name;         /* of the program; NULL: the host gave none */
+	bool hides_options; /* they are not described to people */
+	bool asks_host;     /* the host has set a callback that may stop a compile */
 	struct past_call *calls;
 	struct key *keys; /* of those calls; seal_history() adds to each the state that its call left */
 	size_t call_count;
@@ -83,7 +84,7 @@ struct handle *handle_find(void *value);
 /* Like handle_find(), but returns NULL also if the handle belongs to another compiler. */
 struct handle *handle_find_of(const struct compiler *compiler, void *value);
 struct handle *handle_take(void *value);
-/* Adds the record again. Returns false if there is no memory; the record is then freed. */
+/* Adds the record again. Returns false if there is no memory; the caller then still owns the record. */
 bool handle_put_back(struct handle *handle);
 void handle_free(struct handle *handle); /* NULL is fine */
 

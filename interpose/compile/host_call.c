@@ -71,7 +71,7 @@ int host_call_destroy(const struct door *door, size_t function, void *value, voi
 
 	host_errno = errno;
 	if (known && compiler_outcome(known->library->compiler, result) != OUTCOME_SUCCESS) {
-		(void)handle_put_back(known);
+		(void)handle_put_back(known); /* without memory the record leaks: the real handle may refer to it */
 	} else {
 		handle_free(known);
 	}

@@ -68,10 +68,19 @@ static int collect_pch(const struct handle *handle, struct result *result)
 	return 0;
 }
 
+bool artifacts_omit(const struct handle *handle, size_t product)
+{
+	return program_of(handle)->decoder &&
+	       (product == PRODUCT_PTX || product == PRODUCT_NVVM || product == PRODUCT_TileIR);
+}
+
 int artifacts_collect(const struct handle *handle, struct result *result)
 {
-	int error = artifact_collect_all(handle, result);
+	int error = 0;
 
+	for (size_t i = 0; i < PRODUCT_COUNT && error == 0; i++) {
+		error = artifacts_omit(handle, i) ? 0 : artifact_collect(handle, i, result);
+	}
 	if (error == 0) {
 		error = collect_names(program_of(handle), result);
 	}

@@ -38,6 +38,11 @@ const struct entry *artifacts_product_from(const struct handle *handle, size_t p
  * those of earlier compiles. The caller gets a reference. NULL: no memory.
  */
 struct entry *artifacts_while_compiling(void);
+/*
+ * Returns true if results of the program do not have the product: texts that the host decodes must not leave the
+ * process, nor PTX and other products in which people could read them.
+ */
+bool artifacts_omit(const struct handle *handle, size_t product);
 int artifacts_no_room(const struct handle *handle);
 
 /* Like artifacts_product_from(), for lowered names; `program` may be NULL. */

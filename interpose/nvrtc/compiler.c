@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#include "interpose/compile/replay.h"
 #include "interpose/nvrtc/artifacts.h"
+#include "interpose/nvrtc/decoder.h"
 #include "interpose/nvrtc/describe.h"
 #include "interpose/nvrtc/functions.h"
 #include "interpose/nvrtc/nodes.h"
@@ -11,6 +13,7 @@
 #include "interpose/nvrtc/texts.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -134,13 +137,20 @@ static void let_answer(struct handle *handle, enum answer who)
 static int run_compile(const struct handle *handle, const struct call *call, enum cancellation cancellation)
 {
 	nvrtcCompileProgram_function *compile = LIBRARY_REAL(handle->library, nvrtcCompileProgram);
+	struct decoder *decoder = program_of(handle)->decoder;
 	struct sticky_call sticky;
 	int ours, result;
 
+	if (decoder) {
+		decoder_give(decoder, call);
+	}
 	sticky_begin(handle->library, call, &sticky);
 	ours = handle_enter_real(handle, cancellation);
 	result = compile(handle->value, call->option_count, call->options);
 	handle_leave_real(ours);
+	if (decoder) {
+		decoder_gave(decoder);
+	}
 	sticky_end(&sticky, result);
 	return result;
 }
@@ -161,8 +171,46 @@ static enum counter complete_trace(struct handle *handle, const struct call *cal
 	return options_of(request)->bundle && (watched & TAINT_WRITE) ? COUNTER_BYPASSED_bundled_headers : COUNTER_NONE;
 }
 
+/*
+ * Performs deferred calls if the host asks for a product that results omit. Several threads of the host may do so at
+ * once.
+ */
+static const struct entry *answer_from(struct handle *handle, size_t product)
+{
+	struct decoder *decoder = program_of(handle)->decoder;
+	bool idle = false;
+
+	if (!artifacts_omit(handle, product) || program_of(handle)->going_on) {
+		return artifacts_product_from(handle, product);
+	}
+	if (atomic_compare_exchange_strong(&decoder->performing, &idle, true)) {
+		if (handle->served) {
+			replay_all(handle);
+		}
+		atomic_store(&decoder->performing, false);
+	}
+	while (atomic_load(&decoder->performing)) {
+		(void)sched_yield();
+	}
+	return NULL;
+}
+
+/* The log of a program with encoded texts may cite them. */
+static bool has_log(const struct handle *handle)
+{
+	nvrtcGetProgramLogSize_function *get_size = LIBRARY_REAL(handle->library, nvrtcGetProgramLogSize);
+	size_t size = 0;
+
+	return !get_size || get_size(handle->value, &size) != RESULT_SUCCESS || size > 1;
+}
+
 static enum counter refuse_result(const struct handle *handle, const struct request *request, struct event *event)
 {
+	const struct decoder *decoder = program_of(handle)->decoder;
+
+	if (decoder && (decoder->odd || has_log(handle))) {
+		return COUNTER_BYPASSED_extensions;
+	}
 	if (options_of(request)->tells_process) {
 		event_explain_refusal(event, "with these options the log depends on the process");
 		return COUNTER_BYPASSED_history;
@@ -232,7 +280,7 @@ const struct compiler nvrtc_compiler = {
     .refuses = refuse_result,
     .artifacts = nvrtc_products,
     .artifact_count = PRODUCT_COUNT,
-    .answer_from = artifacts_product_from,
+    .answer_from = answer_from,
     .no_room = artifacts_no_room,
     .about = tell_about,
     .collect = artifacts_collect,

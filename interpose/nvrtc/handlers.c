@@ -9,6 +9,7 @@
 #include "interpose/compile/runtime.h"
 #include "interpose/door/make.h"
 #include "interpose/nvrtc/artifacts.h"
+#include "interpose/nvrtc/decoder.h"
 #include "interpose/nvrtc/functions.h"
 #include "interpose/nvrtc/nodes.h"
 #include "interpose/nvrtc/pch.h"
@@ -80,15 +81,99 @@ static int handle_nvrtcCreateProgram(const struct door *door, nvrtcProgram *prog
 	return host_call_answer(host_errno, result);
 }
 
-/* Without extensions this is nvrtcCreateProgram. With extensions the source may be encoded and its length unknown. */
+/* Records a program with encoded texts. Its record also owns the decoder, which the real program refers to. */
+static void record_encoded(const struct door *door, nvrtcProgram handle, const char *name, struct decoder *decoder,
+                           const char *const *include_names)
+{
+	struct library *library = host_call_made(door, handle, name);
+	struct program *program =
+	    library ? program_add(handle, library, door->library ? REACH_THUNK : REACH_EXPORT) : NULL;
+	bool regular = decoder_created(decoder);
+	size_t count = decoder->header_count;
+	const char *source = decoder->texts[count].text;
+	struct request_header *list = calloc(count + 1, sizeof(*list));
+	int error = -ENOMEM;
+
+	if (!program) {
+		/* the real program still refers to the decoder */
+		decoder_forget(decoder);
+		free(list);
+		return;
+	}
+	program->decoder = decoder;
+	program->handle.hides_options = true;
+	program->has_memory_headers = count > 0;
+	if (!regular) {
+		handle_unkey(&program->handle, COUNTER_BYPASSED_extensions);
+		goto done;
+	}
+	for (size_t i = 0; list && i < count; i++) {
+		list[i] = decoder->texts[i];
+		list[i].name = include_names[i];
+	}
+	if (list) {
+		error = record_creation(program, source, name, list, count);
+	}
+	if (error == 0) {
+		error = request_mark_decoded(&program->handle.creation);
+	}
+	for (size_t i = 0; program->lent && i < count; i++) {
+		program->lent->headers[i].text = decoder->texts[i].name; /* the host's */
+	}
+	if (error == 0 && name && !(program->handle.name = strdup(name))) {
+		error = -ENOMEM;
+	}
+	if (error != 0) {
+		handle_unkey(&program->handle, COUNTER_ERRORS_memory);
+	}
+done:
+	decoder_forget(decoder);
+	free(list);
+}
+
+/* Returns true if the release is known to decode as decoder.h says. */
+static bool decodes_in_order(struct library *library)
+{
+	enum counter reason;
+
+	return library_prepare(library, &reason) &&
+	       nvrtc_differs(DIFFERENCE_DECODES_IN_ORDER, library->major, library->minor);
+}
+
+/* NVRTC gets a decoder of ours in place of the host's. */
+static int create_encoded(const struct door *door, __nvrtcCPEx_function *real, nvrtcProgram *program,
+                          const char *source, const char *name, const char *const *include_names,
+                          struct decoder *decoder, int host_errno)
+{
+	const int kinds[] = {EXTENSION_DECODE, EXTENSION_PAYLOAD};
+	void *const values[] = {(void *)decoder_callback, decoder};
+	int result;
+
+	errno = host_errno;
+	result = real(program, source, name, (int)decoder->header_count, decoder->headers, include_names, 2,
+	              (uintptr_t)kinds, (uintptr_t)values, 0, 0);
+	host_errno = errno;
+	if (result == RESULT_SUCCESS) {
+		record_encoded(door, *program, name, decoder, include_names);
+	} else {
+		decoder_free(decoder);
+	}
+	return host_call_answer(host_errno, result);
+}
+
+/*
+ * Without extensions this is nvrtcCreateProgram. With a decoder as the only extension, the program is recorded. With
+ * any other the source may be encoded and its length unknown.
+ */
 static int handle___nvrtcCPEx(const struct door *door, nvrtcProgram *program, const char *source, const char *name,
                               int header_count, const char *const *headers, const char *const *include_names,
                               int extension_count, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d)
 {
 	__nvrtcCPEx_function *real;
 	struct library *library;
+	struct decoder *decoder = NULL;
 	struct event event;
-	int host_errno, result;
+	int host_errno = errno, result;
 
 	if (extension_count == 0) {
 		return handle_nvrtcCreateProgram(door, program, source, name, header_count, headers, include_names);
@@ -99,6 +184,13 @@ static int handle___nvrtcCPEx(const struct door *door, nvrtcProgram *program, co
 	if (!real) {
 		return RESULT_INTERNAL_ERROR;
 	}
+	if (program && !runtime_get()->off_reason && decodes_in_order(library)) {
+		decoder = decoder_new(extension_count, (const int *)a, (void *const *)b, source, header_count, headers);
+	}
+	if (decoder) {
+		return create_encoded(door, real, program, source, name, include_names, decoder, host_errno);
+	}
+	errno = host_errno;
 	host_call_begin_bypass(door, name, COUNTER_BYPASSED_extensions, &event);
 	result = real(program, source, name, header_count, headers, include_names, extension_count, a, b, c, d);
 	host_errno = errno;
@@ -116,6 +208,23 @@ static int handle_nvrtcDestroyProgram(const struct door *door, nvrtcProgram *pro
 	return host_call_destroy(door, FUNCTION_nvrtcDestroyProgram, program ? *program : NULL, program);
 }
 
+/* The host's callback sees what NVRTC would show it; from there on the options are decoded ones. */
+static int compile_encoded(struct program *program, const struct call *call, int host_errno)
+{
+	struct call decoded;
+	char **block;
+	int result;
+
+	errno = host_errno;
+	block = decoder_options(program->decoder, call, &decoded);
+	if (program->decoder->odd && program->handle.keyed) {
+		handle_unkey(&program->handle, COUNTER_BYPASSED_extensions);
+	}
+	result = compile_call(&program->handle, &decoded);
+	free(block);
+	return host_call_answer(host_errno, result);
+}
+
 static int handle_nvrtcCompileProgram(const struct door *door, nvrtcProgram program, int option_count,
                                       const char *const *options)
 {
@@ -128,6 +237,9 @@ static int handle_nvrtcCompileProgram(const struct door *door, nvrtcProgram prog
 	int result;
 	enum counter off;
 
+	if (known && known->decoder) {
+		return compile_encoded(known, &call, host_errno);
+	}
 	if (known) {
 		return host_call_answer(host_errno, compile_call(&known->handle, &call));
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/nvrtc/program.h"
 
+#include "interpose/nvrtc/decoder.h"
 #include "interpose/nvrtc/nodes.h"
 #include "interpose/nvrtc/scan.h"
 
@@ -38,6 +39,7 @@ void program_release(struct handle *handle)
 	free(program->names);
 	free(atomic_load(&program->names_index));
 	free(program->lent);
+	decoder_free(program->decoder);
 }
 
 int program_add_name(struct program *program, const char *expression)

@@ -26,6 +26,7 @@ struct program {
 	size_t name_count;
 	_Atomic(struct names_index *) names_index; /* index of the lowered names of the last entry; freed with free() */
 	struct lent *lent;                         /* in-memory headers that were not copied; NULL: none */
+	struct decoder *decoder;                   /* of a program with encoded texts; NULL: none */
 	flow_callback *callback;
 	void *payload;
 	/* While the callback runs for a hit: what NVRTC has in a compile that goes on. NULL: no such call. */

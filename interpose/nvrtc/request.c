@@ -30,6 +30,7 @@ enum own_tag {
 	TAG_HEADER_TEXT = 4,
 	TAG_BASE_NAME = 5,
 	TAG_HEADERS_DIGEST = 6,
+	TAG_DECODED = 7,
 	TAG_MEMORY_HEADERS = 24,
 	TAG_OPTION = 25,
 	TAG_NO_OPTION = 26,
@@ -128,6 +129,12 @@ void request_digest_of_headers(const struct stream *creation, struct key *ret_di
 		headers.size = (size_t)(cursor.at - (const uint8_t *)headers.bytes);
 	}
 	digest_key(&headers, 1, ret_digest);
+}
+
+int request_mark_decoded(struct stream *creation)
+{
+	stream_number(creation, TAG_DECODED, 1);
+	return creation->failed ? -ENOMEM : 0;
 }
 
 /* After the first compilation there is no creation run, because the history replaces it. */

@@ -75,6 +75,10 @@ int request_creation(const char *source, const char *program_name, const struct 
 
 /* Computes the digest of that part of the creation run which describes the in-memory headers, names and texts. */
 void request_digest_of_headers(const struct stream *creation, struct key *ret_digest);
+
+/* Marks a creation run whose texts were decoded by the host (decoder.h). */
+int request_mark_decoded(struct stream *creation);
+
 /* Adds digests of the texts, and the expressions, to the description for people (keygen/about.h). */
 void request_about(const struct stream *creation, const char *const *name_expressions, size_t name_count,
                    struct stream *about);

@@ -118,7 +118,7 @@ void nvvm_program_served(struct handle *handle, const struct entry *entry)
 	}
 }
 
-const struct entry *nvvm_program_answer(const struct handle *handle, size_t artifact)
+const struct entry *nvvm_program_answer(struct handle *handle, size_t artifact)
 {
 	const struct nvvm_program *program = nvvm_program_of(handle);
 

@@ -59,6 +59,6 @@ void nvvm_program_about(const struct handle *handle, const struct call *call, st
 void nvvm_program_served(struct handle *handle, const struct entry *entry);
 
 /* The compiler's answer_from(). */
-const struct entry *nvvm_program_answer(const struct handle *handle, size_t artifact);
+const struct entry *nvvm_program_answer(struct handle *handle, size_t artifact);
 
 #endif

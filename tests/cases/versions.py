@@ -152,6 +152,29 @@ def spells_cwd(nvrtc):
     return os.path.join(os.getcwd(), "a.h") in opened
 
 
+def decodes_in_order(nvrtc):
+    """Is a callback given each header, the source, then at the compile each option, once each and in this order?"""
+    texts, asked = {b"\1header": b"#define FROM 1\n", b"\2source": b'#include "m.h"\n' + KERNEL.encode(),
+                    b"\3option": b"-arch=sm_80", b"\4option": b"-DA=1"}, []
+    kept = []
+
+    @ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+    def decode(text, _payload):
+        asked.append(ctypes.string_at(text))
+        kept.append(ctypes.create_string_buffer(texts[asked[-1]]))
+        return ctypes.addressof(kept[-1])
+
+    header, source, *options = texts
+    program = ctypes.c_void_p()
+    values = (ctypes.c_void_p * 2)(ctypes.cast(decode, ctypes.c_void_p), None)
+    if nvrtc.handle.__nvrtcCPEx(ctypes.byref(program), source, b"t.cu", 1, (ctypes.c_char_p * 1)(header),
+                                (ctypes.c_char_p * 1)(b"m.h"), 2, (ctypes.c_int * 2)(1, 2), values) != 0:
+        return False
+    created = list(asked)
+    result = nvrtc.handle.nvrtcCompileProgram(program, 2, (ctypes.c_char_p * 2)(*options))
+    return result == 0 and created == [header, source] and asked[2:] == options
+
+
 def opens(nvrtc):
     nvrtc.compile("-arch=sm_80", source='#include "a.h"\n' + KERNEL)
     return True

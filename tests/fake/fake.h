@@ -55,6 +55,8 @@ struct _nvrtcProgram {
 	bool reached_front_end;
 	nvrtcFlow *flow;
 	void *flow_payload;
+	char *(*decode)(const char *text, void *payload);
+	void *decode_payload;
 	int compiles;
 };
 

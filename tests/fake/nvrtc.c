@@ -117,6 +117,26 @@ static char *decoded(const char *source)
 	return text;
 }
 
+/* The extensions of a callback that decodes: kinds 1 and 2 in any order; the last of a kind counts. */
+static void read_extensions(struct _nvrtcProgram *program, int count, const int *kinds, void *const *values)
+{
+	for (int i = 0; i < count; i++) {
+		if (kinds[i] == 1) {
+			program->decode = (char *(*)(const char *, void *))values[i];
+		} else {
+			program->decode_payload = values[i];
+		}
+	}
+}
+
+/* Copies at once what the callback returns: the real one lets hosts overwrite it in the next call. */
+static char *copy_text(struct _nvrtcProgram *program, const char *text)
+{
+	const char *result = program->decode != NULL ? program->decode(text, program->decode_payload) : text;
+
+	return result != NULL ? strdup(result) : NULL;
+}
+
 nvrtcResult __nvrtcCPEx(nvrtcProgram *ret_program, const char *source, const char *name, int count,
                         const char *const *headers, const char *const *names, int extension_count, const int *kinds,
                         void *const *values)
@@ -133,12 +153,22 @@ nvrtcResult __nvrtcCPEx(nvrtcProgram *ret_program, const char *source, const cha
 	if (program == NULL) {
 		return NVRTC_OUT_OF_MEMORY;
 	}
-	program->source = extension_count > 0 ? decoded(source) : strdup(source);
+	read_extensions(program, extension_count, kinds, values);
 	program->name = strdup(name != NULL && *name != '\0' ? name : "default_program");
 	program->headers = calloc((size_t)count + 1, sizeof(*program->headers));
 	for (; program->headers != NULL && program->header_count < count; program->header_count++) {
 		program->headers[program->header_count].name = strdup(names[program->header_count]);
-		program->headers[program->header_count].text = strdup(headers[program->header_count]);
+		program->headers[program->header_count].text = copy_text(program, headers[program->header_count]);
+		if (program->headers[program->header_count].text == NULL) {
+			free(program->headers[program->header_count].name);
+			program_free(program);
+			return NVRTC_INVALID_INPUT;
+		}
+	}
+	program->source = extension_count > 0 && program->decode == NULL ? decoded(source) : copy_text(program, source);
+	if (program->source == NULL) {
+		program_free(program);
+		return NVRTC_INVALID_INPUT;
 	}
 	for (int i = 0; i < ARTIFACTS; i++) {
 		program->artifact[i].bytes = calloc(1, 1);
@@ -163,6 +193,21 @@ nvrtcResult nvrtcDestroyProgram(nvrtcProgram *program)
 	return NVRTC_SUCCESS;
 }
 
+/* All options are decoded before the first is read. */
+static const char **decode_options(struct _nvrtcProgram *program, int count, const char *const *options)
+{
+	const char **texts = calloc((size_t)count + 1, sizeof(*texts));
+
+	for (int i = 0; texts != NULL && i < count; i++) {
+		texts[i] = options[i] != NULL ? program->decode(options[i], program->decode_payload) : NULL;
+		if (texts[i] == NULL) {
+			free(texts);
+			return NULL;
+		}
+	}
+	return texts;
+}
+
 nvrtcResult nvrtcCompileProgram(nvrtcProgram program, int count, const char *const *options)
 {
 	if (program == NULL) {
@@ -173,6 +218,13 @@ nvrtcResult nvrtcCompileProgram(nvrtcProgram program, int count, const char *con
 	}
 	__atomic_add_fetch(&compiles, 1, __ATOMIC_RELAXED);
 	program->compiles++;
+	if (program->decode != NULL) {
+		const char **texts = decode_options(program, count, options);
+		nvrtcResult result = texts != NULL ? fake_compile(program, count, texts) : NVRTC_INVALID_OPTION;
+
+		free(texts);
+		return result;
+	}
 	return fake_compile(program, count, options);
 }
 

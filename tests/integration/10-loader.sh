@@ -164,6 +164,19 @@ else
 	not_ok "__nvrtcCPEx without extensions equals nvrtcCreateProgram; with extensions its program is bypassed." \
 		"$tmp/difference"
 fi
+decoded_files() { # no decoded text is on disk
+	! grep -rlE 'FROM_HEADER|-DA=1|#error|ptx' "$NVRTCCACHE_DIR/v1" --include='[0-9a-f]*'
+}
+if three_runs "$lookup" decoded "$so13" && [ "$(compiles_in "$tmp/bare" | cut -d' ' -f1)" = 1 ] &&
+	[ "$(compiles_in "$tmp/cold" | cut -d' ' -f1)" = 1 ] && [ "$(compiles_in "$tmp/warm" | cut -d' ' -f1)" = 0 ]; then
+	ok "A program whose texts the host decodes is cached, and the host decodes each text once and in order."
+else
+	report_counts
+	not_ok "A program whose texts the host decodes is cached, and the host decodes each text once and in order." \
+		"$tmp/difference"
+fi
+check "What the host decodes is not in the files of the cache, nor is PTX." decoded_files
+three_runs "$lookup" private "$so13" >/dev/null
 check "Programs with extensions are counted." test "$(reason_of extensions)" -gt 0
 extensions_told() {
 	NVRTCCACHE_LOG=$tmp/log NVRTCCACHE_LOG_LEVEL=info NVRTCCACHE_TRACE=$tmp/trace preloaded "$lookup" private "$so13" >"$tmp/private" 2>&1
