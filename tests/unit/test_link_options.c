@@ -43,6 +43,7 @@ Test(link_options, each_option_has_its_flags)
 	cr_expect_eq(read_one("-lto"), LINK_OPTIONS_LTO);
 	cr_expect_eq(read_one("-time"), LINK_OPTIONS_LOGS);
 	cr_expect_eq(read_one("-g"), LINK_OPTIONS_VARIES);
+	cr_expect_eq(read_one("-O0"), LINK_OPTIONS_VARIES);
 	cr_expect_eq(read_one("-Ofc=max"), LINK_OPTIONS_VARIES);
 	cr_expect_eq(read_one("-split-compile-extended=4"), LINK_OPTIONS_VARIES);
 	cr_expect_eq(read_two("-lto", "-time"), LINK_OPTIONS_LTO | LINK_OPTIONS_LOGS);
