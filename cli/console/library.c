@@ -206,6 +206,34 @@ static bool set_preload(const char *first, const char *second)
 	return done;
 }
 
+/*
+ * Spells an absolute path so that only glibc's loader finds the file: it expands $LIB to the name of its directory of
+ * libraries, for instance lib/x86_64-linux-gnu. Another C library's loader (musl) would end each program with the
+ * absolute path, and ignores a file that does not exist. Where the directory is missing (NixOS), the path stays.
+ */
+static char *spell_for_glibc(const char *path)
+{
+	char *spelled = NULL;
+
+	if (asprintf(&spelled, "/usr/$LIB/../../../..%s", path) < 0) {
+		return NULL;
+	}
+	if (!dlopen(spelled, RTLD_LAZY | RTLD_NOLOAD)) {
+		free(spelled);
+		return strdup(path);
+	}
+	return spelled;
+}
+
+static bool set_preload_of(const char *path)
+{
+	char *spelled = spell_for_glibc(path);
+	bool done = spelled && set_preload(spelled, getenv("LD_PRELOAD"));
+
+	free(spelled);
+	return done;
+}
+
 bool library_preload(void)
 {
 	char fault[LIBRARY_FAULT_BYTES], *path;
@@ -216,7 +244,7 @@ bool library_preload(void)
 	}
 	path = library_find();
 	if (library_loads(path, fault)) {
-		done = set_preload(path, getenv("LD_PRELOAD"));
+		done = set_preload_of(path);
 	} else {
 		console_error("%s", fault);
 	}
@@ -229,9 +257,11 @@ static bool is_copy(const char *path)
 {
 	struct library_copy copies[COPIES_MAX];
 	size_t count = library_preloaded(copies, COPIES_MAX);
+	/* a file has the same handle however its path is spelled */
+	void *handle = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
 
-	for (size_t i = 0; i < count; i++) {
-		if (strcmp(copies[i].path, path) == 0) {
+	for (size_t i = 0; handle && i < count; i++) {
+		if (dlopen(copies[i].path, RTLD_LAZY | RTLD_NOLOAD) == handle) {
 			return true;
 		}
 	}

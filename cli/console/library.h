@@ -37,7 +37,8 @@ size_t library_preloaded(struct library_copy ret_copies[], size_t capacity);
 bool library_loads(const char *path, char ret_fault[LIBRARY_FAULT_BYTES]);
 
 /*
- * Puts the library first in LD_PRELOAD in the environment of this process. Changes nothing if a copy is preloaded
+ * Puts the library first in LD_PRELOAD in the environment of this process, spelled so that other C libraries ignore it:
+ * programs may start programs of any kind. Changes nothing if a copy is preloaded
  * already. Returns false after a message if no library can be preloaded or memory runs out.
  */
 bool library_preload(void);

@@ -13,8 +13,8 @@ enum { SPEAKS = 0x100, NO_CACHE = 0x200 };
 
 /*
  * Options without an effect on later links, measured on 12.0, 12.4, 12.9, 13.0 and 13.5. With -split-compile-extended,
- * and from 13.5 on with -g and -Ofc, the output has other bytes from link to link; with -O0 (12.3 to 13.5), the order of
- * variables changes with the addresses of a process.
+ * and from 13.5 on with -g and -Ofc, the output has other bytes from link to link; with -O0 (12.3 to 13.5), the order
+ * of variables changes with the addresses of a process.
  */
 static const struct {
 	const char *name;

@@ -288,6 +288,15 @@ fi
 
 # A process that never meets NVRTC
 unaffected "A program without NVRTC finds no function of it, by any way of asking, and no memory is taken." "$LOADER/plain"
+musl() { # the shell is preloaded, and the program that it starts is not
+	"$COMMAND" run -- sh -c '"$1"; echo "musl $?"; grep -c nvrtccache /proc/self/maps' sh "$tmp/musl" >"$tmp/musl.said" 2>&1
+	diff "$tmp/musl.said" <(echo "musl 0"; sed -n 2p "$tmp/musl.said") && [ "$(sed -n 2p "$tmp/musl.said")" -gt 0 ]
+}
+if ! command -v musl-gcc >/dev/null || ! echo 'int main(void) { return 0; }' | musl-gcc -x c -o "$tmp/musl" - || ! "$tmp/musl"; then
+	skip "Programs of another C library run under a program that is cached." "no musl-gcc"
+elif runs_here true; then
+	check "Programs of another C library run under a program that is cached." musl
+fi
 check "A program without NVRTC creates no directory." test ! -e "$NVRTCCACHE_DIR"
 "$LOADER/plain" >/dev/null 2>&1
 env LD_PRELOAD="$LOADER/environment.so" "$LOADER/plain" >/dev/null 2>"$tmp/asked.bare"

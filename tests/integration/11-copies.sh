@@ -109,7 +109,7 @@ run_adds_none() { # COPY
 		said=$(run_prints "$1" "NVRTCCACHE_LIBRARY=$LIBRARY") && [ "$said" = "$1" ] &&
 		grep -qF "NVRTCCACHE_LIBRARY: '$LIBRARY' is not used, because '$1' is preloaded already" "$tmp/run.said"
 }
-run_adds_one() { [ "$(run_prints libm.so.6 "NVRTCCACHE_LIBRARY=$later")" = "$later:libm.so.6" ]; }
+run_adds_one() { [ "$(run_prints libm.so.6 "NVRTCCACHE_LIBRARY=$later")" = "/usr/\$LIB/../../../..$later:libm.so.6" ]; }
 doctor_names() { # LINE LIST
 	LD_PRELOAD=$2 "$COMMAND" doctor >"$tmp/doctor" 2>&1
 	grep -F "$1" "$tmp/doctor" || { cat "$tmp/doctor" && false; }

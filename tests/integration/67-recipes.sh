@@ -56,7 +56,7 @@ if [ -n "$modules" ]; then
 	mkdir -p "$tmp/modulefiles/nvrtccache" && placed modulefile "s#^set prefix .*#set prefix $prefix#" && mv "$tmp/modulefile" "$tmp/modulefiles/nvrtccache/0.1.0"
 	module_loads() {
 		at_home module && env -i HOME="$HOME" PATH=/usr/bin:/bin TERM=dumb bash --norc -c '
-			. "$1" && module use "$2" && module load nvrtccache && [ "$LD_PRELOAD" = "$3/lib/libnvrtccache.so" ] && [ "$(command -v nvrtccache)" = "$3/bin/nvrtccache" ] &&
+			. "$1" && module use "$2" && module load nvrtccache && [ "$LD_PRELOAD" = "/usr/\$LIB/../../../..$3/lib/libnvrtccache.so" ] && [ "$(command -v nvrtccache)" = "$3/bin/nvrtccache" ] &&
 				"$4" "$5" trivial 0 >/dev/null && "$4" "$5" trivial 0 >/dev/null && nvrtccache stats --json >stats.json && module help nvrtccache 2>&1 | grep -q doctor &&
 				module unload nvrtccache && [ -z "${LD_PRELOAD:-}" ] && ! command -v nvrtccache' bash "$modules" "$tmp/modulefiles" "$prefix" "$LIFE" "$NVRTC" &&
 			grep -qE '"hits_disk": *1\b' stats.json
@@ -78,7 +78,7 @@ task() { # what Slurm sets, then the task
 }
 task_prolog() {
 	task && task && [ ! -e "$HOME/.cache" ] && NVRTCCACHE_DIR=$tmp/node/nvrtccache-$(id -u) && export NVRTCCACHE_DIR && [ "$(stat_of hits_disk)" -eq 1 ] &&
-		[ "$(LD_PRELOAD='' NVRTCCACHE_DIR=/own NVRTCCACHE_MAX_SIZE=1G sh "$tmp/slurm-task-prolog")" = "export LD_PRELOAD=$prefix/lib/libnvrtccache.so" ]
+		[ "$(LD_PRELOAD='' NVRTCCACHE_DIR=/own NVRTCCACHE_MAX_SIZE=1G sh "$tmp/slurm-task-prolog")" = "export LD_PRELOAD=/usr/\$LIB/../../../..$prefix/lib/libnvrtccache.so" ]
 }
 check "Slurm's task prolog: the next task hits on the node's disk; what the user has set stays." task_prolog
 # The agent itself is another test's affair: here one says what it was started with.

@@ -34,15 +34,16 @@ on='eval "$("$COMMAND" env)"; "$LIFE" "$NVRTC" trivial 0; printenv LD_PRELOAD; e
 declare -A turns=([sh]=$on [bash]=$on [dash]=$on [zsh]=$on
 	[fish]='$COMMAND env --fish | source; $LIFE $NVRTC trivial 0; printenv LD_PRELOAD; $COMMAND env --fish --off | source; printenv LD_PRELOAD; exit 0'
 	[csh]='eval "`$COMMAND:q env --csh`"; $LIFE:q $NVRTC:q trivial 0; printenv LD_PRELOAD; eval "`$COMMAND:q env --csh --off`"; printenv LD_PRELOAD; exit 0')
+glibc='/usr/$LIB/../../../..' # what env and activate() put before the path
 in_shell() { # SHELL EXPECTED...: what it prints of LD_PRELOAD
 	LC_ALL=C.UTF-8 "$1" -c "${turns[$1]}" >"$tmp/out" 2>"$tmp/err" && silent_err && printf '%s\n' "${@:2}" | diff - <(grep -v '^[a-z]* [0-9]' "$tmp/out")
 }
 for shell in sh bash dash zsh fish csh; do
 	if command -v "$shell" >/dev/null; then
-		check "$shell: nvrtccache env turns the cache on and --off turns it off." hits_again in_shell "$shell" "$LIBRARY"
-		others() { LD_PRELOAD=libm.so.6:libdl.so.2 in_shell "$shell" "$LIBRARY:libm.so.6:libdl.so.2" libm.so.6:libdl.so.2; }
+		check "$shell: nvrtccache env turns the cache on and --off turns it off." hits_again in_shell "$shell" "$glibc$LIBRARY"
+		others() { LD_PRELOAD=libm.so.6:libdl.so.2 in_shell "$shell" "$glibc$LIBRARY:libm.so.6:libdl.so.2" libm.so.6:libdl.so.2; }
 		check "$shell: what else is preloaded stays." others
-		odd_path() { NVRTCCACHE_LIBRARY=$dir/cache.so hits_again in_shell "$shell" "$dir/cache.so"; }
+		odd_path() { NVRTCCACHE_LIBRARY=$dir/cache.so hits_again in_shell "$shell" "$glibc$dir/cache.so"; }
 		check "$shell: any path that the loader takes is quoted." odd_path
 	else
 		skip "$shell: nvrtccache env" "no $shell"
@@ -85,7 +86,7 @@ print("started", sys.argv, sys.flags, sys.warnoptions, sys.executable, sys.prefi
 if os.path.exists("activate"):
     import nvrtccache
     nvrtccache.activate()
-    assert os.environ["LD_PRELOAD"].split(":")[0] == nvrtccache.library_path()
+    assert os.environ["LD_PRELOAD"].split(":")[0] == "/usr/$LIB/../../../.." + nvrtccache.library_path()
 environment = sorted(pair for pair in os.environ.items() if pair[0] not in ("LD_PRELOAD", "NVRTCCACHE_DIR"))
 print("running", hashlib.sha256(repr(environment).encode()).hexdigest(), sys.stdin.read())
 import kernel
@@ -201,7 +202,7 @@ of_notebook "A notebook with the kernel that install-kernel makes: executed agai
 prefix_kernel() { # of an environment that has Jupyter's packages
 	PYTHONPATH=$PYTHONPATH:$(echo "$notebook"/lib/python3*/site-packages) LD_PRELOAD=libm.so.6 "$tmp/venv/bin/python" -m nvrtccache install-kernel --sys-prefix --name cached --display-name Cached &&
 		python3 -c 'import json, sys; kernel = json.load(open(sys.argv[1])); assert kernel["env"]["LD_PRELOAD"] == sys.argv[2] + ":libm.so.6" and kernel["argv"][0] == sys.argv[3] and kernel["display_name"] == "Cached", kernel' \
-			"$tmp/venv/share/jupyter/kernels/cached/kernel.json" "$packed" "$tmp/venv/bin/python"
+			"$tmp/venv/share/jupyter/kernels/cached/kernel.json" "$glibc$packed" "$tmp/venv/bin/python"
 }
 if [ -z "${no_venv:-}" ]; then of_notebook "install-kernel --sys-prefix: a kernel of this environment; what else is preloaded stays." prefix_kernel; fi
 no_kernel() { ! "$tmp/venv/bin/python" -m nvrtccache install-kernel >"$tmp/out" 2>"$tmp/err" && err_has 'has no ipykernel'; }
@@ -219,7 +220,7 @@ if command -v python3 >/dev/null && python3 -c 'import yaml' 2>/dev/null; then
 	# As conda does: the environment's bin is in PATH when its hooks are sourced.
 	hooked() { # SHELL SUFFIX
 		PATH=$conda/bin:$PATH LD_PRELOAD=libm.so.6 "$1" -c "source $conda/etc/conda/activate.d/nvrtccache.$2; \$LIFE \$NVRTC trivial 0; printenv LD_PRELOAD; source $conda/etc/conda/deactivate.d/nvrtccache.$2; printenv LD_PRELOAD" >"$tmp/out" &&
-			printf '%s\n' "$conda/lib/libnvrtccache.so:libm.so.6" libm.so.6 | diff - <(grep -v '^[a-z]* [0-9]' "$tmp/out")
+			printf '%s\n' "$glibc$conda/lib/libnvrtccache.so:libm.so.6" libm.so.6 | diff - <(grep -v '^[a-z]* [0-9]' "$tmp/out")
 	}
 	for pair in bash:sh zsh:sh fish:fish csh:csh; do
 		if command -v "${pair%:*}" >/dev/null; then
@@ -256,7 +257,8 @@ else
 	container() {
 		local add env
 		add=$(sed -n 's/^ADD \(nvrtccache-.*\.tar\.gz\) \/opt$/\1/p' "$top/docs/RECIPES.md") env=$(sed -n 's/^ENV \(LD_PRELOAD=[^ ]*\)$/\1/p' "$top/docs/RECIPES.md")
-		[ -n "$add" ] && [ -n "$env" ] && tar -C "$root/opt" -xzf "$tmp/${add/x86_64/$(uname -m)}" && image=("$env") || return
+		[ -n "$add" ] && [ -n "$env" ] && tar -C "$root/opt" -xzf "$tmp/${add/x86_64/$(uname -m)}" && image=("${env/\\/}") || return
+		mkdir -p "$root"/usr/lib64 "$root"/usr/lib/{x86_64,aarch64}-linux-gnu # one of them is in the root of every glibc
 		hit_in_root
 	}
 	hit_in_root() {

@@ -4,25 +4,25 @@ run: which library it preloads, what it sets for the program, and how it exits.
 
 run preloads the library next to the command, inside another run too.
   $ nvrtccache run -- sh -c 'echo "$LD_PRELOAD"'
-  $BUILD/libnvrtccache.so
+  /usr/$LIB/../../../..$BUILD/libnvrtccache.so
   $ nvrtccache run nvrtccache run sh -c 'echo "$LD_PRELOAD"'
-  $BUILD/libnvrtccache.so
+  /usr/$LIB/../../../..$BUILD/libnvrtccache.so
 
 run preserves existing preloads, after our library.
   $ LD_PRELOAD=libm.so.6 nvrtccache run sh -c 'echo "$LD_PRELOAD"'
-  $BUILD/libnvrtccache.so:libm.so.6
+  /usr/$LIB/../../../..$BUILD/libnvrtccache.so:libm.so.6
 
 run finds the library in ../lib when installed, and in the machine's directory below that, as on Debian.
   $ for lib in prefix/lib "multiarch/lib/$(uname -m)-linux-gnu"; do
   >     bin=${lib%%/*}/bin; mkdir -p $bin $lib; cp $BUILD/nvrtccache $bin; cp $LIBRARY $lib
   >     $bin/nvrtccache run sh -c 'echo "$LD_PRELOAD"'
   > done
-  $TMP/prefix/lib/libnvrtccache.so
-  $TMP/multiarch/lib/*-linux-gnu/libnvrtccache.so (glob)
+  /usr/$LIB/../../../..$TMP/prefix/lib/libnvrtccache.so
+  /usr/$LIB/../../../..$TMP/multiarch/lib/*-linux-gnu/libnvrtccache.so (glob)
 
 NVRTCCACHE_LIBRARY says which library run takes.
   $ cp $LIBRARY mine.so; NVRTCCACHE_LIBRARY=$TMP/mine.so nvrtccache run sh -c 'echo "$LD_PRELOAD"'
-  $TMP/mine.so
+  /usr/$LIB/../../../..$TMP/mine.so
 
 run warns of a variable that is misspelled, and of no other.
   $ NVRTCCACHE_DISBLE=1 nvrtccache run -- true

@@ -46,7 +46,9 @@ def preload_list() -> str:
     if re.search("[ :]", library):
         raise RuntimeError(f"'{library}' cannot be preloaded: its path has a blank or a colon; "
                            "NVRTCCACHE_LIBRARY can name a copy whose path has none")
-    if library in re.split("[ :]", others):
+    # only glibc's loader expands $LIB: programs of another C library, which the preload would end, ignore it
+    spelled = f"/usr/$LIB/../../../..{library}"
+    if {library, spelled} & set(re.split("[ :]", others)):
         if is_preloaded():
             return others
         raise RuntimeError(f"LD_PRELOAD names '{library}', but this process was started without it")
@@ -54,7 +56,11 @@ def preload_list() -> str:
         ctypes.CDLL(library)  # a library that the loader refuses would end the new process
     except OSError as error:
         raise RuntimeError(f"the library cannot be loaded: {error}") from None
-    return f"{library}:{others}" if others else library
+    try:
+        ctypes.CDLL(spelled)
+    except OSError:
+        spelled = library  # there is no such directory
+    return f"{spelled}:{others}" if others else spelled
 
 
 def _arguments() -> List[str]:
