@@ -18,7 +18,7 @@ import time
 import faults
 import values
 from engine import Redis
-from node import OTHER_HEADER, Fleet, Workload
+from node import OTHER_HEADER, Fleet, Result, Workload
 from simulation import Simulation
 
 KERNELS = 6
@@ -244,7 +244,25 @@ def noise(fleet, redis):
     expect(compiled(fleet.nodes[-1], first=0)["misses"] == 0, "afterwards")
 
 
-CHECKS = {function.__name__: function for function in (warm, merged, once, killed, lies, odd, strangers, noise)}
+def of_process(pid):
+    process = subprocess.CompletedProcess((), 0)
+    process.pid = pid
+    name = b"_0badcafe_%d" % pid
+    return Result(process, b"PTX %d %s" % (len(name), name), b"")
+
+
+def numbers(fleet, _):
+    """A process number of another length moves sizes, so results are compared where it has the same one."""
+    node, taken = fleet.node(), iter((99, 998, 1001))
+    node.compile = lambda **_: of_process(next(taken))
+    expect(of_process(999).same_but_for_process(of_process(998)), "other numbers of one length matter")
+    expect(not of_process(1000).same_but_for_process(of_process(999)), "lengths do not matter")
+    expect(node.plain_like(of_process(1000)).pid == 1001, "not one of that length")
+    expect(of_process(1000).same_but_for_process(of_process(1001)), "nor is it the same")
+
+
+CHECKS = {function.__name__: function for function in (warm, merged, once, killed, lies, numbers, odd, strangers,
+                                                       noise)}
 
 
 def main():

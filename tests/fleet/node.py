@@ -112,7 +112,8 @@ class Result:
         return (self.status, self.output) == (other.status, other.output)
 
     def same_but_for_process(self, other):
-        """NVRTC puts the number of the process, and a sum of it, into names of internal linkage, as CUB has them: two compiles differ in it."""
+        """NVRTC puts the number of the process, and a sum of it, into names of internal linkage, as CUB has them: two compiles
+        differ in it. Where it has another number of digits, they differ in sizes and offsets too: see plain_like()."""
         return (self.status, self._without_process()) == (other.status, other._without_process())
 
     def _without_process(self):
@@ -216,6 +217,13 @@ class Node:
 
     def compile(self, *arguments, **how):
         return self.result(self.host(*arguments, **how))
+
+    def plain_like(self, result):
+        """What a host without the cache gets whose process number has as many digits."""
+        while True:
+            plain = self.compile(cached=False)
+            if len(str(plain.pid)) == len(str(result.pid)):
+                return plain
 
     def stats(self):
         """The counters of the directory: what `nvrtccache stats --json` says."""

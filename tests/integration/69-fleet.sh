@@ -21,6 +21,7 @@ check "A node with another header gets its own result, and the engine stores bot
 check "Eight processes of a node that start together ask the engine once for each key." holds once
 check "An engine that is killed while nodes start, and comes back empty: nothing is wrong, and it fills again." holds killed
 check "Twelve wrong values of the engine, half of them signed, are rejected; damaged values are replaced." holds lies
+check "Where NVRTC puts a process number into names, results are compared with one of as many digits." holds numbers
 check "A host that forks, closes descriptors and changes its root between kernels has from the engine what others have." holds odd
 check "Peers that send noise and come by the hundred cost no host its answer." holds noise
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
