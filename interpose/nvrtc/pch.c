@@ -71,7 +71,8 @@ static bool is_scratch(const char *path)
 		const char *number = at + sizeof(directory) - 1;
 		const char *end = skip_numbers(number);
 
-		return end && (*end == '/' || *end == '\0') && !strstr(end, "..") && atoi(number) == getpid();
+		return end && (*end == '/' || *end == '\0') && !strstr(end, "..") &&
+		       strtol(number, NULL, 10) == getpid();
 	}
 	return slash && is_work_file(slash + 1);
 }
@@ -113,7 +114,7 @@ static int look_at(const char *path, struct file_stamp *ret_stamp)
  */
 static bool still_so(const struct trace_event *event)
 {
-	struct file_stamp stamp;
+	struct file_stamp stamp = {0};
 	int error = look_at(event->path, &stamp);
 
 	if (error != 0 || event->error != 0) {
@@ -176,7 +177,7 @@ static bool finds_file(const struct trace *trace, const char *name)
 {
 	for (size_t i = 0; i < trace->count; i++) {
 		const struct trace_event *event = &trace->events[i];
-		const char *slash = event->path ? strrchr(event->path, '/') : NULL;
+		const char *slash = strrchr(event->path, '/');
 
 		if (event->kind == TRACE_PROBE && event->error == 0 &&
 		    strcmp(slash ? slash + 1 : event->path, name) == 0) {
