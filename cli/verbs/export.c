@@ -8,6 +8,7 @@
 #include "cache/tools/age.h"
 #include "cache/tools/bundle.h"
 #include "cache/tools/foreign.h"
+#include "cache/tools/signature.h"
 #include "cli/console/console.h"
 #include "cli/console/progress.h"
 #include "cli/console/reading.h"
@@ -21,14 +22,39 @@
 #include <unistd.h>
 
 static struct {
-	const char *used_since;
+	const char *used_since, *key_file;
 } asked;
 
 struct export
 {
 	struct bundle_writer writer;
 	uint64_t bytes;
+	struct target *target;
+	struct keyring *keyring; /* NULL: not signed */
+	struct signature signature;
 };
+
+static int put_bytes(void *context, const void *bytes, size_t size)
+{
+	struct export *export = context;
+
+	if (export->keyring) {
+		signature_add(&export->signature, bytes, size);
+	}
+	return target_put(export->target, bytes, size);
+}
+
+/* Writes the signature of everything before it. */
+static int put_signature(struct export *export)
+{
+	uint8_t bytes[SIGNATURE_BYTES];
+
+	if (!export->keyring) {
+		return 0;
+	}
+	signature_end(&export->signature, bytes);
+	return target_put(export->target, bytes, sizeof(bytes));
+}
 
 static int put_entry(void *context, const struct entry *entry, int64_t used)
 {
@@ -64,17 +90,18 @@ static void drop_unused(struct inventory *inventory, int64_t within_ns)
 }
 
 /* Writes all entries to the target. Reports errors of the directory; the caller reports errors of the target. */
-static int write_bundle(const struct settings *settings, int64_t within_ns, struct target *target,
-                        struct export *export, struct reading *reading)
+static int write_bundle(const struct settings *settings, int64_t within_ns, struct export *export,
+                        struct reading *reading)
 {
 	int error = reading_begin(settings, "exporting", reading);
 
 	if (error == 0) {
 		drop_unused(&reading->inventory, within_ns);
 		/* the bundle's header contains the number of files, for the progress bar of the import */
-		error = bundle_write_begin(&export->writer, reading->inventory.count, target_put, target);
+		error = bundle_write_begin(&export->writer, reading->inventory.count, put_bytes, export);
 		error = error ? error : reading_each(reading, put_entry, export);
 		error = error ? error : bundle_write_end(&export->writer);
+		error = error ? error : put_signature(export);
 	} else if (error != -EINTR) {
 		(void)console_refuse(settings, error);
 	}
@@ -95,10 +122,10 @@ static void print_report(const struct settings *settings, const struct target *t
 	fputc('\n', stream);
 }
 
-static int export_to(const struct settings *settings, const char *file, int64_t within_ns)
+static int export_to(const struct settings *settings, const char *file, int64_t within_ns, struct keyring *keyring)
 {
 	const char *name = strcmp(file, "-") == 0 ? "standard output" : file;
-	struct export export = {.bytes = 0};
+	struct export export = {.keyring = keyring};
 	int64_t began_ns = progress_clock();
 	struct reading reading;
 	struct target target;
@@ -114,10 +141,14 @@ static int export_to(const struct settings *settings, const char *file, int64_t 
 		console_error("%s: %s", name, strerror(-error));
 		return EXIT_TROUBLE;
 	}
+	export.target = &target;
+	if (keyring) {
+		signature_begin(&export.signature, &keyring->keys[0]);
+	}
 	/* read here, because target_close() frees the path */
 	is_replaced = target.path != NULL;
 	error = target_close(&target, settings->fsync ? DURABILITY_SYNC : DURABILITY_NONE,
-	                     write_bundle(settings, within_ns, &target, &export, &reading));
+	                     write_bundle(settings, within_ns, &export, &reading));
 	if (error != 0 && interrupt_seen() != 0) {
 		console_error("%s: interrupted; %s", name,
 		              is_replaced ? "the file is not written" : "the bundle is incomplete");
@@ -134,25 +165,36 @@ static int export_to(const struct settings *settings, const char *file, int64_t 
 
 static int run_export(struct settings *settings, char **operands)
 {
+	struct keyring *keyring = NULL;
+	char text[KEYRING_TEXT_MAX];
 	int64_t within_ns = INT64_MAX;
+	int status;
 
 	if (asked.used_since && !age_parse(asked.used_since, &within_ns)) {
 		console_error("export: --used-since: bad age '%s': it takes " AGE_WANTED, asked.used_since);
 		return verb_usage(&verb_export);
 	}
+	if (asked.key_file && keyring_read(asked.key_file, &keyring, text) != 0) {
+		console_error("%s", text);
+		return EXIT_TROUBLE;
+	}
 	interrupt_hold();
-	return export_to(settings, operands[0], within_ns);
+	status = export_to(settings, operands[0], within_ns, keyring);
+	keyring_free(keyring);
+	return status;
 }
 
 const struct verb verb_export = {
     .name = "export",
-    .arguments = "[--used-since AGE] FILE",
+    .arguments = "[--used-since AGE] [--key-file FILE] FILE",
     .summary = "write all entries to a file ('-': standard output)",
     .example = "nvrtccache export kernels.nvb",
-    .options = (const struct verb_option[]){{"used-since", 'u', "AGE",
-                                             "only entries used within the last AGE, such as 12h, 1.5d or 2w", NULL,
-                                             &asked.used_since},
-                                            {NULL, 0, NULL, NULL, NULL, NULL}},
+    .options =
+        (const struct verb_option[]){
+            {"used-since", 'u', "AGE", "only entries used within the last AGE, such as 12h, 1.5d or 2w", NULL,
+             &asked.used_since},
+            {"key-file", 'k', "FILE", "sign with the first key of this file", NULL, &asked.key_file},
+            {NULL, 0, NULL, NULL, NULL, NULL}},
     .needs = VERB_DIRECTORY,
     .operand = "FILE",
     .least = 1,

@@ -7,6 +7,7 @@
 #include "cache/store.h"
 #include "cache/tools/bundle.h"
 #include "cache/tools/foreign.h"
+#include "cache/tools/signature.h"
 #include "cli/console/console.h"
 #include "cli/console/progress.h"
 #include "cli/console/verb.h"
@@ -18,9 +19,14 @@
 #include <string.h>
 #include <unistd.h>
 
+static struct {
+	const char *key_file;
+} asked;
+
 struct origin {
 	int file;
 	size_t at, end;
+	uint64_t left; /* bytes before the signature, or UINT64_MAX */
 	uint8_t ahead[65536];
 };
 
@@ -37,7 +43,8 @@ static ssize_t read_origin(void *context, void *bytes, size_t size)
 
 	/* reads are buffered, because the reader of the bundle takes a few bytes at a time */
 	while (origin->at == origin->end && interrupt_seen() == 0) {
-		got = read(origin->file, origin->ahead, sizeof(origin->ahead));
+		got = read(origin->file, origin->ahead,
+		           origin->left < sizeof(origin->ahead) ? (size_t)origin->left : sizeof(origin->ahead));
 		if (got >= 0 || errno != EINTR) {
 			break;
 		}
@@ -51,6 +58,7 @@ static ssize_t read_origin(void *context, void *bytes, size_t size)
 	if (origin->at == origin->end) {
 		origin->at = 0;
 		origin->end = (size_t)got;
+		origin->left -= (size_t)got;
 	}
 	size = size < origin->end - origin->at ? size : origin->end - origin->at;
 	memcpy(bytes, origin->ahead + origin->at, size);
@@ -196,6 +204,33 @@ static void print_report(const char *file, const struct settings *settings, cons
 	}
 }
 
+/* Verifies the file, if that is asked for, and finds its signature, which is not a part of the bundle. */
+static bool judge_signature(const char *file, struct origin *origin)
+{
+	struct keyring *keyring = NULL;
+	char text[KEYRING_TEXT_MAX];
+	uint64_t size;
+	int error;
+
+	if (asked.key_file && keyring_read(asked.key_file, &keyring, text) != 0) {
+		console_error("%s", text);
+		return false;
+	}
+	error = signature_verify(origin->file, keyring, &size);
+	keyring_free(keyring);
+	origin->left = error == -ESPIPE ? UINT64_MAX : size;
+	if (!asked.key_file || error == 0) {
+		return true;
+	}
+	console_error("%s: not imported: %s", file,
+	              error == -ENOMSG         ? "not signed (export --key-file)"
+	              : error == -ENOKEY       ? "signed with a key that is not in --key-file"
+	              : error == -EKEYREJECTED ? "the signature is wrong: damaged or forged"
+	              : error == -ESPIPE       ? "--key-file needs a regular file, which is read twice"
+	                                       : strerror(-error));
+	return false;
+}
+
 static int import_from(const struct settings *settings, struct store *store, const char *file)
 {
 	bool is_input = strcmp(file, "-") == 0;
@@ -211,7 +246,7 @@ static int import_from(const struct settings *settings, struct store *store, con
 		console_error("%s: %s", file, strerror(errno));
 		return EXIT_TROUBLE;
 	}
-	if (begin_reading(file, settings, &reader, &origin)) {
+	if (judge_signature(file, &origin) && begin_reading(file, settings, &reader, &origin)) {
 		found = take_all(&reader, &import, &error);
 		print_report(file, settings, &import, progress_clock() - began_ns);
 		status = found == BUNDLE_END && import.damaged == 0 && import.error == 0 ? EXIT_DONE : EXIT_TROUBLE;
@@ -251,9 +286,12 @@ static int run_import(struct settings *settings, char **operands)
 
 const struct verb verb_import = {
     .name = "import",
-    .arguments = "FILE",
+    .arguments = "[--key-file FILE] FILE",
     .summary = "add the entries of an exported file ('-': standard input)",
     .example = "nvrtccache import kernels.nvb",
+    .options = (const struct verb_option[]){{"key-file", 'k', "FILE", "import only what a key of this file has signed",
+                                             NULL, &asked.key_file},
+                                            {NULL, 0, NULL, NULL, NULL, NULL}},
     .needs = VERB_DIRECTORY,
     .operand = "FILE",
     .least = 1,

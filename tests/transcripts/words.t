@@ -75,8 +75,8 @@ Every command explains itself, asked in either way.
   usage: nvrtccache explain [--json] [--last[=N] | KEY]
   usage: nvrtccache prune [--max-size SIZE] [--older-than AGE]
   usage: nvrtccache clear
-  usage: nvrtccache export [--used-since AGE] FILE
-  usage: nvrtccache import FILE
+  usage: nvrtccache export [--used-since AGE] [--key-file FILE] FILE
+  usage: nvrtccache import [--key-file FILE] FILE
   usage: nvrtccache doctor [--json] [--] [program [argument...]]
   usage: nvrtccache report [TRACE...] [-o FILE]
   usage: nvrtccache config [--json]
