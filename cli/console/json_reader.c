@@ -2,15 +2,13 @@
 /*
  * A recursive-descent parser over the text in memory. Each take_...() function moves `at` past the text that it read,
  * or returns false.
- * An early end of the text is not an error of a trace, because a program that is killed leaves a trace that may end
- * anywhere. `what` distinguishes the two cases: tell_wrong() sets it only if there is text left.
+ * tell_wrong() sets `what` only if there is text left.
  */
 #include "cli/console/json_reader.h"
 
 #include "cache/harmless.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -295,73 +293,4 @@ struct span json_reader_decode(struct span value)
 		*to++ = byte;
 	}
 	return (struct span){begin, (size_t)(to - begin)};
-}
-
-/*
- * Reads events to the end of the text or of the array. Returns false if the text is wrong, or if it ended within an
- * event; *ret_event is then where that event begins.
- */
-static bool take_events(struct json_reader *reader, bool in_array, void (*each)(void *context, struct span event),
-                        void *context, const char **ret_event)
-{
-	struct span event;
-
-	for (;;) {
-		skip_blanks(reader);
-		*ret_event = reader->at;
-		if (reader->at == reader->end || (in_array && *reader->at == ']')) {
-			break;
-		}
-		if (!is_next(reader, '{')) {
-			return tell_wrong(reader, "an event ('{') was expected");
-		}
-		if (!json_reader_value(reader, &event)) {
-			return false;
-		}
-		each(context, event);
-		skip_blanks(reader);
-		/* the writer ends each event with a comma, so the text may end after one */
-		if (!skip_one(reader, ",") && reader->at < reader->end && !(in_array && *reader->at == ']')) {
-			return tell_wrong(reader, "a comma was expected");
-		}
-	}
-	if (reader->at < reader->end) {
-		reader->at++;
-		skip_blanks(reader);
-	}
-	return reader->at == reader->end || tell_wrong(reader, "the array has ended before it");
-}
-
-bool json_reader_trace(const char *text, size_t size, void (*each)(void *context, struct span event), void *context,
-                       struct json_reader_fault *ret_fault)
-{
-	struct json_reader reader = {.at = text, .end = text + size};
-	bool in_array = is_next(&reader, '[');
-	const char *event;
-
-	/* a trace without a bracket was written to a pipe */
-	reader.at += in_array;
-	if (take_events(&reader, in_array, each, context, &event)) {
-		return true;
-	}
-	*ret_fault = (struct json_reader_fault){(size_t)((reader.what ? reader.at : event) - text), reader.what};
-	return false;
-}
-
-int json_reader_load(FILE *file, char **ret_text, size_t *ret_size)
-{
-	char *text = NULL;
-	size_t capacity = 0;
-	ssize_t size;
-
-	errno = 0;
-	/* a NUL is invalid in JSON: reading stops after the first one, which json_reader_trace() reports as wrong */
-	size = getdelim(&text, &capacity, '\0', file);
-	if (size < 0 && (ferror(file) || errno == ENOMEM)) {
-		free(text);
-		return errno ? -errno : -EIO;
-	}
-	*ret_text = text;
-	*ret_size = size < 0 ? 0 : (size_t)size;
-	return 0;
 }

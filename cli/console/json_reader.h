@@ -2,13 +2,12 @@
 /*
  * json_reader: reads JSON value by value, and builds no tree
  *
- * Purpose: the command reads two files of JSON, the trace (NVRTCCACHE_TRACE, interpose/compile/timeline.h) and the
- * journal (cache/journal.h). A value is a span of the text. json_reader_value() checks every byte of it; afterwards
- * json_reader_members() and json_reader_next() step through its members, and through theirs.
+ * Purpose: the command reads the journal (cache/journal.h). A value is a span of the text. json_reader_value() checks
+ * every byte of it; afterwards json_reader_members() and json_reader_next() step through its members, and theirs.
  *
- * Calling sequence: json_reader_load(), then json_reader_trace() for the events of a trace; or a reader with `at` and
- * `end`, and json_reader_value(). Text nested deeper than JSON_READER_DEPTH is rejected. Errors: `what` is wrong with
- * the byte at `at`; NULL: the text ended early. Threads: any. Ownership: spans point into the text of the caller.
+ * Calling sequence: a reader with `at` and `end`, and json_reader_value(). Text nested deeper than JSON_READER_DEPTH is
+ * rejected. Errors: `what` is wrong with the byte at `at`; NULL: the text ended early. Threads: any. Ownership: spans
+ * point into the text of the caller.
  */
 #ifndef CLI_CONSOLE_JSON_READER_H
 #define CLI_CONSOLE_JSON_READER_H
@@ -16,7 +15,6 @@
 #include "keygen/digest.h"
 
 #include <stdbool.h>
-#include <stdio.h>
 
 #define JSON_READER_DEPTH 32
 
@@ -45,21 +43,5 @@ uint64_t json_reader_number(struct span value);
  * must be writable, and the members around the string cannot be read again. Any other value has no bytes.
  */
 struct span json_reader_decode(struct span value);
-
-/* Reads a stream to its end, or to its first NUL. The caller frees the text. Returns 0 or a negative errno value. */
-int json_reader_load(FILE *file, char **ret_text, size_t *ret_size);
-
-struct json_reader_fault {
-	size_t offset;
-	const char *what;
-};
-
-/*
- * Calls `each` for every complete event of a trace: an array of objects, which may lack its closing bracket, or both
- * (what a pipe gets). Returns false and sets *ret_fault if the text is not one: `what` is wrong with the byte at
- * `offset`; NULL: the event that begins there is incomplete, because the process was killed or the disk was full.
- */
-bool json_reader_trace(const char *text, size_t size, void (*each)(void *context, struct span event), void *context,
-                       struct json_reader_fault *ret_fault);
 
 #endif

@@ -10,7 +10,6 @@
  */
 #include "cli/doctor/doctor.h"
 
-#include "cli/console/json_reader.h"
 #include "cli/console/request.h"
 
 #include <dirent.h>
@@ -73,20 +72,46 @@ static void count_row(struct seen *seen, const struct row *row)
 	seen->rows[i].count++;
 }
 
-static struct span text_of(struct span object, const char *name)
+/* Calls `visit` for each line of a file, without its line break. */
+static void each_line(const char *path, void (*visit)(void *context, const char *line), void *context)
 {
-	return json_reader_string(json_reader_member(object, name));
+	FILE *file = fopen(path, "re");
+	size_t capacity = 0;
+	char *line = NULL;
+
+	while (file && getline(&line, &capacity, file) > 0) {
+		line[strcspn(line, "\n")] = '\0';
+		visit(context, line);
+	}
+	free(line);
+	if (file) {
+		fclose(file);
+	}
+}
+
+/*
+ * Returns a text of an event of the trace, as it is written there. An event is one line, and quotes within texts are
+ * escaped, so `"name":"` occurs in no text.
+ */
+static struct span text_of(const char *event, const char *name)
+{
+	char mark[32];
+	const char *at;
+	int size = snprintf(mark, sizeof(mark), "\"%s\":\"", name);
+
+	at = strstr(event, mark);
+	return at ? (struct span){at + size, strcspn(at + size, "\"")} : (struct span){NULL, 0};
 }
 
 /* Texts are truncated to the sizes of the fields, because they are only printed or compared with short names. */
-static void count_call(struct seen *seen, enum kind kind, struct span facts)
+static void count_call(struct seen *seen, enum kind kind, const char *event)
 {
-	struct span library = text_of(facts, "library"), version = text_of(facts, "version");
+	struct span library = text_of(event, "library"), version = text_of(event, "version");
 	struct row row = {.kind = kind};
 	int compiler;
 
-	snprintf(row.compiler, sizeof(row.compiler), "%.*s", SPAN(text_of(facts, "compiler")));
-	snprintf(row.text, sizeof(row.text), "%.*s", SPAN(text_of(facts, "reason")));
+	snprintf(row.compiler, sizeof(row.compiler), "%.*s", SPAN(text_of(event, "compiler")));
+	snprintf(row.text, sizeof(row.text), "%.*s", SPAN(text_of(event, "reason")));
 	count_row(seen, &row);
 	compiler = doctor_compiler(row.compiler);
 	/* a single call that bypasses the cache sets PASS_BY, and later calls do not change that */
@@ -98,36 +123,20 @@ static void count_call(struct seen *seen, enum kind kind, struct span facts)
 		row.kind = LIBRARY;
 		snprintf(row.text, sizeof(row.text), "%.*s%s%.*s, %s", SPAN(version), version.size ? ", " : "",
 		         SPAN(library),
-		         span_is(text_of(facts, "reached"), "linked") ? "linked" : "through dlopen and dlsym");
+		         span_is(text_of(event, "reached"), "linked") ? "linked" : "through dlopen and dlsym");
 		count_row(seen, &row);
 	}
 }
 
-static void count_event(void *context, struct span event)
+static void count_event(void *context, const char *event)
 {
-	struct span category = text_of(event, "cat"), facts = json_reader_member(event, "args");
+	struct span category = text_of(event, "cat");
 
 	for (enum kind kind = 0; kind < LIBRARY; kind++) {
 		/* events of other categories are not calls */
-		if (span_is(category, kinds[kind].category) && text_of(facts, "compiler").size > 0) {
-			count_call(context, kind, facts);
+		if (span_is(category, kinds[kind].category)) {
+			count_call(context, kind, event);
 		}
-	}
-}
-
-static void read_trace(struct seen *seen, const char *path)
-{
-	FILE *file = fopen(path, "re");
-	struct json_reader_fault fault;
-	char *text = NULL;
-	size_t size;
-
-	if (file && json_reader_load(file, &text, &size) == 0) {
-		(void)json_reader_trace(text, size, count_event, seen, &fault);
-	}
-	free(text);
-	if (file) {
-		fclose(file);
 	}
 }
 
@@ -179,31 +188,24 @@ static void tell_seen(struct findings *findings, const struct seen *seen)
 	}
 }
 
+struct log {
+	struct findings *findings;
+	char before[400]; /* the last message */
+};
+
 /* Each line of the log is a warning, because run_in() sets that log level. The text follows "nvrtccache[4711]: ". */
-static void tell_log(struct findings *findings, const char *path)
+static void tell_message(void *context, const char *line)
 {
-	FILE *file = fopen(path, "re");
-	size_t capacity = 0;
-	char *line = NULL, *before = NULL;
+	struct log *log = context;
+	const char *words = strstr(line, "]: ");
 
-	while (file && getline(&line, &capacity, file) > 0) {
-		char *words = strstr(line, "]: ");
-
-		line[strcspn(line, "\n")] = '\0';
-		words = words ? words + 3 : line;
-		/* repeated lines are skipped, because each process of a pool logs the same line */
-		if ((!before || strcmp(before, words) != 0) &&
-		    !(findings->refused && strstr(words, findings->refused))) {
-			finding_add(findings, FINDING_WARN, "log", "%s", words);
-		}
-		free(before);
-		before = strdup(words);
+	words = words ? words + 3 : line;
+	/* repeated messages are skipped, because each process of a pool logs the same */
+	if (strncmp(log->before, words, sizeof(log->before) - 1) != 0 &&
+	    !(log->findings->refused && strstr(words, log->findings->refused))) {
+		finding_add(log->findings, FINDING_WARN, "log", "%s", words);
 	}
-	free(before);
-	free(line);
-	if (file) {
-		fclose(file);
-	}
+	snprintf(log->before, sizeof(log->before), "%s", words);
 }
 
 struct objects {
@@ -225,26 +227,16 @@ static void add_object(struct objects *objects, const char *path)
 }
 
 /* Reads "     4711:\tcalling init: /lib/libm.so.6" and "     4711:\tinitialize program: /usr/bin/python3". */
-static void read_objects(struct objects *objects, const char *path)
+static void note_object(void *context, const char *line)
 {
 	static const char *const heads[] = {"calling init: ", "initialize program: "};
-	FILE *file = fopen(path, "re");
-	size_t capacity = 0;
-	char *line = NULL;
 
-	while (file && getline(&line, &capacity, file) > 0) {
-		line[strcspn(line, "\n")] = '\0';
-		for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
-			const char *at = strstr(line, heads[i]);
+	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
+		const char *at = strstr(line, heads[i]);
 
-			if (at && at[strlen(heads[i])] == '/') {
-				add_object(objects, at + strlen(heads[i]));
-			}
+		if (at && at[strlen(heads[i])] == '/') {
+			add_object(context, at + strlen(heads[i]));
 		}
-	}
-	free(line);
-	if (file) {
-		fclose(file);
 	}
 }
 
@@ -259,7 +251,7 @@ static void take_objects(struct objects *objects, const char *place)
 
 		if (one->d_name[0] != '.' && asprintf(&path, "%s/%s", place, one->d_name) >= 0) {
 			if (strncmp(one->d_name, OBJECTS_NAME, strlen(OBJECTS_NAME)) == 0) {
-				read_objects(objects, path);
+				each_line(path, note_object, objects);
 			}
 			(void)unlink(path);
 			free(path);
@@ -310,9 +302,9 @@ static void run_in(struct findings *findings, const char *place, const char *lib
 	/* doctor waits only for the program: the files of a child that outlives it may be incomplete */
 	status = doctor_start(start);
 	if (status >= 0) {
-		read_trace(&seen, trace);
+		each_line(trace, count_event, &seen);
 		tell_seen(findings, &seen);
-		tell_log(findings, log);
+		each_line(log, tell_message, &(struct log){.findings = findings});
 		add_object(&objects, path);
 	}
 	take_objects(&objects, place);
