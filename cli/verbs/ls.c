@@ -205,19 +205,18 @@ static const struct {
 	bool is_number;
 } columns[] = {
     [KEY] = {"KEY", KEY_SHORT, false}, [PROGRAM] = {"PROGRAM", 16, false}, [COMPILER] = {"COMPILER", 15, false},
-    [ARCH] = {"ARCH", 12, false},      [SAVES] = {"SAVES", 8, true},       [SIZE] = {"SIZE", 9, true},
-    [USED] = {"USED", 10, false},
+    [ARCH] = {"ARCH", 10, false},      [SAVES] = {"SAVES", 8, true},       [SIZE] = {"SIZE", 9, true},
+    [USED] = {"USED", 17, false},
 };
 
-#define GAP            2 /* between columns */
-#define PROGRAM_SHOWN  28
-#define USED_WITH_MARK 21
+#define GAP           2 /* between columns */
+#define PROGRAM_SHOWN 28
 
 /* Chooses widths that fit the terminal. 0: the column is left out; those that matter least are left out first. */
 static void plan_columns(unsigned ret_widths[COLUMNS])
 {
 	static const enum column spare[] = {COMPILER, ARCH, SIZE, USED};
-	unsigned room = console_width() + GAP, more;
+	unsigned room = console_width() + GAP;
 
 	for (size_t i = 0; i < COLUMNS; i++) {
 		ret_widths[i] = columns[i].least;
@@ -227,11 +226,8 @@ static void plan_columns(unsigned ret_widths[COLUMNS])
 		ret_widths[spare[i]] = 0;
 		room += columns[spare[i]].least + GAP;
 	}
-	more = room < PROGRAM_SHOWN - columns[PROGRAM].least ? room : PROGRAM_SHOWN - columns[PROGRAM].least;
-	ret_widths[PROGRAM] += more;
-	if (ret_widths[USED] != 0 && room - more >= USED_WITH_MARK - columns[USED].least) {
-		ret_widths[USED] = USED_WITH_MARK;
-	}
+	ret_widths[PROGRAM] +=
+	    room < PROGRAM_SHOWN - columns[PROGRAM].least ? room : PROGRAM_SHOWN - columns[PROGRAM].least;
 }
 
 /*
@@ -303,7 +299,7 @@ static void print_line(const struct listed_result *result, const struct census *
 	print_pair(widths, ARCH, request_arch(&request), none);
 	print_word(widths, SAVES, console_time(result->cost_ns, number), "");
 	print_word(widths, SIZE, console_bytes(result->bytes, number), "");
-	print_word(widths, USED, console_age(result->used_ns, number), result->return_code != 0 ? "(a failure)" : "");
+	print_word(widths, USED, console_age(result->used_ns, number), result->return_code != 0 ? "failed" : "");
 	putchar('\n');
 	request_free(&request);
 }
