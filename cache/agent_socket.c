@@ -115,7 +115,7 @@ void agent_socket_forget(struct agent_address *address)
 /* The number is above the standard streams: a host that runs without them would write its output to the agent. */
 int agent_socket_new(void)
 {
-	int made = call_leave_streams(call_socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+	int made = call_move_away(call_socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 
 	return made < 0 ? -errno : made;
 }

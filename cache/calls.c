@@ -107,21 +107,27 @@ int call_fstatat(int at, const char *path, struct stat *ret_found, int flags)
 	return is_straight() ? (int)ASK(newfstatat, at, path, ret_found, flags) : fstatat(at, path, ret_found, flags);
 }
 
-/* The copy is above the standard streams: a host that runs without them would write its output to our file. */
-int call_dup(int fd)
+/* Fits into the limit of 1,024 descriptors, and into the table that the kernel allocates for 257 or more. */
+#define AWAY 512
+
+static int dup_from(int fd, int least)
 {
-	return is_straight() ? (int)ASK(fcntl, fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1, 0)
-	                     : fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	return is_straight() ? (int)ASK(fcntl, fd, F_DUPFD_CLOEXEC, least, 0) : fcntl(fd, F_DUPFD_CLOEXEC, least);
 }
 
-int call_leave_streams(int fd)
+int call_dup(int fd)
 {
-	int moved;
+	return dup_from(fd, STDERR_FILENO + 1);
+}
 
-	if (fd < 0 || fd > STDERR_FILENO) {
-		return fd;
+int call_move_away(int fd)
+{
+	int moved = fd < 0 ? -1 : dup_from(fd, AWAY);
+
+	if (moved < 0 && (fd < 0 || fd > STDERR_FILENO)) {
+		return fd; /* the limit is lower, or all numbers are in use */
 	}
-	moved = call_dup(fd);
+	moved = moved < 0 ? call_dup(fd) : moved;
 	call_close(fd);
 	return moved;
 }

@@ -33,8 +33,12 @@ int call_close(int fd);
 int call_fstat(int fd, struct stat *ret_found);
 int call_fstatat(int at, const char *path, struct stat *ret_found, int flags);
 int call_dup(int fd); /* the copy is 3 or higher, and O_CLOEXEC */
-/* Moves a descriptor that has the number of a standard stream to a higher number. Returns -1 for -1. */
-int call_leave_streams(int fd);
+/*
+ * Moves a descriptor that stays open for a while to a number that a host gets for no file of its own: it would write
+ * its output to ours if it runs without standard streams, and we would write to its files if another thread closes all
+ * descriptors that it does not know (closefrom) and opens others. Returns -1 for -1.
+ */
+int call_move_away(int fd);
 int call_mkdirat(int at, const char *path, mode_t mode);
 /* Like chmod(): follows links, as /proc/self/fd/N needs. */
 int call_chmod(const char *path, mode_t mode);

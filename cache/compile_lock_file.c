@@ -46,22 +46,6 @@ static bool is_ours(const struct compile_lock_file *file)
 	return found.st_dev == file->device && found.st_ino == file->inode;
 }
 
-/* Closes the home at once, so that one descriptor is open during a compilation, not two. */
-static int open_path(const struct directory *directory)
-{
-	int home = -1;
-	int fd = -1;
-
-	if (directory_open(directory, DIRECTORY_MAKE, &home) < 0) {
-		return -1;
-	}
-	if (directory_open_file(directory, home, FILE_NAME, O_RDWR | O_CREAT, &fd) < 0) {
-		fd = -1;
-	}
-	close(home);
-	return fd;
-}
-
 /*
  * Returns whether at least ROOM descriptors remain. A holder has its descriptor open while the compiler works, which
  * opens several files at once (NVRTC: one per level of inclusion) and would fail if we had used the last descriptor.
@@ -77,6 +61,26 @@ static bool leaves_room(int fd)
  * Returns whether the file is ours, and writes the magic to a new file. A file of another program is not used. Checked
  * at each open, because a user may have replaced the file meanwhile.
  */
+/* Closes the home at once, so that one descriptor is open during a compilation, not two. */
+static int open_path(const struct directory *directory)
+{
+	int home = -1;
+	int fd = -1;
+
+	if (directory_open(directory, DIRECTORY_MAKE, &home) < 0) {
+		return -1;
+	}
+	if (directory_open_file(directory, home, FILE_NAME, O_RDWR | O_CREAT, &fd) < 0) {
+		fd = -1;
+	}
+	close(home);
+	if (fd >= 0 && !leaves_room(fd)) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
 static bool has_magic(int fd)
 {
 	char magic[DIRECTORY_MAGIC_BYTES];
@@ -101,7 +105,7 @@ static bool open_file(struct compile_lock_file *file, const struct directory *di
 {
 	static atomic_uint stamps;
 	/* a host that runs without its standard streams would write its output to our file */
-	int fd = call_leave_streams(open_path(directory));
+	int fd = call_move_away(open_path(directory));
 	struct stat found;
 	uint32_t range;
 
@@ -109,7 +113,7 @@ static bool open_file(struct compile_lock_file *file, const struct directory *di
 		return false;
 	}
 	file->stamp = (off_t)(atomic_fetch_add_explicit(&stamps, 1, memory_order_relaxed) & 0x3fffffff) + 1;
-	if (!leaves_room(fd) || !has_magic(fd) || fstat(fd, &found) < 0 || lock_is_remote(fd) ||
+	if (!has_magic(fd) || fstat(fd, &found) < 0 || lock_is_remote(fd) ||
 	    lseek(fd, file->stamp, SEEK_SET) != file->stamp) {
 		close(fd);
 		return false;

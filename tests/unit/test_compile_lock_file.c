@@ -325,6 +325,37 @@ Test(compile_lock_file, a_descriptor_number_reused_by_the_host_is_not_touched)
 	expect_no_descriptor_left();
 }
 
+/* Between a look at the descriptor and a write, another thread may close it, and open other files. */
+Test(compile_lock_file, the_files_that_a_host_opens_after_closefrom_get_other_numbers)
+{
+	struct rlimit limit;
+	int files[100], number;
+
+	cr_assert_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	skip_unless(limit.rlim_cur >= 1024, "the limit of descriptors is below 1024");
+	take();
+	number = held.fd;
+	cr_assert_eq(close_range((unsigned)number, ~0u, 0), 0);
+	for (size_t i = 0; i < COUNT(files); i++) {
+		files[i] = dup(STDIN_FILENO);
+		cr_expect_lt(files[i], number);
+	}
+	compile_lock_file_release(&held);
+	for (size_t i = 0; i < COUNT(files); i++) {
+		close(files[i]);
+	}
+}
+
+Test(compile_lock_file, in_a_low_limit_the_file_stays_where_it_is)
+{
+	const struct rlimit limit = {400, 400};
+
+	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	take();
+	cr_expect_lt(held.fd, 400);
+	compile_lock_file_release(&held);
+}
+
 Test(compile_lock_file, a_waiter_whose_descriptor_the_host_reused_stops_waiting)
 {
 	struct waiter waiter = {0};
