@@ -7,7 +7,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -23,13 +25,15 @@ struct facts {
 	char label[LABEL_BYTES];
 };
 
+/* This kernel gives no labels. */
+static _Atomic bool unlabelled;
+
 /*
  * Reads the label that SELinux or AppArmor gave the thread. If the kernel has neither, later calls do not ask again.
  * Returns false if there may be a label and it cannot be read whole.
  */
 static bool read_label(char ret_label[LABEL_BYTES])
 {
-	static _Atomic bool unlabelled;
 	ssize_t size;
 	int file;
 
@@ -60,6 +64,8 @@ static const char *line_of(const char *status, const char *name, size_t *ret_len
 	return end ? line : NULL;
 }
 
+/* The effective capabilities are among these. */
+#define PERMITTED "\nCapPrm:"
 /* The last line that is read, so that a file that is cut has none. */
 #define NO_NEW_PRIVILEGES "\nNoNewPrivs:"
 
@@ -68,9 +74,9 @@ static const char *line_of(const char *status, const char *name, size_t *ret_len
  * groups contain those of the file system, which setfsuid() changes. setfsuid(-1) returns one of them faster, but a
  * seccomp filter that ends a program which changes its user would end it there.
  */
-static bool hash_rights(XXH128_hash_t *ret_rights, bool *ret_confined)
+static bool hash_rights(XXH128_hash_t *ret_rights, bool *ret_administers, bool *ret_confined)
 {
-	static const char *const names[] = {"\nUid:", "\nGid:", "\nGroups:", "\nCapEff:", NO_NEW_PRIVILEGES};
+	static const char *const names[] = {"\nUid:", "\nGid:", "\nGroups:", PERMITTED, "\nCapEff:", NO_NEW_PRIVILEGES};
 	char status[STATUS_BYTES];
 	const char *line = NULL;
 	size_t length = 0;
@@ -87,6 +93,9 @@ static bool hash_rights(XXH128_hash_t *ret_rights, bool *ret_confined)
 		if (!line) {
 			return false;
 		}
+		if (strcmp(names[i], PERMITTED) == 0) {
+			*ret_administers = strtoull(line + strlen(PERMITTED), NULL, 16) >> CAP_SYS_ADMIN & 1;
+		}
 		hash = XXH3_128bits_withSeed(line, length, hash.low64 ^ hash.high64);
 	}
 	*ret_rights = hash;
@@ -99,15 +108,17 @@ void credentials_look(struct credentials *ret_credentials)
 	struct facts facts;
 	struct stat space;
 	XXH128_hash_t hash;
-	bool confined = true;
+	bool administers = true, confined = true;
 	bool known;
 
 	/* Cleared, because the padding is hashed too. */
 	memset(&facts, 0, sizeof(facts));
-	known =
-	    hash_rights(&facts.rights, &confined) && read_label(facts.label) && stat("/proc/self/ns/user", &space) == 0;
+	known = hash_rights(&facts.rights, &administers, &confined) && read_label(facts.label) &&
+	        stat("/proc/self/ns/user", &space) == 0;
 	facts.space = known ? (uint64_t)space.st_ino : 0;
 	hash = XXH3_128bits(&facts, sizeof(facts));
 	memcpy(ret_credentials->who, &hash, sizeof(ret_credentials->who));
 	ret_credentials->confined = !known || confined;
+	ret_credentials->steady =
+	    !ret_credentials->confined && !administers && atomic_load_explicit(&unlabelled, memory_order_relaxed);
 }

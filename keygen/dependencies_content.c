@@ -117,20 +117,24 @@ _Static_assert(CREDENTIALS_BYTES == 2 * sizeof(uint64_t), "they are the last two
 
 enum opened { OPENED_NEVER, OPENED_BEFORE };
 
+static bool was_opened_here(struct content *content, const struct file_stamp *now, const struct mount *mount)
+{
+	struct recall_key key = key_of(content, now, mount);
+	struct key digest;
+
+	return recall_find(&remembered, &key, &digest);
+}
+
 /*
  * Returns OPENED_BEFORE if a thread with these credentials opened the file at this ctime, in this process or when the
  * stamps were taken.
  */
 static enum opened was_opened(struct content *content, const struct file_stamp *now, const struct mount *mount)
 {
-	struct recall_key key;
-	struct key digest;
-
 	if (memcmp(look_credentials(content)->who, content->stamps.who, CREDENTIALS_BYTES) == 0) {
 		return OPENED_BEFORE;
 	}
-	key = key_of(content, now, mount);
-	return recall_find(&remembered, &key, &digest) ? OPENED_BEFORE : OPENED_NEVER;
+	return was_opened_here(content, now, mount) ? OPENED_BEFORE : OPENED_NEVER;
 }
 
 /*
@@ -158,11 +162,18 @@ static bool is_permitted(struct content *content, const struct checked_item *ite
                          const struct mount *mount)
 {
 	enum opened opened = was_opened(content, now, mount);
-	int error = open_sample(content, opened);
+	bool steady = !content->sampled && look_credentials(content)->steady;
+	struct key digest;
+	int error;
 
-	if (error == 0 && opened == OPENED_NEVER) {
+	/* No rule can forbid the directory's first file since this process opened it. */
+	if (steady && was_opened_here(content, now, mount)) {
+		content->sampled = true;
+		return true;
+	}
+	error = open_sample(content, opened);
+	if (error == 0 && (opened == OPENED_NEVER || steady)) {
 		struct recall_key key = key_of(content, now, mount);
-		struct key digest;
 
 		memcpy(digest.bytes, item->content.digest, sizeof(digest.bytes));
 		recall_keep(&remembered, &key, &digest);

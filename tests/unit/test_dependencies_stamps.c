@@ -3,6 +3,7 @@
 #include "keygen/dependencies_format.h"
 #include "keygen/dependencies_sights.h"
 #include "tests/unit/mount_fixture.h"
+#include "tests/unit/syscalls.h"
 
 #include <sys/prctl.h>
 
@@ -254,7 +255,54 @@ Test(dependencies_stamps, a_header_forbidden_by_landlock_does_not_hold)
 Test(dependencies_stamps, a_header_forbidden_to_root_by_landlock_without_no_new_privs_does_not_hold)
 {
 	build_one("int a;");
+	assert_believed();
 	expect_in_child(restrict_reading(), !holds());
+}
+
+/* Reading gives EINVAL where no module gives labels. */
+static bool has_no_label(void)
+{
+	char label;
+	int file = open("/proc/thread-self/attr/current", O_RDONLY | O_CLOEXEC);
+	bool has_none = file < 0 || read(file, &label, sizeof(label)) < 0;
+
+	(void)close(file);
+	return has_none;
+}
+
+enum step { ROOT_PREPARES, ROOT_CHECKS, ROOT_BECOMES_NOBODY, NOBODY_CHECKS, NOBODY_CHECKS_AGAIN, STEPS };
+
+static void take_step(void *context, unsigned step)
+{
+	bool fine = step == ROOT_PREPARES         ? chmod(tree, 0755) == 0
+	            : step == ROOT_BECOMES_NOBODY ? become_nobody()
+	                                          : holds();
+
+	(void)context;
+	if (!fine) {
+		_exit(1);
+	}
+}
+
+Test(dependencies_stamps, a_header_is_not_opened_again_by_a_thread_that_cannot_add_rules)
+{
+	struct syscalls counts[STEPS];
+	unsigned again;
+
+	build_one("int a;");
+	assert_believed();
+	skip_unless(geteuid() == 0 && has_no_label(), "needs root, and a system that gives no labels");
+	skip_unless(syscalls_count(take_step, NULL, STEPS, counts), "nothing can be traced here");
+	again = counts[NOBODY_CHECKS_AGAIN].all;
+	cr_expect_leq(again + 2, counts[NOBODY_CHECKS].all, "open and close at first");
+	cr_expect_leq(again + 2, counts[ROOT_CHECKS].all, "open and close by a thread that can add rules");
+}
+
+Test(dependencies_stamps, a_header_forbidden_by_landlock_after_a_hit_does_not_hold)
+{
+	build_one("int a;");
+	cr_assert_eq(chmod(tree, 0755), 0);
+	expect_in_child(become_nobody() && holds() && holds() && landlock_by_anybody(), !holds());
 }
 
 Test(dependencies_stamps, a_header_forbidden_by_an_access_control_list_does_not_hold)
