@@ -70,6 +70,11 @@ function makeBand(model, tell) {
 	const xOf = (at) => labels + (at - from) / (to - from) * (width - labels);
 	const atOf = (x) => from + (x - labels) / (width - labels) * (to - from);
 
+	function measure() {
+		width = get("band").clientWidth;
+		labels = width > 640 ? LABELS : 0;
+	}
+
 	function prepare(element, height) {
 		const ratio = window.devicePixelRatio || 1, context = element.getContext("2d");
 		element.width = Math.round(width * ratio);
@@ -204,8 +209,7 @@ function makeBand(model, tell) {
 		for (const name of ["page", "ink", "dim", "line", "focus", "wait", "onBar", ...STACKED]) {
 			colors[name] = style.getPropertyValue(`--${name}`).trim();
 		}
-		width = get("band").clientWidth;
-		labels = width > 640 ? LABELS : 0;
+		measure();
 		drawOverview();
 		const most = Math.max(120, Math.round(window.innerHeight * 0.6)), height = Math.min(rows.length * ROW + AXIS, most);
 		const context = prepare(canvas, height), scroll = scroller.scrollTop;
@@ -326,6 +330,7 @@ function makeBand(model, tell) {
 		}
 	}
 
+	measure();
 	listenToDrag(canvas, (event, before) => {
 		const shift = atOf(before.clientX) - atOf(event.clientX);
 		band.show(from + shift, to + shift);
