@@ -99,7 +99,7 @@ static bool take_file(struct json *json, const char *file_name, const char *targ
 	bool is_input = strcmp(file_name, "-") == 0;
 	const char *name = is_input ? "standard input" : file_name;
 	FILE *file = is_input ? stdin : fopen(file_name, "re");
-	struct stat found;
+	struct stat found = {0};
 	char *text = NULL;
 	size_t size = 0;
 	int error = read_trace(file, &found, &text, &size);
