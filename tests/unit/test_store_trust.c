@@ -255,9 +255,11 @@ Store_test(store_trust, a_full_disk_fails_the_put_and_leaves_no_temporary)
 	cr_assert_eq(umount2(fixture.root, MNT_DETACH), 0);
 }
 
+static int files[32]; /* of the main thread */
+
 static void *put_with_own_descriptors(void *store)
 {
-	if (unshare(CLONE_FILES) != 0 || close_range(3, ~0u, 0) != 0) {
+	if (unshare(CLONE_FILES) != 0 || close_range((unsigned)files[0], ~0u, 0) != 0) {
 		return NULL;
 	}
 	(void)umask(0400);
@@ -271,7 +273,6 @@ Store_test(store_trust, no_mode_of_another_threads_file_changes)
 	struct stat found;
 	pthread_t thread;
 	void *done;
-	int files[32];
 
 	for (size_t i = 0; i < COUNT(files); i++) {
 		files[i] = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
