@@ -44,7 +44,8 @@ size_t utf8_length(const char *bytes, size_t size)
 	return length;
 }
 
-/* The characters that control direction and lines, as UTF-8: ranges of three bytes that end with these. */
+/* The characters that control direction and lines, as UTF-8: the first and the last of each range. */
+/* NOLINTBEGIN(misc-misleading-bidirectional): they are escaped here */
 static const struct range {
 	char first[4];
 	char last[4];
@@ -54,6 +55,7 @@ static const struct range {
     {"\xe2\x80\xa8", "\xe2\x80\xae"}, /* U+2028 to U+202E: separators, embeddings and overrides */
     {"\xe2\x81\xa6", "\xe2\x81\xa9"}, /* U+2066 to U+2069: isolates */
 };
+/* NOLINTEND(misc-misleading-bidirectional) */
 
 /* UTF-8 has the order of code points, so that characters of one length can be compared as bytes. */
 static bool is_harmful(const char *bytes, size_t length)

@@ -8,6 +8,8 @@
 #include "agent/node/listener.h"
 #include "agent/node/status.h"
 
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -39,7 +41,7 @@ struct absent {
 struct fetch {
 	struct service *service;
 	struct upload *upload;
-	const char *socket_path;
+	char socket_path[PATH_MAX]; /* a copy, because the listener writes its own anew */
 	struct worker {
 		struct fetch *fetch;
 		struct engine *engine;
@@ -220,14 +222,15 @@ static struct waiting *next_status(struct fetch *fetch)
 	return NULL;
 }
 
-/* During a pause the probes of the workers keep the state right. */
+/* During a pause the probes of the workers keep the state right, and so does a request that is on its way. */
 static void run_status(struct fetch *fetch, struct engine *engine, struct waiting *waiting)
 {
 	const struct waiting asked = *waiting;
 	struct service *service = fetch->service;
 	const struct service_state *state = &service->state;
 	size_t fetches = fetch->job_count;
-	bool is_old = state->until_ns == 0 && service_now_ns() - state->heard_ns > SECOND;
+	bool is_old =
+	    state->until_ns == 0 && !state->is_probing && fetches == 0 && service_now_ns() - state->heard_ns > SECOND;
 	char *text;
 
 	fetch->waiting[waiting - fetch->waiting] = fetch->waiting[--fetch->waiting_count];
@@ -307,7 +310,7 @@ bool fetch_begin(struct service *service, struct upload *upload, const char *soc
 	*ret_fetch = fetch; /* also after a failure, so that fetch_end() ends the workers that were started */
 	fetch->service = service;
 	fetch->upload = upload;
-	fetch->socket_path = socket_path;
+	snprintf(fetch->socket_path, sizeof(fetch->socket_path), "%s", socket_path);
 	while (fetch->started < WORKERS && start_worker(fetch, &fetch->workers[fetch->started])) {
 		fetch->started++;
 	}

@@ -17,7 +17,7 @@
 /* `form`: AGENT_STATUS for JSON, AGENT_STATUS_LINES for people. */
 char *status_text(struct service *service, const char *socket, enum agent_kind form, size_t fetches, size_t uploads);
 
-/* Prints the status of the running agent. `socket` is a path, or NULL for the socket in the directory. */
-int command_status(const struct settings *settings, const char *socket, bool as_json);
+/* Prints the status of the running agent. `said` is a path, or NULL for the socket in the directory. */
+int command_status(const struct settings *settings, const char *said, bool as_json);
 
 #endif

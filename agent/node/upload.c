@@ -147,7 +147,7 @@ static int take_result(void *context, const struct entry *entry)
 	if (results->count == STORE_RESULTS_MAX || foreign_neutral(entry, dependencies_forget, &neutral) != 0) {
 		return -ENOMEM;
 	}
-	memmove(results->entries + 1, results->entries, results->count * sizeof(neutral));
+	memmove(results->entries + 1, results->entries, results->count * sizeof(results->entries[0]));
 	results->entries[0] = neutral;
 	results->count++;
 	return 0;
