@@ -22,9 +22,8 @@ static const char *const words[COUNTER_COUNT] = {
         "The compilation wrote or removed files, ran a program or used the network (--time, --create-pch "
         "and the like do), which a hit would not do. Leave that option out.",
     [COUNTER_BYPASSED_too_new] =
-        "A header changed during the compilation or just before it, or its time is in the future: "
-        "another edit as quick would not be noticed. The next compilation is cached, once that time is "
-        "past.",
+        "A header changed during the compilation or just before it: another edit as quick would not be "
+        "noticed. The next compilation is cached.",
     [COUNTER_BYPASSED_time_macros] =
         "The source or a header uses __DATE__, __TIME__ or __TIMESTAMP__, so the result depends on the "
         "time of compilation. NVRTCCACHE_SLOPPINESS=time_macros caches such results anyway.",

@@ -104,6 +104,7 @@ The same program elsewhere is nearer than one without the option that binds it.
 
 A header on disk that changed, by its path.
   $ old() { echo "$2" >$1; touch -d ${3:-2001-01-01} $1; sleep 0.1; } # FILE TEXT [DATE]
+  $ soon() { echo @$(($(date +%s) + 2)); } # a whole second that a write of the next four seconds may give
   $ H='{"source": "#include <h.h>\n__global__ void k(int *p) { *p = M; }", "options": ["-Iinc/first", "-Iinc"]}'
   $ fresh; mkdir -p inc/first; old inc/h.h '#define M 1'; host "$H"; old inc/h.h '#define M 2' 2001-01-02; host "$H"; explain
   a.cu (PID, TIME)  MISS, compiled in TIME, stored as KEY
@@ -193,10 +194,10 @@ A variable for which it is not given.
     The compiler read a variable that is not part of the key, or the directory, environment or locale changed meanwhile. Unset that variable, or set it before the program starts.
 
 The reason for the miss and the reason for not caching are both reported.
-  $ fresh; old inc/h.h '#define M 1'; host "$H"; old inc/h.h '#define M 2' +1day; host "$H"; explain | shorter
+  $ fresh; old inc/h.h '#define M 1'; host "$H"; old inc/h.h '#define M 2' $(soon); host "$H"; explain | shorter
   a.cu (PID, TIME)  MISS, compiled in TIME, NOT CACHED: too new
     the file inc/h.h.
-    A header changed during the compilation or just before it, or its time is in the future: another edit as quick would not be noticed. The next compilation is cached, once that time is past.
+    A header changed during the compilation or just before it: another edit as quick would not be noticed. The next compilation is cached.
   the same request was cached before, TIME earlier, and that entry is not valid here:
     header changed: inc/h.h
   $ nvrtccache explain --json | json 'told["cause"], told["reason"], told["detail"], told["refusal"]' | shorter
@@ -261,10 +262,10 @@ An option with process-wide effect.
     option  -restrict   is gone
 
 A header that is too new, and one that asks for the time, by their names.
-  $ fresh; old inc/h.h '#define M 1' +1day; host "$H"; explain | shorter
+  $ fresh; old inc/h.h '#define M 1' $(soon); host "$H"; explain | shorter
   a.cu (PID, TIME)  MISS, compiled in TIME, NOT CACHED: too new
     the file inc/h.h.
-    A header changed during the compilation or just before it, or its time is in the future: another edit as quick would not be noticed. The next compilation is cached, once that time is past.
+    A header changed during the compilation or just before it: another edit as quick would not be noticed. The next compilation is cached.
   first time: no entry of this program or this source was cached before
   $ fresh; old inc/h.h '#define M sizeof(__TIME__)'; host "$H"; explain | shorter
   a.cu (PID, TIME)  MISS, compiled in TIME, NOT CACHED: time macros
