@@ -301,12 +301,12 @@ static const char harmless[] =
     " __pthread_unregister_cancel __pthread_unwind_next __sigsetjmp __snprintf_chk __stack_chk_fail __strcpy_chk"
     " __vfprintf_chk __vprintf_chk __vsnprintf_chk bsearch dirfd dl_iterate_phdr dlerror environ explicit_bzero"
     " fileno free freelocale get_nprocs getauxval getegid getenv geteuid getpid getresuid gnu_get_libc_version"
-    " memchr memcmp memcpy memmem memmove memrchr memset newlocale nl_langinfo process_vm_readv"
+    " memchr memcmp memcpy memmem memmove mempcpy memrchr memset newlocale nl_langinfo process_vm_readv"
     " pthread_mutex_destroy pthread_mutex_init pthread_mutex_lock pthread_mutex_unlock pthread_once pthread_self"
     " pthread_setcancelstate pthread_sigmask qsort qsort_r sched_getaffinity sched_yield secure_getenv setlocale "
     "sigaddset sigemptyset"
     " sigismember sigpending sigtimedwait snprintf stderr stdout stpcpy strcasecmp strchr strchrnul strcmp strcpy"
-    " strcspn strerror strlen strncat strncmp strnlen strrchr strspn strstr strtol sysconf uselocale vfprintf"
+    " strcspn strerror strlen strncat strncmp strnlen strrchr strspn strstr strtol strtoull sysconf uselocale vfprintf"
     " vprintf vsnprintf ";
 
 struct search {
