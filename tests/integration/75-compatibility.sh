@@ -34,9 +34,13 @@ results() { (cd "$NVRTCCACHE_DIR/v1" && find . -path "./??/*" -type f -exec sha2
 
 reads() {
 	local key program
-	unpack "$1" && results >"$tmp/before" && gives 0 ls --json && python3 -c 'import json, sys; print("\n".join(r["key"] for r in json.load(open(sys.argv[1]))))' "$tmp/out" >"$tmp/keys" &&
+	unpack "$1" && results >"$tmp/before" && gives 0 ls --json && python3 -c '
+import json, sys
+results = json.load(open(sys.argv[1]))
+assert {(r["compiler"], r["version"]) for r in results} == {("nvrtc", "13.0")}, results
+print("\n".join(r["key"] for r in results))' "$tmp/out" >"$tmp/keys" &&
 		[ "$(wc -l <"$tmp/keys")" = 10 ] && gives 0 ls || return
-	for program in $programs; do [ "$(grep -c " $program .*NVRTC 13.0 " "$tmp/out")" = 2 ] || { cat "$tmp/out" && return 1; }; done
+	for program in $programs; do [ "$(grep -c " $program " "$tmp/out")" = 2 ] || { cat "$tmp/out" && return 1; }; done
 	while read -r key; do gives 0 show "$key" && out_has '^made .* by python3 in' || return; done <"$tmp/keys"
 	gives 0 verify && out_has '^Verified 10 sound entries' && results | diff "$tmp/before" -
 }
