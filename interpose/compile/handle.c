@@ -364,6 +364,7 @@ int handle_enter_real(const struct handle *handle, enum cancellation cancellatio
 {
 	int ours = PTHREAD_CANCEL_DISABLE;
 
+	atomic_store_explicit(&handle->library->waking, STEP_DONE, memory_order_release);
 	if (cancellation == CANCELLATION_OF_HOST) {
 		(void)pthread_setcancelstate(handle->cancel_state, &ours);
 	}

@@ -8,11 +8,13 @@
 #include "cache/fork_mutex.h"
 #include "interpose/compile/log.h"
 #include "interpose/compilers.h"
+#include "interpose/elf/loaded.h"
 #include "interpose/elf/loader.h"
 #include "interpose/elf/next_symbol.h"
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 struct search {
@@ -168,7 +170,7 @@ static size_t choose_library(const struct node *node, void *caller, struct elf_o
 /* Returns the library of a node for a call from `caller`, adopting it if necessary. NULL: none is loaded. */
 static struct library *library_of_node(struct node *node, void *caller)
 {
-	uint64_t now = elf_generation();
+	uint64_t now = loaded_generation();
 	struct library *library = atomic_load_explicit(&node->library, memory_order_acquire);
 	struct elf_object object;
 	size_t count;
@@ -245,7 +247,7 @@ struct library *library_at(uintptr_t address)
 	if (known) {
 		return known;
 	}
-	now = elf_generation();
+	now = loaded_generation();
 	known = standing_library(address, now);
 	if (known || !elf_object_at(address, &object)) {
 		return known;
@@ -381,16 +383,60 @@ bool library_watched(struct library *library)
 	return wait_for_step(&library->patching) == STEP_DONE;
 }
 
+static void wake_library(struct library *library)
+{
+	if (atomic_load_explicit(&library->state, memory_order_acquire) == STEP_DONE && loaded_may_call() &&
+	    claim_step(&library->waking)) {
+		if (library_watched(library) && library->compiler->wake) {
+			library->compiler->wake(library);
+		}
+		atomic_store_explicit(&library->waking, STEP_DONE, memory_order_release);
+	}
+	if (atomic_load_explicit(&library->waking, memory_order_relaxed) == STEP_UNDER_WAY) {
+		(void)wait_for_step(&library->waking);
+	}
+}
+
+/* Returns true if this is the only thread; false if that is not known. */
+static bool is_alone(void)
+{
+	struct stat tasks;
+
+	return stat("/proc/self/task", &tasks) == 0 && tasks.st_nlink == 3; /* with "." and ".." */
+}
+
+/*
+ * Without another thread, the child finds the loader at rest. `waking` is examined first, because this runs at each
+ * fork.
+ */
+void library_fork_prepare(void)
+{
+	int count = atomic_load_explicit(&library_count, memory_order_acquire);
+	int asleep = 0;
+
+	for (int i = 0; i < count; i++) {
+		asleep += atomic_load_explicit(&libraries[i].waking, memory_order_acquire) != STEP_DONE;
+	}
+	if (asleep == 0 || is_alone()) {
+		return;
+	}
+
+	for (int i = 0; i < count; i++) {
+		wake_library(&libraries[i]);
+	}
+}
+
 /* Only the thread that called fork() exists in the child, so no thread completes a preparation or patch in progress. */
 void library_fork_child(void)
 {
 	int count = atomic_load_explicit(&library_count, memory_order_relaxed);
 
 	for (int i = 0; i < count; i++) {
-		int preparing = STEP_UNDER_WAY, patching = STEP_UNDER_WAY;
+		int preparing = STEP_UNDER_WAY, patching = STEP_UNDER_WAY, waking = STEP_UNDER_WAY;
 
 		atomic_compare_exchange_strong(&libraries[i].state, &preparing, STEP_NOT_YET);
 		atomic_compare_exchange_strong(&libraries[i].patching, &patching, STEP_REFUSED);
+		atomic_compare_exchange_strong(&libraries[i].waking, &waking, STEP_DONE);
 	}
 	(void)fork_mutex_fork_child(&adopt_lock);
 }

@@ -44,7 +44,7 @@ struct library {
 	int slot;
 	_Atomic int state; /* enum library_step: adopted, being prepared, ready, bypassed */
 	struct elf_object object;
-	uint64_t adopted;                            /* elf_generation() when `object` was read */
+	uint64_t adopted;                            /* loaded_generation() when `object` was read */
 	real_function *real[COMPILER_FUNCTIONS_MAX]; /* NULL: this release has no such function */
 	const char *reason_text;                     /* why it is bypassed: a static string for the log */
 	enum counter reason;
@@ -56,6 +56,7 @@ struct library {
 	/* the watch: patched at the first miss */
 	_Atomic int patching; /* enum library_step */
 	_Atomic(struct watch *) watch;
+	_Atomic int waking; /* enum library_step: done once a real compilation has begun in this process */
 	/*
 	 * options with process-wide effect that the process passed: the compiler's own bits, and a hash of unsearched
 	 * options
@@ -101,6 +102,12 @@ bool library_watched(struct library *library);
 bool library_holds(const struct node *node, uintptr_t address);
 /* Makes all later calls of the library bypass the cache, for example because its watch was lost. */
 void library_give_up(struct library *library, enum counter reason, const char *text);
+/*
+ * Before a fork: patches the libraries that had only hits in this process, and wakes them (compiler.h). Otherwise a
+ * miss in the child would load objects for the first time, and the child may have inherited the loader in the middle of
+ * another thread's dlopen(), where that hangs or aborts. Does nothing in a process with one thread.
+ */
+void library_fork_prepare(void);
 void library_fork_child(void);
 
 /*

@@ -2,6 +2,8 @@
 
 #include "interpose/compile/library.h"
 
+#include "interpose/elf/loaded.h"
+
 #include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -82,7 +84,7 @@ bool linked_callers_one_bypasses(const struct elf_object *object, const struct n
  */
 bool linked_callers_bypass(struct node *node)
 {
-	uint64_t generation = elf_generation() << 1;
+	uint64_t generation = loaded_generation() << 1;
 	uint64_t answer = atomic_load_explicit(&node->callers, memory_order_relaxed);
 
 	if (answer & 1) {

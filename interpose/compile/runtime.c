@@ -15,6 +15,7 @@
 #include "interpose/compile/log.h"
 #include "interpose/compile/timeline.h"
 #include "interpose/elf/elf.h"
+#include "interpose/elf/loaded.h"
 #include "interpose/watch/watch.h"
 #include "keygen/dependencies.h"
 
@@ -44,9 +45,21 @@ static struct runtime runtime;
 static _Atomic int progress;
 static atomic_bool waited_for; /* a thread sleeps until READY, or is about to do so */
 
-/* There is no handler before the fork (cache/fork_mutex.h). */
+/* Takes no lock: a handler of the host, which runs later, may wait for a thread that needs it (cache/fork_mutex.h). */
+static void fork_prepare(void)
+{
+	int saved = errno, cancelling;
+
+	(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
+	library_fork_prepare();
+	loaded_fork_prepare();
+	(void)pthread_setcancelstate(cancelling, NULL);
+	errno = saved;
+}
+
 static void fork_child(void)
 {
+	loaded_fork_child();
 	handle_fork_child();
 	memory_fork_child(runtime.memory);
 	watch_fork_child();
@@ -164,7 +177,7 @@ static void set_up_cache(void)
 	 * The set-up never runs in a fork handler, where glibc 2.28 to 2.35 would deadlock in __register_atfork() (BZ
 	 * 24595), because no host compiles in a fork handler.
 	 */
-	if (__register_atfork(NULL, NULL, fork_child, NULL) != 0) {
+	if (__register_atfork(fork_prepare, loaded_fork_parent, fork_child, NULL) != 0) {
 		runtime.off_reason = COUNTER_ERRORS_memory;
 	}
 }

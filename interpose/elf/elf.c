@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/elf/elf.h"
 
+#include "interpose/elf/loaded.h"
+
 #include <errno.h>
 #include <stdatomic.h>
 #include <sys/auxv.h>
@@ -29,24 +31,7 @@ int elf_each_object(int (*each)(const struct elf_object *object, void *context),
 	struct walk walk = {.each = each, .context = context, .vdso = getauxval(AT_SYSINFO_EHDR)};
 
 	errno = saved_errno;
-	return dl_iterate_phdr(walk_one, &walk);
-}
-
-static int read_generation(struct dl_phdr_info *info, size_t size, void *context)
-{
-	uint64_t *generation = context;
-
-	(void)size;
-	*generation = info->dlpi_adds << 32 ^ info->dlpi_subs;
-	return 1;
-}
-
-uint64_t elf_generation(void)
-{
-	uint64_t generation = 0;
-
-	dl_iterate_phdr(read_generation, &generation);
-	return generation;
+	return loaded_each(walk_one, &walk);
 }
 
 struct holder {
@@ -80,7 +65,7 @@ bool elf_object_at(uintptr_t address, struct elf_object *ret_object)
 	struct holder holder = {.address = address, .vdso = getauxval(AT_SYSINFO_EHDR), .ret_object = ret_object};
 
 	errno = saved_errno;
-	dl_iterate_phdr(view_holder, &holder);
+	(void)loaded_each(view_holder, &holder);
 	return holder.found;
 }
 
@@ -132,36 +117,6 @@ uintptr_t elf_global_symbol(const char *name, const char *version)
 extern ElfW(Dyn) _DYNAMIC[] __attribute__((visibility("hidden"))); /* NOLINT(readability-redundant-declaration) */
 
 /*
- * Returns the list of loaded objects, from the main program's DT_DEBUG. NULL: it has none (the program was started
- * through ld.so).
- */
-static const struct link_map *first_object(void)
-{
-	const ElfW(Phdr) *phdr = (const ElfW(Phdr) *)getauxval(AT_PHDR);
-	size_t count = getauxval(AT_PHNUM);
-	const ElfW(Phdr) *dynamic = NULL;
-	uintptr_t base = 0;
-	const ElfW(Dyn) * entry;
-
-	for (size_t i = 0; phdr && i < count; i++) {
-		if (phdr[i].p_type == PT_PHDR) {
-			base = (uintptr_t)phdr - phdr[i].p_vaddr;
-		} else if (phdr[i].p_type == PT_DYNAMIC) {
-			dynamic = &phdr[i];
-		}
-	}
-	if (!dynamic) {
-		return NULL;
-	}
-	for (entry = (const ElfW(Dyn) *)(base + dynamic->p_vaddr); entry->d_tag != DT_NULL; entry++) {
-		if (entry->d_tag == DT_DEBUG && entry->d_un.d_ptr) {
-			return ((const struct r_debug *)entry->d_un.d_ptr)->r_map;
-		}
-	}
-	return NULL;
-}
-
-/*
  * Returns true if the object defines the symbol and is not a copy of this library. A link map does not contain the
  * segments, and the ELF header need not be at l_addr. So the view has one segment that covers all memory, and the
  * tables of the dynamic section are trusted, as the loader trusts them.
@@ -186,7 +141,7 @@ uintptr_t elf_next_symbol_early(const char *name, const char *version)
 	uintptr_t found = 0;
 	bool passed = false;
 
-	for (const struct link_map *map = first_object(); map; map = map->l_next) {
+	for (const struct link_map *map = loaded_list(); map; map = map->l_next) {
 		if (!passed) {
 			passed = map->l_ld == _DYNAMIC;
 		} else if (map->l_addr != vdso && finds_in(map, name, version, &found)) {

@@ -6,7 +6,7 @@
  * library and by others. So everything that can be found by reading is read here from the memory images of loaded
  * objects: the dynamic section, symbols with versions, import slots, the build-id.
  *
- * Calling sequence: elf_each_object() (based on dl_iterate_phdr) passes one struct elf_object for each loaded object,
+ * Calling sequence: elf_each_object() (based on loaded_each()) passes one struct elf_object for each loaded object,
  * in load order. The struct has pointers into the image, which are valid while the object stays loaded.
  *
  * Errors: an object in which a needed table is missing or invalid is skipped (elf_view returns -ENOEXEC); every index
@@ -18,17 +18,6 @@
 
 #include "interpose/elf/image.h"
 
-/*
- * Returns the address of a defined function or object. `version` NULL: any version, preferably the default one. As in
- * the loader, an unversioned definition satisfies every version. Returns 0 if the symbol is missing, undefined, or an
- * IFUNC.
- */
-uintptr_t elf_symbol(const struct elf_object *object, const char *name, const char *version);
-/*
- * Returns true if there is such a definition. For an IFUNC *ret_address is 0, because resolving the address would run
- * code.
- */
-bool elf_finds(const struct elf_object *object, const char *name, const char *version, uintptr_t *ret_address);
 /* Returns the version of the (default, or only) definition of `name`; NULL if it is not defined or has no version. */
 const char *elf_symbol_version(const struct elf_object *object, const char *name);
 
@@ -80,11 +69,11 @@ int elf_each_needed(const struct elf_object *object, int (*each)(const char *nam
 /* Returns true if the object refers to symbols of that version (of any library). */
 bool elf_needs_version(const struct elf_object *object, const char *version);
 
-/* Does the same for the loaded objects in load order, except the vDSO and unreadable objects. */
+/*
+ * Does the same for the loaded objects in load order, except the vDSO and unreadable objects. -EAGAIN: the list cannot
+ * be read (loaded.h).
+ */
 int elf_each_object(int (*each)(const struct elf_object *object, void *context), void *context);
-
-/* Returns a number of the objects loaded and unloaded so far. If it is equal, nothing has changed. It is never 0. */
-uint64_t elf_generation(void);
 
 /* Finds the object that contains an address. Returns false if there is none. */
 bool elf_object_at(uintptr_t address, struct elf_object *ret_object);

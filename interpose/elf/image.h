@@ -41,6 +41,18 @@ int elf_view(const struct dl_phdr_info *info, struct elf_object *ret_object);
 /* Returns true if the address is in one of the object's loaded segments. */
 bool elf_contains(const struct elf_object *object, uintptr_t address);
 
+/*
+ * Returns the address of a defined function or object. `version` NULL: any version, preferably the default one. As in
+ * the loader, an unversioned definition satisfies every version. Returns 0 if the symbol is missing, undefined, or an
+ * IFUNC.
+ */
+uintptr_t elf_symbol(const struct elf_object *object, const char *name, const char *version);
+/*
+ * Returns true if there is such a definition. For an IFUNC *ret_address is 0, because resolving the address would run
+ * code.
+ */
+bool elf_finds(const struct elf_object *object, const char *name, const char *version, uintptr_t *ret_address);
+
 /* Returns how many bytes of the loaded segment can be read from `address` on; 0 outside all segments. */
 size_t elf_readable(const struct elf_object *object, uintptr_t address);
 /* Returns true if `size` bytes at `address` can be read through a pointer of that alignment. */

@@ -1,19 +1,22 @@
 # SPDX-License-Identifier: MIT
-# Hosts of tests/integration/42-hosts.sh, 44-threads.sh and 46-fork.sh, in $(BUILD)/tests/hosts. What a compiler here
+# Hosts of tests/integration/42-hosts.sh, 44-threads.sh, 46-fork.sh and 50-loader-locks.sh, in $(BUILD)/tests/hosts. What a compiler here
 # cannot build is left out, and the test that wants it skips.
 HOSTS := $(BUILD)/tests/hosts
 HOST_SANITIZED := $(addprefix $(HOSTS)/storm-,asan-gcc asan-clang ubsan-gcc ubsan-clang tsan-gcc tsan-clang)
 HOST_FLAGS = -I. -D_GNU_SOURCE -std=gnu11 $(TEST_WARNINGS) -O1 -g -U_FORTIFY_SOURCE -pthread
 HOST_CC = $(call quiet,HOST,$@)mkdir -p $(@D) && $(CC) $(HOST_FLAGS) -o $@
-TEST_TARGETS += $(addprefix $(HOSTS)/,storm forks pair reopen jumper collide odd stepper pauser.so) $(HOST_SANITIZED)
+TEST_TARGETS += $(addprefix $(HOSTS)/,storm forks pair reopen jumper collide odd stepper pauser.so forker forker-linked loaded.so)
+TEST_TARGETS += $(HOST_SANITIZED)
 
 $(addprefix $(HOSTS)/,storm pair reopen jumper collide odd stepper): $(HOSTS)/%: tests/hosts/%.c
 	$(HOST_CC) $< -ldl
-$(HOSTS)/forks: tests/hosts/forks.c
+$(HOSTS)/forks $(HOSTS)/forker: $(HOSTS)/%: tests/hosts/%.c
 	$(HOST_CC) $< -rdynamic -ldl
-$(HOSTS)/pauser.so: tests/hosts/pauser.c
+$(HOSTS)/forker-linked: tests/hosts/forker.c $(FAKE)/13/libnvrtc.so.13
+	$(HOST_CC) -DLINKED $^ -rdynamic -ldl
+$(HOSTS)/pauser.so $(HOSTS)/loaded.so: $(HOSTS)/%.so: tests/hosts/%.c
 	$(HOST_CC) $< -shared -fPIC -ldl
-$(addprefix $(HOSTS)/,storm forks pair reopen jumper collide odd stepper) $(HOST_SANITIZED): tests/hosts/host.h tests/files.h tests/fake/nvrtc.h tests/hosts/hosts.mk
+$(addprefix $(HOSTS)/,storm forks forker pair reopen jumper collide odd stepper) $(HOST_SANITIZED): tests/hosts/host.h tests/files.h tests/fake/nvrtc.h tests/hosts/hosts.mk
 
 $(HOSTS)/storm-asan-%: HOST_SANITIZER := address
 $(HOSTS)/storm-ubsan-%: HOST_SANITIZER := undefined -fno-sanitize-recover=all

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: MIT */
+#include "interpose/elf/loaded.h"
+
+#include "interpose/elf/image.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* The beginning of glibc's pthread_mutex_t. */
+struct loader_mutex {
+	_Atomic int lock;
+	unsigned count;
+	_Atomic int owner; /* thread id; 0 for a moment after `lock` was set */
+	unsigned users;
+	int kind;
+};
+#define MUTEX_IS_RECURSIVE 1 /* PTHREAD_MUTEX_RECURSIVE_NP */
+
+/* Only locks and other words of 8 bytes are between the write lock and the counter. */
+#define COUNTER_DISTANCE_MAX (4 * sizeof(pthread_mutex_t))
+#define GLOBAL_SIZE_MAX      16384
+
+/* Written before `adds`, and never changed afterwards. */
+static const struct loader_mutex *_Atomic load_lock, *_Atomic write_lock;
+static const volatile struct r_debug *_Atomic debug;
+static const _Atomic uint64_t *_Atomic adds; /* NULL: not found */
+
+static _Atomic int scans, forks; /* threads in dl_iterate_phdr(), and in fork() */
+static _Atomic int patience;     /* how many milliseconds scans still wait for these forks */
+
+static void sleep_a_moment(void)
+{
+	(void)nanosleep(&(const struct timespec){0, 1000000}, NULL);
+}
+
+/* ---- finding the loader's words ---- */
+
+static const _Atomic uint64_t *find_counter(const struct loader_mutex *lock, uintptr_t end, uint64_t value)
+{
+	uintptr_t at = (uintptr_t)lock + sizeof(pthread_mutex_t);
+
+	for (uintptr_t last = at + COUNTER_DISTANCE_MAX; at < last && at + sizeof(value) <= end; at += sizeof(value)) {
+		if (*(const uint64_t *)at == value) {
+			return (const _Atomic uint64_t *)at;
+		}
+	}
+	return NULL;
+}
+
+/* The write lock is the last of the loader's mutexes that this thread owns; the lock of dlopen() is before it. */
+static void find_words(uintptr_t global, uintptr_t end, uint64_t value)
+{
+	int self = (int)syscall(SYS_gettid);
+	const struct loader_mutex *lock = NULL;
+	const struct loader_mutex *before;
+	const _Atomic uint64_t *counter;
+
+	for (uintptr_t at = global; at + sizeof(pthread_mutex_t) <= end; at += sizeof(uint64_t)) {
+		const struct loader_mutex *candidate = (const struct loader_mutex *)at;
+
+		if (candidate->kind == MUTEX_IS_RECURSIVE && candidate->owner == self && candidate->count > 0) {
+			lock = candidate;
+		}
+	}
+	counter = lock ? find_counter(lock, end, value) : NULL;
+	before = (const struct loader_mutex *)((uintptr_t)lock - sizeof(pthread_mutex_t));
+	if (counter && (uintptr_t)before >= global && before->kind == MUTEX_IS_RECURSIVE) {
+		atomic_store(&load_lock, before);
+		atomic_store(&write_lock, lock);
+		atomic_store(&adds, counter);
+	}
+}
+
+static int find_loader(struct dl_phdr_info *info, size_t size, void *context)
+{
+	uint64_t *ret_adds = context;
+	struct elf_object object;
+	uintptr_t global, ours;
+	size_t readable;
+
+	(void)size;
+	*ret_adds = info->dlpi_adds;
+	if (elf_view(info, &object) < 0 || !elf_finds(&object, "_rtld_global", NULL, &global)) {
+		return 0;
+	}
+	if (elf_finds(&object, "_r_debug", NULL, &ours)) {
+		atomic_store(&debug, (const volatile struct r_debug *)ours);
+	}
+	readable = elf_readable(&object, global);
+	find_words(global, global + (readable < GLOBAL_SIZE_MAX ? readable : GLOBAL_SIZE_MAX), info->dlpi_adds);
+	return 1;
+}
+
+uint64_t loaded_generation(void)
+{
+	const _Atomic uint64_t *counter = atomic_load_explicit(&adds, memory_order_acquire);
+	uint64_t generation = 0;
+
+	if (counter) {
+		return atomic_load_explicit(counter, memory_order_acquire);
+	}
+	(void)loaded_each(find_loader, &generation);
+	return generation;
+}
+
+/* ---- the list ---- */
+
+/*
+ * Returns true if the write lock is held by a thread that does not exist in this process: it was held by another thread
+ * at the fork, or by the thread that forked.
+ */
+static bool is_frozen(void)
+{
+	const struct loader_mutex *lock = atomic_load(&write_lock);
+	int owner = 0;
+
+	if (!lock) {
+		return false;
+	}
+	for (int i = 0; i < LOADED_WAIT_MS && owner == 0; i++) {
+		if (atomic_load(&lock->lock) == 0) {
+			return false;
+		}
+		owner = atomic_load(&lock->owner);
+		if (owner == 0) {
+			sleep_a_moment();
+		}
+	}
+	return syscall(SYS_tgkill, getpid(), owner, 0) != 0 && errno != EPERM;
+}
+
+static const ElfW(Dyn) * find_dynamic(const struct dl_phdr_info *info)
+{
+	for (size_t i = 0; i < info->dlpi_phnum; i++) {
+		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC) {
+			return (const ElfW(Dyn) *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
+		}
+	}
+	return NULL;
+}
+
+static bool is_mapped(uintptr_t address)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	unsigned char resident;
+
+	return mincore((void *)(address & ~(page - 1)), page, &resident) == 0;
+}
+
+/* Reads the ELF header, which most objects have at their base. */
+static bool read_header(const struct link_map *map, struct dl_phdr_info *info)
+{
+	const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)map->l_addr;
+
+	if (map->l_addr == 0 || !is_mapped(map->l_addr) || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
+	    header->e_phoff != sizeof(*header)) {
+		return false;
+	}
+	info->dlpi_phdr = (const ElfW(Phdr) *)(header + 1);
+	info->dlpi_phnum = header->e_phnum;
+	return find_dynamic(info) == map->l_ld;
+}
+
+/* The kernel passes the program headers of the main program, which need not have its ELF header at its base. */
+static bool view_map(const struct link_map *map, struct dl_phdr_info *info)
+{
+	*info = (struct dl_phdr_info){.dlpi_addr = map->l_addr,
+	                              .dlpi_name = map->l_name,
+	                              .dlpi_phdr = (const ElfW(Phdr) *)getauxval(AT_PHDR),
+	                              .dlpi_phnum = (ElfW(Half))getauxval(AT_PHNUM)};
+	return (!map->l_prev && info->dlpi_phdr && find_dynamic(info) == map->l_ld) || read_header(map, info);
+}
+
+/* An object that is not mapped was being unloaded at the fork. */
+static int walk_frozen(int (*each)(struct dl_phdr_info *info, size_t size, void *context), void *context)
+{
+	int result = 0;
+
+	for (const struct link_map *map = loaded_list(); map && result == 0; map = map->l_next) {
+		struct dl_phdr_info info;
+
+		if (is_mapped((uintptr_t)map->l_ld)) {
+			result = view_map(map, &info) ? each(&info, sizeof(info), context) : -EAGAIN;
+		}
+	}
+	return result;
+}
+
+struct walk {
+	int (*each)(struct dl_phdr_info *info, size_t size, void *context);
+	void *context;
+};
+
+/* The loader's lock is held here, so the counter must have the value that the loader reports. */
+static int walk_one(struct dl_phdr_info *info, size_t size, void *context)
+{
+	const struct walk *walk = context;
+	const _Atomic uint64_t *counter = atomic_load_explicit(&adds, memory_order_acquire);
+
+	if (counter && atomic_load_explicit(counter, memory_order_relaxed) != info->dlpi_adds) {
+		atomic_store(&adds, NULL);
+	}
+	return walk->each(info, size, walk->context);
+}
+
+static void begin_scan(void)
+{
+	atomic_fetch_add(&scans, 1);
+	while (atomic_load(&forks) > 0 && atomic_fetch_sub(&patience, 1) > 0) {
+		atomic_fetch_sub(&scans, 1);
+		sleep_a_moment();
+		atomic_fetch_add(&scans, 1);
+	}
+}
+
+static void end_scan(void)
+{
+	if (atomic_fetch_sub(&scans, 1) <= 0) {
+		atomic_store(&scans, 0); /* a signal handler forked during the scan, and this is the child */
+	}
+}
+
+int loaded_each(int (*each)(struct dl_phdr_info *info, size_t size, void *context), void *context)
+{
+	struct walk walk = {each, context};
+	int saved_errno = errno;
+	bool frozen = is_frozen();
+	int result;
+
+	if (frozen) {
+		result = walk_frozen(each, context);
+	} else {
+		begin_scan();
+		result = dl_iterate_phdr(walk_one, &walk);
+		end_scan();
+	}
+	errno = saved_errno;
+	return result;
+}
+
+/*
+ * The list is in the main program's DT_DEBUG, unless the program was started through ld.so; then it is known once the
+ * loader's words were searched.
+ */
+const struct link_map *loaded_list(void)
+{
+	struct dl_phdr_info program = {.dlpi_phdr = (const ElfW(Phdr) *)getauxval(AT_PHDR),
+	                               .dlpi_phnum = (ElfW(Half))getauxval(AT_PHNUM)};
+	const volatile struct r_debug *known = atomic_load(&debug);
+	const ElfW(Dyn) * entry;
+
+	if (known) {
+		return known->r_map;
+	}
+	for (size_t i = 0; i < program.dlpi_phnum; i++) {
+		if (program.dlpi_phdr[i].p_type == PT_PHDR) {
+			program.dlpi_addr = (uintptr_t)program.dlpi_phdr - program.dlpi_phdr[i].p_vaddr;
+		}
+	}
+	for (entry = find_dynamic(&program); entry && entry->d_tag != DT_NULL; entry++) {
+		if (entry->d_tag == DT_DEBUG && entry->d_un.d_ptr) {
+			return ((const struct r_debug *)entry->d_un.d_ptr)->r_map;
+		}
+	}
+	return NULL;
+}
+
+/* ---- calls into the loader ---- */
+
+static bool is_held(const struct loader_mutex *lock)
+{
+	return lock && atomic_load(&lock->lock) != 0 && atomic_load(&lock->owner) != (int)syscall(SYS_gettid);
+}
+
+static bool is_busy(void)
+{
+	const volatile struct r_debug *known = atomic_load(&debug);
+
+	return (known && known->r_state != RT_CONSISTENT) || is_held(atomic_load(&load_lock)) ||
+	       is_held(atomic_load(&write_lock));
+}
+
+/* Looks often: a thread that loads and unloads without a pause leaves the loader for some microseconds only. */
+bool loaded_may_call(void)
+{
+	bool busy = is_busy();
+
+	for (int i = 0; i < LOADED_LOOKS && busy; i++) {
+		(void)nanosleep(&(const struct timespec){0, 20000}, NULL);
+		busy = is_busy();
+	}
+	return !busy;
+}
+
+/* ---- fork ---- */
+
+void loaded_fork_prepare(void)
+{
+	atomic_store(&patience, LOADED_WAIT_MS);
+	atomic_fetch_add(&forks, 1);
+	for (int i = 0; i < LOADED_WAIT_MS && atomic_load(&scans) > 0; i++) {
+		sleep_a_moment();
+	}
+}
+
+void loaded_fork_parent(void)
+{
+	atomic_fetch_sub(&forks, 1);
+}
+
+void loaded_fork_child(void)
+{
+	atomic_store(&forks, 0);
+	atomic_store(&scans, 0);
+}
