@@ -12,7 +12,9 @@ mkdir -p "$tmp/repo" "$tmp/bin" "$tmp/sudo"
 cp -r scripts "$tmp/repo/"
 mkdir -p "$tmp/repo/build/cuda-12.9" "$tmp/repo/build/cuda-13.0" # the second NVRTC is there
 IFS=: read -r -a places <<<"$PATH"
-for ((i = ${#places[@]} - 1; i >= 0; i--)); do ln -sf "${places[i]}"/* "$tmp/bin/" 2>/dev/null; done
+for ((i = ${#places[@]} - 1; i >= 0; i--)); do
+	[[ ${places[i]} == */ccache ]] || ln -sf "${places[i]}"/* "$tmp/bin/" 2>/dev/null # a compiler there looks for the next one
+done
 rm -f "$tmp/bin"/{strace,sudo,id,apt-get}
 cat >"$tmp/bin/id" <<'END'
 #!/bin/sh
