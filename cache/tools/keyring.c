@@ -33,7 +33,7 @@ static bool parse_line(const char *line, struct keyring_key *key)
 	key->size = strlen(hex) / 2;
 	fine =
 	    fine && strlen(hex) % 2 == 0 && key->size >= KEYRING_KEY_LEAST && digits_parse(hex, key->size, key->bytes);
-	explicit_bzero(hex, sizeof(hex));
+	secret_wipe(hex, sizeof(hex));
 	return fine;
 }
 
@@ -103,11 +103,11 @@ int keyring_read(const char *path, struct keyring **ret_keyring, char ret_text[K
 	return error;
 }
 
-/* Uses explicit_bzero(), because the compiler may remove a memset() before free(). */
+/* Uses secret_wipe(), because the compiler may remove a memset() before free(). */
 void keyring_free(struct keyring *keyring)
 {
 	if (keyring != NULL) {
-		explicit_bzero(keyring, sizeof(*keyring));
+		secret_wipe(keyring, sizeof(*keyring));
 		free(keyring);
 	}
 }
@@ -133,7 +133,7 @@ void keyring_sign(const struct keyring_key *key, const void *first, size_t first
 	(void)blake2b_update(&state, first, first_size);
 	(void)blake2b_update(&state, second, second_size);
 	(void)blake2b_final(&state, ret_mac, KEYRING_MAC_BYTES);
-	explicit_bzero(&state, sizeof(state));
+	secret_wipe(&state, sizeof(state));
 }
 
 bool keyring_macs_equal(const uint8_t one[KEYRING_MAC_BYTES], const uint8_t other[KEYRING_MAC_BYTES])

@@ -51,7 +51,7 @@ int secret_file_read(const char *path, char **ret_text)
 	close(file);
 	if (error != 0) {
 		if (text != NULL) {
-			explicit_bzero(text, SECRET_FILE_MAX + 2);
+			secret_wipe(text, SECRET_FILE_MAX + 2);
 		}
 		free(text);
 		return error;
@@ -75,7 +75,7 @@ int secret_file_line(const char *path, char **ret_line)
 		secret_file_wipe(text);
 		return -ENODATA;
 	}
-	explicit_bzero(text + length, strlen(text + length));
+	secret_wipe(text + length, strlen(text + length));
 	*ret_line = text;
 	return 0;
 }
@@ -84,7 +84,7 @@ int secret_file_line(const char *path, char **ret_line)
 void secret_file_wipe(char *text)
 {
 	if (text != NULL) {
-		explicit_bzero(text, strlen(text));
+		secret_wipe(text, strlen(text));
 		free(text);
 	}
 }

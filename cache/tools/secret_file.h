@@ -10,6 +10,7 @@
 #define CACHE_TOOLS_SECRET_FILE_H
 
 #include <stddef.h>
+#include <string.h>
 
 #define SECRET_FILE_MAX 65536
 
@@ -19,6 +20,13 @@ int secret_file_read(const char *path, char **ret_text);
 int secret_file_line(const char *path, char **ret_line);
 /* Overwrites the text with zeros and frees it. NULL is accepted. */
 void secret_file_wipe(char *text);
+/* Overwrites bytes that are not used again with zeros, as explicit_bzero() does, which glibc before 2.25 lacks. */
+static inline void secret_wipe(void *bytes, size_t size)
+{
+	memset(bytes, 0, size);
+	__asm__ volatile("" : : "r"(bytes) : "memory"); /* or the compiler would remove the memset() */
+}
+
 /* Returns the text for an error of these functions. */
 const char *secret_file_reason(int error);
 

@@ -2,6 +2,7 @@
 #include "cache/tools/signature.h"
 
 #include "cache/calls.h"
+#include "cache/tools/secret_file.h"
 
 #include <errno.h>
 #include <string.h>
@@ -38,7 +39,7 @@ void signature_end(struct signature *signature, uint8_t ret_bytes[SIGNATURE_BYTE
 	memcpy(trailer.magic, magic, sizeof(magic));
 	memcpy(trailer.key_id, signature->key->id, sizeof(trailer.key_id));
 	(void)blake2b_final(&signature->state, trailer.mac, sizeof(trailer.mac));
-	explicit_bzero(&signature->state, sizeof(signature->state));
+	secret_wipe(&signature->state, sizeof(signature->state));
 	memcpy(ret_bytes, &trailer, sizeof(trailer));
 }
 
