@@ -228,13 +228,28 @@ static enum loader_search look_along(const Dl_serinfo *info, unsigned from, unsi
 	return found;
 }
 
+/*
+ * Called if it is not known when the loader searches ld.so.cache, if at all. That does not matter for a name that is
+ * not in it: the order of the directories is known.
+ */
+static enum loader_search look_without_cache(const Dl_serinfo *info, const char *name, struct loader_file *ret_file)
+{
+	enum loader_search found = look_in_loader_cache(name, ret_file);
+
+	if (found == LOADER_SEARCH_FOUND) {
+		(void)close(ret_file->descriptor);
+	}
+	return found == LOADER_SEARCH_NOWHERE ? look_along(info, 0, info->dls_cnt, name, ret_file)
+	                                      : LOADER_SEARCH_UNKNOWN;
+}
+
 static enum loader_search look_everywhere(const Dl_serinfo *info, const char *name, struct loader_file *ret_file)
 {
 	enum loader_search found;
 	unsigned first_default;
 
 	if (!before_loader_cache(info, &first_default)) {
-		return LOADER_SEARCH_UNKNOWN;
+		return look_without_cache(info, name, ret_file);
 	}
 	found = look_along(info, 0, first_default, name, ret_file);
 	if (found == LOADER_SEARCH_NOWHERE) {
