@@ -8,7 +8,7 @@
  *
  * The host must not notice. cuDNN's callback appends its result to a container in the payload; one more call than NVRTC
  * makes reallocates it, so that earlier results dangle. So for each text the host's callback is called once, and in
- * NVRTC's order, on a hit as on a miss. The rule, measured with 11.7 to 13.5: in __nvrtcCPEx each header in order and
+ * NVRTC's order, on a hit as on a miss. The rule, measured with 11.2 to 13.5: in __nvrtcCPEx each header in order and
  * then the source, whose results NVRTC copies at once; in nvrtcCompileProgram each option in order, whose results it
  * reads after all of them have been decoded; each in the host's thread. A null result ends the call. After that the
  * payload may be gone, while the program still exists.

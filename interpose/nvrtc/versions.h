@@ -23,7 +23,7 @@
 	X(OWN_CACHE, 1209, 9999, "keeps what NVVM and ptxas make in a cache of the driver's; --no-cache")         \
 	X(OPTIX_SPELLS_PATHS, 1200, 1302, "OptiX IR names the working directory without -lineinfo and -G")        \
 	X(SPELLS_CWD, 1301, 9999, "opens relative headers with the working directory in front")                   \
-	X(DECODES_IN_ORDER, 1107, 1306, "__nvrtcCPEx: a callback is given each text once, as decoder.h says")
+	X(DECODES_IN_ORDER, 1102, 1306, "__nvrtcCPEx: a callback is given each text once, as decoder.h says")
 
 enum nvrtc_difference {
 #define DIFFERENCE_ENUM(name, since, before, sentence) DIFFERENCE_##name,
