@@ -25,7 +25,7 @@ struct loader_mutex {
 
 /* Only locks and other words of 8 bytes are between the write lock and the counter. */
 #define COUNTER_DISTANCE_MAX (4 * sizeof(pthread_mutex_t))
-#define GLOBAL_SIZE_MAX      16384
+#define GLOBAL_SIZE_MAX      4096
 
 /* Written before `adds`, and never changed afterwards. */
 static const struct loader_mutex *_Atomic load_lock, *_Atomic write_lock;
