@@ -5,6 +5,8 @@
  */
 #include "interpose/elf/loader.h"
 
+#include "interpose/elf/elf.h"
+
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -193,28 +195,52 @@ static unsigned count_defaults(const Dl_serinfo *info, const char *bytes, size_t
 	return most;
 }
 
+/* The loader is the object that defines this symbol. */
+static int take_loader(const struct elf_object *object, void *context)
+{
+	struct elf_object *ret_loader = context;
+	uintptr_t address;
+
+	if (!elf_finds(object, "_rtld_global", NULL, &address)) {
+		return 0;
+	}
+	*ret_loader = *object;
+	return 1;
+}
+
 /*
  * Returns how many of the directories are searched before ld.so.cache: all except the loader's defaults, which are at
  * the end. dls_flags would say so, but glibc always sets it to 0 (elf/dl-load.c, "XXX"), and the defaults differ
- * between distributions, so they are read from the loader's image. Returns false if the order is not known: a loader
- * that was started by hand (no AT_BASE) may ignore ld.so.cache.
+ * between distributions, so they are read from the loader's image, from its constants (before glibc 2.28 beside its
+ * code). Returns false if they are not found.
  */
 static bool before_loader_cache(const Dl_serinfo *info, unsigned *ret_count)
 {
-	const int saved_errno = errno; /* getauxval reports a missing entry through it */
-	const char *base = (const char *)getauxval(AT_BASE);
-	const ElfW(Ehdr) *head = (const ElfW(Ehdr) *)base;
-	const ElfW(Phdr) *segment = base ? (const ElfW(Phdr) *)(base + head->e_phoff) : NULL;
+	struct elf_object loader;
 	unsigned defaults = 0;
 
-	errno = saved_errno;
-	for (size_t i = 0; base && info->dls_cnt > 0 && i < head->e_phnum && defaults == 0; i++) {
-		if (segment[i].p_type == PT_LOAD && segment[i].p_flags == PF_R) {
-			defaults = count_defaults(info, base + segment[i].p_vaddr, segment[i].p_memsz);
+	if (info->dls_cnt == 0 || elf_each_object(take_loader, &loader) != 1) {
+		return false;
+	}
+	for (size_t i = 0; i < loader.phdr_count && defaults == 0; i++) {
+		const ElfW(Phdr) *segment = &loader.phdr[i];
+
+		if (segment->p_type == PT_LOAD && (segment->p_flags & (PF_R | PF_W)) == PF_R) {
+			defaults = count_defaults(info, (const char *)loader.base + segment->p_vaddr, segment->p_memsz);
 		}
 	}
 	*ret_count = info->dls_cnt - defaults;
 	return defaults > 0;
+}
+
+/* A loader that was started by hand may have been told to ignore ld.so.cache (--inhibit-cache). */
+static bool may_ignore_loader_cache(void)
+{
+	const int saved_errno = errno; /* getauxval reports a missing entry through it */
+	bool by_hand = getauxval(AT_BASE) == 0;
+
+	errno = saved_errno;
+	return by_hand;
 }
 
 static enum loader_search look_along(const Dl_serinfo *info, unsigned from, unsigned to, const char *name,
@@ -229,17 +255,18 @@ static enum loader_search look_along(const Dl_serinfo *info, unsigned from, unsi
 }
 
 /*
- * Called if it is not known when the loader searches ld.so.cache, if at all. That does not matter for a name that is
- * not in it: the order of the directories is known.
+ * Searches from the directory `from` on, and ld.so.cache, if it is not known when the loader searches that, if at all.
+ * This does not matter for a name that is not in it.
  */
-static enum loader_search look_without_cache(const Dl_serinfo *info, const char *name, struct loader_file *ret_file)
+static enum loader_search look_in_doubt(const Dl_serinfo *info, unsigned from, const char *name,
+                                        struct loader_file *ret_file)
 {
 	enum loader_search found = look_in_loader_cache(name, ret_file);
 
 	if (found == LOADER_SEARCH_FOUND) {
 		(void)close(ret_file->descriptor);
 	}
-	return found == LOADER_SEARCH_NOWHERE ? look_along(info, 0, info->dls_cnt, name, ret_file)
+	return found == LOADER_SEARCH_NOWHERE ? look_along(info, from, info->dls_cnt, name, ret_file)
 	                                      : LOADER_SEARCH_UNKNOWN;
 }
 
@@ -249,9 +276,12 @@ static enum loader_search look_everywhere(const Dl_serinfo *info, const char *na
 	unsigned first_default;
 
 	if (!before_loader_cache(info, &first_default)) {
-		return look_without_cache(info, name, ret_file);
+		return look_in_doubt(info, 0, name, ret_file);
 	}
 	found = look_along(info, 0, first_default, name, ret_file);
+	if (found == LOADER_SEARCH_NOWHERE && may_ignore_loader_cache()) {
+		return look_in_doubt(info, first_default, name, ret_file);
+	}
 	if (found == LOADER_SEARCH_NOWHERE) {
 		found = look_in_loader_cache(name, ret_file);
 	}

@@ -40,7 +40,8 @@ static inline void loader_forget_error(void)
  * loader_search: finds the file that the loader would open when a library opens another one by plain name
  *
  * The search has the loader's order: the search path of the opening library (RTLD_DI_SERINFO: RPATH, LD_LIBRARY_PATH,
- * RUNPATH); ld.so.cache; the default directories. No file is loaded, and no lock of the loader is taken.
+ * RUNPATH); ld.so.cache; the default directories. No file is loaded. Once per library, the loader is asked for its list
+ * of objects.
  *
  * Calling sequence: loader_search() for a loaded library. Errors: UNKNOWN or NOWHERE; the dlerror state is cleared.
  * Threads: any.
