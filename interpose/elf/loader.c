@@ -211,21 +211,22 @@ static int take_loader(const struct elf_object *object, void *context)
 /*
  * Returns how many of the directories are searched before ld.so.cache: all except the loader's defaults, which are at
  * the end. dls_flags would say so, but glibc always sets it to 0 (elf/dl-load.c, "XXX"), and the defaults differ
- * between distributions, so they are read from the loader's image, from its constants (before glibc 2.28 beside its
- * code). Returns false if they are not found.
+ * between distributions, so they are read from the loader's image, from its constants, which before glibc 2.28 are
+ * beside its code. Returns false if they are not found.
  */
 static bool before_loader_cache(const Dl_serinfo *info, unsigned *ret_count)
 {
+	static const ElfW(Word) kinds[] = {PF_R, PF_R | PF_X};
 	struct elf_object loader;
 	unsigned defaults = 0;
 
 	if (info->dls_cnt == 0 || elf_each_object(take_loader, &loader) != 1) {
 		return false;
 	}
-	for (size_t i = 0; i < loader.phdr_count && defaults == 0; i++) {
-		const ElfW(Phdr) *segment = &loader.phdr[i];
+	for (size_t i = 0; i < 2 * loader.phdr_count && defaults == 0; i++) {
+		const ElfW(Phdr) *segment = &loader.phdr[i % loader.phdr_count];
 
-		if (segment->p_type == PT_LOAD && (segment->p_flags & (PF_R | PF_W)) == PF_R) {
+		if (segment->p_type == PT_LOAD && segment->p_flags == kinds[i / loader.phdr_count]) {
 			defaults = count_defaults(info, (const char *)loader.base + segment->p_vaddr, segment->p_memsz);
 		}
 	}
