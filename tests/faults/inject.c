@@ -302,6 +302,7 @@ static const char harmless[] =
     " __vfprintf_chk __vprintf_chk __vsnprintf_chk bsearch dirfd dl_iterate_phdr dlerror environ explicit_bzero"
     " fileno free freelocale get_nprocs getauxval getegid getenv geteuid getpid getresuid gnu_get_libc_version"
     " memchr memcmp memcpy memmem memmove mempcpy memrchr memset newlocale nl_langinfo process_vm_readv"
+    " mincore pthread_attr_destroy pthread_attr_getstack pthread_getattr_np"
     " pthread_mutex_destroy pthread_mutex_init pthread_mutex_lock pthread_mutex_unlock pthread_once pthread_self"
     " pthread_setcancelstate pthread_sigmask qsort qsort_r sched_getaffinity sched_yield secure_getenv setlocale "
     "sigaddset sigemptyset"
