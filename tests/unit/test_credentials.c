@@ -63,9 +63,7 @@ Test(credentials, a_thread_has_the_same_rights_as_before)
 /* setfsuid() changes the rights of a thread on files, and no other user id. */
 Test(credentials, every_right_on_files_counts)
 {
-	if (geteuid() != 0) {
-		cr_skip_test("only root can change them");
-	}
+	skip_unless(geteuid() == 0, "only root can change them");
 	cr_expect(changes_who(change_groups));
 	cr_expect(changes_who(change_file_group));
 	cr_expect(changes_who(drop_effective));
