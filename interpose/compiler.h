@@ -11,7 +11,7 @@
  * compile, and getters. Everything that the host puts into the handle before the compiling call is recorded as the
  * creation run, a canonical stream (keygen/stream.h). A compiler's own record of a handle begins with `struct handle`,
  * because the functions below get a pointer to that. A compiler's own data of a request are in `own` of `struct
- * request` (compile/attempt.h). A compiler may leave out those functions whose comment says what NULL means.
+ * request` (compile/request.h). A compiler may leave out those functions whose comment says what NULL means.
  *
  * Threads: the functions are called on the host's threads, concurrently for different handles. Signals: `owns`,
  * `wants_door` and everything that a getter calls may run in a signal handler. Errors: see each function. No function

@@ -3,7 +3,7 @@
  * A hit needs one stat per file, but not an open and a read per file: an equal stamp replaces reading the content, and
  * equal credentials replace opening the file, except for one file per directory.
  */
-#include "keygen/dependencies_read.h"
+#include "keygen/dependencies_content.h"
 
 #include "keygen/credentials.h"
 #include "keygen/digest.h"

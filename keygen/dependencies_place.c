@@ -3,8 +3,8 @@
  * Every look-up uses the shortest relative path for which a directory descriptor is open. If a directory cannot be
  * opened, look-ups use the whole path, which is only slower.
  */
+#include "keygen/dependencies_place.h"
 #include "keygen/dependencies_format.h"
-#include "keygen/dependencies_read.h"
 #include "keygen/stamp.h"
 
 #include <blake2.h>

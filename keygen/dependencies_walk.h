@@ -14,7 +14,11 @@
 #ifndef KEYGEN_DEPENDENCIES_WALK_H
 #define KEYGEN_DEPENDENCIES_WALK_H
 
+#include "keygen/dependencies.h"
+#include "keygen/dependencies_content.h"
+#include "keygen/dependencies_place.h"
 #include "keygen/dependencies_read.h"
+#include "keygen/dependencies_tell.h"
 
 /* The file that the paths of a class name now. */
 struct seen {

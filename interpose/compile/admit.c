@@ -3,7 +3,8 @@
  * The checks run from the cheapest and most general reason to the most specific one, and the first one that applies is
  * reported. Only a result that passes all checks is read through the getters.
  */
-#include "interpose/compile/attempt.h"
+#include "interpose/compile/admit.h"
+#include "interpose/compile/look_up.h"
 
 #include "cache/error_text.h"
 #include "interpose/compile/about.h"

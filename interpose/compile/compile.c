@@ -7,12 +7,16 @@
 #include "interpose/compile/compile.h"
 
 #include "interpose/compile/about.h"
+#include "interpose/compile/admit.h"
 #include "interpose/compile/attempt.h"
 #include "interpose/compile/library.h"
 #include "interpose/compile/log.h"
+#include "interpose/compile/look_up.h"
+#include "interpose/compile/observe.h"
 #include "interpose/compile/replay.h"
 #include "interpose/compile/result.h"
 #include "interpose/compile/runtime.h"
+#include "interpose/compile/verify.h"
 #include "interpose/compile/views.h"
 
 #include <pthread.h>

@@ -3,7 +3,7 @@
  * Memory is searched first, by fingerprint. Only if that fails is the key computed, which costs ten times as much, and
  * the directory and the lower caches are searched.
  */
-#include "interpose/compile/attempt.h"
+#include "interpose/compile/look_up.h"
 
 #include "cache/agent.h"
 #include "cache/error_text.h"

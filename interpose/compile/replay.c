@@ -5,8 +5,8 @@
  */
 #include "interpose/compile/replay.h"
 
-#include "interpose/compile/attempt.h"
 #include "interpose/compile/log.h"
+#include "interpose/compile/request.h"
 #include "interpose/compile/result.h"
 #include "interpose/compile/runtime.h"
 #include "interpose/watch/arithmetic.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "interpose/compile/attempt.h"
+#include "interpose/compile/verify.h"
 
 #include "cache/digits.h"
 #include "cache/error_text.h"

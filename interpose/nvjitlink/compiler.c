@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/compiler.h"
-#include "interpose/compile/attempt.h"
 #include "interpose/compile/event.h"
+#include "interpose/compile/request.h"
 #include "interpose/compile/runtime.h"
 #include "interpose/nvjitlink/artifacts.h"
 #include "interpose/nvjitlink/functions.h"

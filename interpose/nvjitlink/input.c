@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/nvjitlink/input.h"
 
-#include "interpose/compile/attempt.h"
+#include "interpose/compile/identity.h"
 #include "interpose/nvjitlink/container.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "interpose/compile/event.h"
 #include "interpose/compile/replay.h"
 #include "interpose/nvrtc/artifacts.h"
 #include "interpose/nvrtc/decoder.h"

@@ -7,7 +7,7 @@
 #ifndef INTERPOSE_NVRTC_DESCRIBE_H
 #define INTERPOSE_NVRTC_DESCRIBE_H
 
-#include "interpose/compile/attempt.h"
+#include "interpose/compile/request.h"
 #include "interpose/compiler.h"
 #include "interpose/nvrtc/options.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/compile/artifacts.h"
-#include "interpose/compile/attempt.h"
 #include "interpose/compile/handle.h"
+#include "interpose/compile/request.h"
 #include "interpose/nvvm/functions.h"
 #include "interpose/nvvm/nodes.h"
 #include "interpose/nvvm/options.h"

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * admit: decides whether a result may be cached, and caches it (docs/DESIGN.md)
+ *
+ * The decision depends on what was observed: return code, taints, whether the watch saw anything, environment, the
+ * compiler's companion library, paths. A result that is not cached is counted with its reason.
+ *
+ * Calling sequence: admit_result() after the real compilation of an attempt. Errors: the result is not cached.
+ */
+#ifndef INTERPOSE_COMPILE_ADMIT_H
+#define INTERPOSE_COMPILE_ADMIT_H
+
+#include "interpose/compile/attempt.h"
+
+/* Returns the entry that was cached, with a reference; NULL: none. */
+struct entry *admit_result(struct handle *handle, const struct call *call, struct attempt *attempt);
+
+#endif
