@@ -8,6 +8,7 @@
 #include "keygen/dependencies_items.h"
 #include "keygen/dependencies_read.h"
 #include "keygen/dependencies_sights.h"
+#include "keygen/dependencies_tell.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -213,6 +214,15 @@ static int write_all(const struct dependencies_input *input, const struct items 
 	return 0;
 }
 
+/* A result whose dependencies cannot be read back would be stored by every process, and never be found. */
+static int check_readable(const struct stream *stream)
+{
+	struct dependencies_told told;
+	int error = dependencies_tell(stream->bytes, stream->size, NULL, NULL, NULL, &told);
+
+	return error == 0 || error == -ENOMEM ? error : -EINVAL;
+}
+
 static bool any_literal_root(const struct dependencies_input *input)
 {
 	for (size_t i = 0; i < input->roots->count; i++) {
@@ -226,6 +236,7 @@ static bool any_literal_root(const struct dependencies_input *input)
 int dependencies_build(const struct dependencies_input *input, struct stream *ret_stream)
 {
 	const struct trace *trace = input->trace;
+	struct stream stream = STREAM_EMPTY;
 	struct items items = {0};
 	int error = 0;
 
@@ -248,10 +259,16 @@ int dependencies_build(const struct dependencies_input *input, struct stream *re
 	}
 	if (error == 0 && (items.count > 0 || input->arithmetic || input->companion || trace->answer_count > 0 ||
 	                   any_literal_root(input))) {
-		error = write_all(input, &items, ret_stream);
-	} else if (error == 0) {
-		*ret_stream = STREAM_EMPTY;
+		error = write_all(input, &items, &stream);
 	}
 	items_free(&items);
-	return error;
+	if (error == 0) {
+		error = check_readable(&stream);
+	}
+	if (error != 0) {
+		stream_free(&stream);
+		return error;
+	}
+	*ret_stream = stream;
+	return 0;
 }

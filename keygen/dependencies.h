@@ -30,8 +30,8 @@
  * replaces it, and once per process. Beyond the budget of a look-up the dependencies do not hold.
  *
  * Errors: dependencies_build() returns -ENOMEM, or -EINVAL for a trace that dependencies cannot express (tainted,
- * failed, TRACE_LISTING, too many paths). dependencies_hold() returns false in every case of doubt (unreadable file,
- * damaged bytes, no memory).
+ * failed, TRACE_LISTING, too many paths, bytes that cannot be read back). dependencies_hold() returns false in every
+ * case of doubt (unreadable file, damaged bytes, no memory).
  */
 #ifndef KEYGEN_DEPENDENCIES_H
 #define KEYGEN_DEPENDENCIES_H
@@ -56,9 +56,9 @@ struct dependencies_input {
 	 */
 	const char *cwd; /* as getcwd() returned it: a probe of exactly this directory is stored as "." */
 	/*
-	 * NVRTC 13.5 puts the working directory in front of relative paths. A path in cwd is then stored relative to
-	 * cwd, and, if it is in a root too, relative to both, because the trace does not show which one the compiler
-	 * meant.
+	 * NVRTC 13.5 puts the working directory in front of paths, even absolute ones. A path in cwd is then stored
+	 * relative to cwd, and, if it is in a root too, relative to both, because the trace does not show which one the
+	 * compiler meant.
 	 */
 	bool cwd_spelled;
 	/* Paths in cwd that are stat()ed and not opened are stored relative to it (debug information). */

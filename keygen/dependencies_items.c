@@ -86,17 +86,21 @@ static int find_root(const struct roots *roots, const char *path, uint32_t *ret_
 }
 
 /*
- * Returns true if the path is inside the working directory and has to be stored relative to it (`cwd_spelled` and
- * `cwd_looked_at` of the input).
+ * Returns the path relative to the working directory, or NULL if it is not inside it or need not be stored so
+ * (`cwd_spelled` and `cwd_looked_at` of the input). NVRTC also puts the directory, with a slash, before absolute paths.
  */
-static bool is_in_cwd(const struct dependencies_input *input, const struct trace_event *event, uint32_t base)
+static const char *path_in_cwd(const struct dependencies_input *input, const struct trace_event *event, uint32_t base)
 {
 	const char *path = event->path;
 	bool debug = input->cwd_looked_at && event->kind == TRACE_PROBE && base == BASE_LITERAL;
 	bool counts = input->cwd_spelled || debug;
 	size_t size = input->cwd && counts ? strlen(input->cwd) : 0;
 
-	return size > 1 && strncmp(path, input->cwd, size) == 0 && path[size] == '/' && path[size + 1] != '\0';
+	if (size <= 1 || strncmp(path, input->cwd, size) != 0 || path[size] != '/') {
+		return NULL;
+	}
+	path += size + strspn(path + size, "/");
+	return *path ? path : NULL;
 }
 
 static int add_event(const struct dependencies_input *input, const struct trace_event *event, struct items *items)
@@ -105,6 +109,7 @@ static int add_event(const struct dependencies_input *input, const struct trace_
 	bool is_place = event->kind == TRACE_PROBE && event->error == 0 && S_ISDIR(event->stamp.mode);
 	bool is_cwd = is_place && input->cwd && strcmp(path, input->cwd) == 0;
 	bool is_pwd = is_place && input->pwd && strcmp(path, input->pwd) == 0;
+	const char *inside;
 	struct item item;
 	uint32_t base;
 	int error;
@@ -134,8 +139,8 @@ static int add_event(const struct dependencies_input *input, const struct trace_
 	 */
 	if (is_cwd) {
 		hang_item(items, &item, BASE_CWD, ".");
-	} else if (is_in_cwd(input, event, base)) {
-		hang_item(items, &item, BASE_CWD, path + strlen(input->cwd) + 1);
+	} else if ((inside = path_in_cwd(input, event, base))) {
+		hang_item(items, &item, BASE_CWD, inside);
 		is_cwd = true;
 	}
 	if (base != BASE_LITERAL) {

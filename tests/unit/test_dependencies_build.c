@@ -32,6 +32,13 @@ Test(dependencies_build, tainted_failed_and_listing_traces_are_rejected)
 	assert_refused();
 }
 
+Test(dependencies_build, what_could_not_be_read_back_is_rejected)
+{
+	see_open(in_tree("none.h"));
+	trace.answer_count = MACHINE_ANSWERS_MAX + 1;
+	assert_refused();
+}
+
 Test(dependencies_build, a_path_seen_both_present_and_absent_is_rejected)
 {
 	see_stat(in_tree("a.h"));

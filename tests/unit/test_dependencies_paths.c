@@ -233,6 +233,29 @@ Test(dependencies_paths, a_file_below_the_working_directory_is_a_literal_path)
 	assert_not("p1/a.h");
 }
 
+/* NVRTC 13.5 looks for an absolute path of an option below the working directory too. */
+Test(dependencies_paths, an_absolute_path_behind_the_working_directory_is_relative_to_it)
+{
+	char cwd[PATH_MAX];
+	char path[2 * PATH_MAX];
+
+	put_twins();
+	cr_assert_eq(chdir(in_tree("p1")), 0);
+	input.cwd = strcpy(cwd, in_tree("p1"));
+	input.cwd_spelled = true;
+	snprintf(path, sizeof(path), "%s//sub//none.h", cwd);
+	see_header("a.h");
+	see_stat(path);
+	snprintf(path, sizeof(path), "%s//", cwd);
+	see_stat(path);
+	assert_built_holds();
+	cr_assert_eq(chdir(in_tree("p2")), 0);
+	put_file(in_tree("p1/sub/none.h"), "");
+	assert_holds();
+	put_file("sub/none.h", "");
+	assert_not("file appeared: sub//none.h");
+}
+
 Test(dependencies_paths, the_directory_of_PWD_is_no_dependency)
 {
 	put_twins();
