@@ -221,7 +221,7 @@ static int build_entry(const struct handle *handle, struct attempt *attempt, str
 	            ? 0
 	            : -EAGAIN;
 	/*
-	 * Before binding_decide(), which removes taints from the trace, among them the one that marks a result as
+	 * Before binding_enter(), which removes taints from the trace, among them the one that marks a result as
 	 * sloppy.
 	 */
 	if (error == 0) {
@@ -229,6 +229,9 @@ static int build_entry(const struct handle *handle, struct attempt *attempt, str
 	}
 	if (error == 0) {
 		error = binding_decide(&attempt->request, &attempt->observed, &result, &binding);
+	}
+	if (error == 0) {
+		error = binding_enter(&binding, &attempt->request, &attempt->observed);
 	}
 	if (binding.loosened) {
 		result_add_sloppy(&result, SLOPPINESS_DEBUG_PATHS);

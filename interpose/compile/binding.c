@@ -161,66 +161,83 @@ static bool is_short_lived(const struct request *request, const struct binding *
 	       is_temporary(cwd, strlen(cwd));
 }
 
-int binding_decide(const struct request *request, struct observed *observed, const struct result *result,
-                   struct binding *ret_binding)
+/*
+ * Decides whether the result depends on the text of the working directory. `computed`, `hidden`: the output may depend
+ * on paths without showing them.
+ *
+ * A directory that texts can spell in several ways cannot be searched for, so it counts as found. __FILE__ has the
+ * working directory in it only for a header that was found there: the program and headers in memory have the names that
+ * the caller gave them.
+ */
+static bool binds_cwd(const struct request *request, const struct observed *observed, const struct binding *binding,
+                      bool computed, bool hidden)
 {
 	const struct compiler *compiler = request->library->compiler;
 	const struct roots *roots = &request->roots;
+	const struct trace *trace = &observed->trace;
 	const char *cwd = observed->cwd;
-	struct trace *trace = &observed->trace;
-	/* the output may depend on paths without showing them */
+
+	return has_taint(trace, TAINT_PLACE) || !cwd || !compiler->spells_plainly ||
+	       !compiler->spells_plainly(cwd, strlen(cwd)) || binding->literal[roots->count] ||
+	       ((computed || hidden) && reads_outside_roots(trace, roots));
+}
+
+int binding_decide(const struct request *request, const struct observed *observed, const struct result *result,
+                   struct binding *ret_binding)
+{
+	const struct roots *roots = &request->roots;
+	const struct trace *trace = &observed->trace;
 	bool computed = has_taint(trace, TAINT_PATH_MACRO | TAINT_PLACE), hidden = may_hide_path(request, trace);
-	bool cwd_is_literal;
 	struct binding binding = {
 	    .literal = calloc(roots->count + 1, 1),
 	    .input =
 	        {
 	            .trace = trace,
 	            .roots = roots,
+	            .companion = roots_companion(roots),
+	            .arithmetic = has_taint(trace, TAINT_ARITHMETIC),
 	            .exact = (request->traits & REQUEST_EXACT) != 0,
 	            .has_memory_headers = (request->traits & REQUEST_LOOKS_COUNT) != 0,
 	            .pwd = observed->told->pwd,
 	        },
 	};
 
-	if (!binding.literal || find_places(request, cwd, result, &binding) != 0) {
+	if (!binding.literal || find_places(request, observed->cwd, result, &binding) != 0) {
 		binding_free(&binding);
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < roots->count; i++) {
 		binding.literal[i] |= computed || hidden;
 	}
-	/*
-	 * A directory that texts can spell in several ways cannot be searched for, so it counts as found. __FILE__ has
-	 * the working directory in it only for a header that was found there: the program and headers in memory have
-	 * the names that the caller gave them.
-	 */
-	cwd_is_literal = has_taint(trace, TAINT_PLACE) || !cwd || !compiler->spells_plainly ||
-	                 !compiler->spells_plainly(cwd, strlen(cwd)) || binding.literal[roots->count] ||
-	                 ((computed || hidden) && reads_outside_roots(trace, roots));
 	binding.input.root_is_literal = binding.literal;
-	if (!cwd_is_literal) {
-		binding.input.cwd = cwd;
+	if (!binds_cwd(request, observed, &binding, computed, hidden)) {
+		binding.input.cwd = observed->cwd;
 		binding.input.cwd_spelled = spells_cwd(trace);
 		binding.input.cwd_looked_at = (request->traits & REQUEST_LOOSE) != 0;
-	} else if (!(request->traits & REQUEST_BOUND) && trace_opened_any(trace)) {
-		/*
-		 * At the next look-up "." and cwd must be the same file again. Path-dependent requests have cwd in
-		 * their key. The probe of cwd is then a dependency even if $PWD names it.
-		 */
-		if (cwd && binding.input.pwd && strcmp(binding.input.pwd, cwd) == 0) {
-			binding.input.pwd = NULL;
+	}
+	binding.short_lived = is_short_lived(request, &binding, observed->cwd);
+	*ret_binding = binding;
+	return 0;
+}
+
+/*
+ * Where the working directory is literal, "." and cwd must be the same file again at the next look-up. Path-dependent
+ * requests have cwd in their key. The probe of cwd is then a dependency even if $PWD names it.
+ */
+int binding_enter(struct binding *binding, const struct request *request, struct observed *observed)
+{
+	struct trace *trace = &observed->trace;
+	const char *cwd = observed->cwd;
+
+	if (!binding->input.cwd && !(request->traits & REQUEST_BOUND) && trace_opened_any(trace)) {
+		if (cwd && binding->input.pwd && strcmp(binding->input.pwd, cwd) == 0) {
+			binding->input.pwd = NULL;
 		}
 		if (!cwd || !add_directory(trace, ".") || !add_directory(trace, cwd)) {
-			binding_free(&binding);
 			return -EINVAL;
 		}
 	}
-	binding.short_lived = is_short_lived(request, &binding, cwd);
-	binding.input.companion = roots_companion(&request->roots);
-	binding.input.arithmetic = (atomic_load(&trace->tainted) & TAINT_ARITHMETIC) != 0;
 	atomic_fetch_and(&trace->tainted, ~TAINTS_SOFT);
-	*ret_binding = binding;
 	return 0;
 }
 

@@ -13,9 +13,9 @@
  * less path-dependent because of that is marked. An output that cannot be searched (REQUEST_SEALED) depends on all
  * roots if a file contains a macro that would show in the output.
  *
- * Calling sequence: binding_decide(), dependencies_build(&binding.input), binding_free(). Errors: -ENOMEM; -EINVAL if
- * the working directory cannot be stat'ed. Ownership: `input` points into the request, the observed compilation and the
- * binding.
+ * Calling sequence: binding_decide(), binding_enter(), dependencies_build(&binding.input), binding_free(). Errors:
+ * -ENOMEM; -EINVAL if the working directory cannot be stat'ed. Ownership: `input` points into the request, the observed
+ * compilation and the binding.
  */
 #ifndef INTERPOSE_COMPILE_BINDING_H
 #define INTERPOSE_COMPILE_BINDING_H
@@ -31,12 +31,14 @@ struct binding {
 	struct dependencies_input input;
 };
 
-/*
- * Fills in the binding. Also removes the soft taints (TAINTS_SOFT) from the trace, and adds probes of the working
- * directory if that is literal.
- */
-int binding_decide(const struct request *request, struct observed *observed, const struct result *result,
+/* Fills in the binding; nothing else changes. */
+int binding_decide(const struct request *request, const struct observed *observed, const struct result *result,
                    struct binding *ret_binding);
+/*
+ * Writes the decision into the trace: adds probes of the working directory if that is literal, and removes the soft
+ * taints (TAINTS_SOFT), which have had their effect.
+ */
+int binding_enter(struct binding *binding, const struct request *request, struct observed *observed);
 void binding_free(struct binding *binding);
 
 #endif

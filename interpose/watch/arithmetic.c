@@ -175,8 +175,8 @@ static bool is_unheard_of(struct arithmetic *arithmetic, const char *name)
 	return arithmetic->has_libm && elf_symbol_version(&arithmetic->libm, name) && !is_exact(name);
 }
 
-bool arithmetic_add(struct arithmetic *arithmetic, const struct elf_object *object, const struct elf_import *import,
-                    uintptr_t *ret_replacement)
+enum arithmetic_slot arithmetic_add(struct arithmetic *arithmetic, const struct elf_object *object,
+                                    const struct elf_import *import, uintptr_t *ret_replacement)
 {
 	size_t id = find_function(import->name);
 	uintptr_t function, there = 0;
@@ -185,12 +185,12 @@ bool arithmetic_add(struct arithmetic *arithmetic, const struct elf_object *obje
 		if (is_unheard_of(arithmetic, import->name)) {
 			know_less(arithmetic, ARITHMETIC_ALWAYS);
 		}
-		return false;
+		return ARITHMETIC_KEPT;
 	}
 	if (import->slot) {
 		function = atomic_load((_Atomic(uintptr_t) *)import->slot);
 		if (function && elf_contains(object, function) && wait_for_use(arithmetic, import, function)) {
-			return false;
+			return ARITHMETIC_KEPT;
 		}
 	}
 	function = import->slot ? function_behind(arithmetic, object, import) : 0;
@@ -199,21 +199,21 @@ bool arithmetic_add(struct arithmetic *arithmetic, const struct elf_object *obje
 		if (!import->slot || !import->weak || atomic_load((_Atomic(uintptr_t) *)import->slot) != 0) {
 			know_less(arithmetic, ARITHMETIC_UNKNOWN);
 		}
-		return false;
+		return ARITHMETIC_KEPT;
 	}
 	if (arithmetic->real[id] && arithmetic->real[id] != function) {
 		know_less(arithmetic, ARITHMETIC_UNKNOWN);
-		return false;
+		return ARITHMETIC_KEPT;
 	}
 	arithmetic->real[id] = function;
 	/* One replacement has one real function, and another library may be bound to another version of it. */
 	if (!functions[id].replacement ||
 	    (!atomic_compare_exchange_strong(&real[id], &there, function) && there != function)) {
 		know_less(arithmetic, ARITHMETIC_ALWAYS);
-		return false;
+		return ARITHMETIC_KEPT;
 	}
 	*ret_replacement = (uintptr_t)functions[id].replacement;
-	return true;
+	return ARITHMETIC_REDIRECTED;
 }
 
 void arithmetic_end(struct arithmetic *arithmetic)

@@ -88,12 +88,12 @@ struct arithmetic {
 	struct elf_object libm;
 };
 
-/*
- * Records an import. Returns true if its slot must be redirected to *ret_replacement, false if the slot must stay
- * unchanged.
- */
-bool arithmetic_add(struct arithmetic *arithmetic, const struct elf_object *object, const struct elf_import *import,
-                    uintptr_t *ret_replacement);
+/* What happens to the slot of an import: nothing, or it is redirected to the replacement. */
+enum arithmetic_slot { ARITHMETIC_KEPT, ARITHMETIC_REDIRECTED };
+
+/* Records an import. `ret_replacement` is set for ARITHMETIC_REDIRECTED. */
+enum arithmetic_slot arithmetic_add(struct arithmetic *arithmetic, const struct elf_object *object,
+                                    const struct elf_import *import, uintptr_t *ret_replacement);
 /* Computes the digest of the recorded functions and of libm. */
 void arithmetic_end(struct arithmetic *arithmetic);
 /* Returns true if `name` is in the list above. */

@@ -149,7 +149,8 @@ static int plan_import(const struct elf_import *import, void *context)
 		return -ENOTSUP;
 	}
 	if (!entry || !entry->replacement) {
-		return arithmetic_add(&plan->watch.arithmetic, plan->object, import, &replacement)
+		return arithmetic_add(&plan->watch.arithmetic, plan->object, import, &replacement) ==
+		               ARITHMETIC_REDIRECTED
 		           ? add_patch(plan, import, replacement)
 		           : 0;
 	}
