@@ -20,8 +20,8 @@
 struct verb_option {
 	const char *name; /* "json" of --json */
 	char letter;      /* 'j'; 0: none */
-	const char
-	    *argument;     /* "FILE"; NULL: a flag; "[=N]": optional, and the next word if that begins with a digit */
+	/* "FILE"; NULL: a flag; "[=N]": optional, and the next word if that begins with a digit. */
+	const char *argument;
 	const char *words; /* one line for --help */
 	bool *flag;
 	const char **value;

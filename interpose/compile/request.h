@@ -49,8 +49,8 @@ struct request {
 	/* The input of key and fingerprint: the call run, and the creation run unless the history replaces it. */
 	struct span spans[2];
 	size_t span_count;
-	_Alignas(
-	    max_align_t) unsigned char own[REQUEST_OWN_BYTES]; /* data of the compiler, freed by its free_request() */
+	/* Data of the compiler, freed by its free_request(). */
+	_Alignas(max_align_t) unsigned char own[REQUEST_OWN_BYTES];
 };
 
 /* Returns true if the entry is still valid. */
