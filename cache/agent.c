@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Each question uses a connection of its own, so that no descriptor stays open between calls, which a host could close
- * or a forked child could share. The only state is the pause after a failure and the sum of useless waits. The clock
- * is read from the kernel directly, because a wait must also end under libfaketime.
+ * or a forked child could share. The only state is the pause after a failure. The clock is read from the kernel
+ * directly, because a wait must also end under libfaketime.
  */
 #include "cache/agent.h"
 
@@ -16,10 +16,7 @@
 
 #define MS INT64_C(1000000)
 
-#define NOTICED (3 * MS) /* an idle agent answers within this time, so a shorter useless wait does not count */
-
-static struct pause after_failure;
-static _Atomic int64_t wasted; /* nanoseconds of useless waits since the last useful one */
+static struct pause after_failure = {.first_ns = 5000 * MS, .longest_ns = 300000 * MS};
 
 static const struct {
 	const char *name;
@@ -220,13 +217,6 @@ static enum agent_outcome await_answer(const struct question *question, const st
 	}
 }
 
-/* What is too short to notice is not added up, because an idle agent answers within that time. */
-static bool took_too_long(const struct agent_options *options, int64_t lost)
-{
-	return lost > NOTICED &&
-	       (lost > first_limit(options) || atomic_fetch_add(&wasted, lost) + lost > options->wait_ms * MS);
-}
-
 void agent_weigh(const struct agent_options *options, int64_t seen, int64_t waited, uint64_t spared)
 {
 	int64_t now = call_clock_straight();
@@ -237,12 +227,10 @@ void agent_weigh(const struct agent_options *options, int64_t seen, int64_t wait
 	if (!options->said || options->wait_ms == 0 || (is_overheard && !pause_is_over(&after_failure, now, &seen))) {
 		return;
 	}
-	if (took_too_long(options, lost)) {
-		atomic_store(&wasted, 0);
+	if (lost > first_limit(options)) {
 		pause_begin(&after_failure, seen, now);
 	} else if (!is_overheard) {
 		pause_end(&after_failure, seen);
-		atomic_store(&wasted, lost == 0 ? 0 : atomic_load(&wasted));
 	}
 }
 

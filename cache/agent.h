@@ -10,16 +10,16 @@
  * The agent stores the entries that it fetches in the cache directory; no payload crosses the socket. After
  * AGENT_FETCH_FOUND the caller looks up the key in the directory again.
  *
- * After a failure the agent is not asked for 5 s, then 10 s, and so on up to five minutes (cache/pause.h). Answers that
- * took longer than they saved count as a failure too, if they took too long together. So a dead, stopped or hung agent
- * costs a process wait_ms/3 (100 ms by default), and again after each pause.
+ * After a failure the agent is not asked for 5 s, then 10 s, and so on up to five minutes (cache/pause.h). An answer
+ * that took wait_ms/3 longer than it saved is a failure too. So a dead, stopped or hung agent costs a process wait_ms/3
+ * (100 ms by default), and again after each pause.
  *
  * Calling sequence: agent_fetch() after a miss. After AGENT_FETCH_FOUND, look up again and call agent_weigh(). After
  * store_put(), agent_stored(). If `said` is NULL, agent_fetch() and agent_stored() make no system call.
  * Errors: outcomes; errno is preserved. Threads: any. Signals: not from handlers; the host's handlers run while a call
  * waits. Cancellation: must be off, or the socket stays open. Fork: nothing to do. If
  * another thread forks during a question, the child has a copy of the socket (O_CLOEXEC) until it calls exec or exits.
- * State: the pause, and the sum of useless waits. Descriptors: closed before the call returns, unless the host has
+ * State: the pause. Descriptors: closed before the call returns, unless the host has
  * closed them, because then the number may belong to a file of the host.
  */
 #ifndef CACHE_AGENT_H
@@ -67,7 +67,7 @@ enum agent_outcome agent_fetch(const struct agent_options *options, const uint8_
  * Reports that the process waited `waited` nanoseconds for the agent, and that this spared it a compilation of `spared`
  * nanoseconds (0: none). AGENT_OVERHEARD instead of `seen`: it waited for the result of another process, which may have
  * asked the agent. Otherwise each of several processes that start together would ask a hung agent, while the others
- * wait for it. What all waits lost may not be longer than one question.
+ * wait for it.
  */
 #define AGENT_OVERHEARD (-1)
 void agent_weigh(const struct agent_options *options, int64_t seen, int64_t waited, uint64_t spared);

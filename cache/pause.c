@@ -5,7 +5,7 @@ bool pause_is_over(const struct pause *pause, int64_t now, int64_t *ret_seen)
 {
 	*ret_seen = atomic_load(&pause->until);
 	/* a process that moved to another time namespace may see an end years ahead; it is longer than any pause */
-	return *ret_seen == 0 || now >= *ret_seen || *ret_seen - now > PAUSE_LONGEST_NS;
+	return *ret_seen == 0 || now >= *ret_seen || *ret_seen - now > pause->longest_ns;
 }
 
 bool pause_ask(struct pause *pause, int64_t now, int64_t *ret_seen)
@@ -42,9 +42,9 @@ static int64_t draw(int64_t length, int64_t now)
 /* The length is stored first, because the thread that asks after the pause reads it. */
 void pause_begin(struct pause *pause, int64_t seen, int64_t now)
 {
-	int64_t length = seen == 0 ? PAUSE_FIRST_NS : 2 * atomic_load(&pause->length);
+	int64_t length = seen == 0 ? pause->first_ns : 2 * atomic_load(&pause->length);
 
-	length = length < PAUSE_LONGEST_NS ? length : PAUSE_LONGEST_NS;
+	length = length < pause->longest_ns ? length : pause->longest_ns;
 	if (atomic_load(&pause->until) == seen) {
 		atomic_store(&pause->length, length);
 		(void)atomic_compare_exchange_strong(&pause->until, &seen, now + draw(length, now));

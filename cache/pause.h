@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pause: for how long an agent that failed is left alone (docs/DESIGN.md G2)
+ * pause: for how long an agent, or the agent's engine, is left alone after a failure (docs/DESIGN.md G2)
  *
- * After a failure nobody asks for PAUSE_FIRST_NS, then one caller does. If that question fails too, the next pause is
- * twice as long, up to PAUSE_LONGEST_NS. A random part of up to a half is taken off each pause, so that processes that
- * lost an agent at the same time do not ask it at the same time. A question that succeeds ends the pauses.
+ * After a failure nobody asks for `first_ns`, then one caller does. If that question fails too, the next pause is twice
+ * as long, up to `longest_ns`. A random part of up to a half is taken off each pause, so that processes that lost an
+ * agent at the same time do not ask it at the same time. A question that succeeds ends the pauses.
  *
  * Calling sequence: pause_ask(); the question; pause_end() or pause_begin() with the `seen` of pause_ask(), by which a
  * question that began before the pause neither ends nor prolongs it. pause_is_over() is for messages without an answer.
@@ -17,11 +17,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define PAUSE_FIRST_NS   INT64_C(5000000000)
-#define PAUSE_LONGEST_NS INT64_C(300000000000)
-
-/* A pause whose bytes are all zero has not begun. */
+/* A pause of which only the two lengths are set has not begun. */
 struct pause {
+	int64_t first_ns, longest_ns;
 	_Atomic int64_t until;  /* end of the pause, or of the time for the question after it; 0: none */
 	_Atomic int64_t length; /* before the random reduction */
 };

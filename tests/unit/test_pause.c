@@ -4,7 +4,7 @@
 
 #define SECOND INT64_C(1000000000)
 
-static struct pause one;
+static struct pause one = {.first_ns = 5 * SECOND, .longest_ns = 300 * SECOND};
 
 static bool may_ask(int64_t now, int64_t *ret_seen)
 {
@@ -57,7 +57,7 @@ Test(pause, pauses_of_processes_differ)
 	for (int64_t now = 1; now < 1000; now++) {
 		int64_t pause;
 
-		one = (struct pause){.until = 0};
+		atomic_store(&one.until, 0);
 		pause = failed(now * 977);
 		least = pause < least ? pause : least;
 		most = pause > most ? pause : most;
