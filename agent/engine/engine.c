@@ -136,13 +136,13 @@ static struct timespec deadline_in(unsigned limit_ms)
 	return when;
 }
 
-enum engine_answer engine_get(struct engine *engine, const struct engine_name *name, size_t most, unsigned limit_ms,
+enum engine_answer engine_get(struct engine *engine, const struct engine_name *name, unsigned limit_ms,
                               void **ret_value, size_t *ret_size, struct engine_error *ret_error)
 {
 	const struct timespec deadline = deadline_in(limit_ms);
 
 	ret_error->text[0] = '\0';
-	return engine->kind->get(engine, name, most, &deadline, ret_value, ret_size, ret_error);
+	return engine->kind->get(engine, name, &deadline, ret_value, ret_size, ret_error);
 }
 
 /* A value that is too large for readers is not sent. */

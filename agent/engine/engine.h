@@ -80,11 +80,7 @@ void engine_close(struct engine *engine); /* NULL is accepted */
 /* Returns a description for people: kind, place and prefix, but no secret. Valid until engine_close(). */
 const char *engine_says(const struct engine *engine);
 
-/*
- * Fetches a value. With `most` below ENGINE_VALUE_MAX, only that many of its first bytes are fetched, and an empty
- * value counts as absent.
- */
-enum engine_answer engine_get(struct engine *engine, const struct engine_name *name, size_t most, unsigned limit_ms,
+enum engine_answer engine_get(struct engine *engine, const struct engine_name *name, unsigned limit_ms,
                               void **ret_value, size_t *ret_size, struct engine_error *ret_error);
 enum engine_answer engine_put(struct engine *engine, const struct engine_name *name, const void *value, size_t size,
                               unsigned limit_ms, struct engine_error *ret_error);

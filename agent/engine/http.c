@@ -5,7 +5,7 @@
  * HTTP and S3 send the same requests to different URLs; those to S3 are signed by libcurl (SigV4). Each engine has one
  * libcurl handle, so that connections are reused; libcurl repeats a request if the server has closed an idle one.
  * Redirects are not followed, because they could lead to any host. The body of a response is a value only with status
- * 200 (or 206, for the first bytes). Another body is read only up to a limit; it may contain an error code.
+ * 200. Another body is read only up to a limit; it may contain an error code.
  */
 #include "agent/engine/http_status.h"
 #include "agent/engine/kind.h"
@@ -40,7 +40,7 @@ struct engine_http {
 struct request {
 	enum http_method method;
 	const void *value; /* of a PUT */
-	size_t size;       /* of the value, or how many bytes a PART has */
+	size_t size;
 	const struct timespec *deadline;
 };
 
@@ -51,7 +51,6 @@ struct response {
 	CURL *handle;
 	char *bytes;
 	size_t size, room, head;
-	size_t most; /* bytes of a value; HTTP_PART: what is beyond them is not read */
 	long status;
 	enum cut cut; /* why our callbacks ended the transfer */
 };
@@ -101,8 +100,8 @@ static size_t take_body(char *bytes, size_t one, size_t count, void *context)
 
 	(void)curl_easy_getinfo(response->handle, CURLINFO_RESPONSE_CODE, &response->status);
 	(void)curl_easy_getinfo(response->handle, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &announced);
-	is_value = response->status == 200 || response->status == 206;
-	room = (is_value ? response->most : PAGE_MAX) - response->size;
+	is_value = response->status == 200;
+	room = (is_value ? ENGINE_VALUE_MAX : PAGE_MAX) - response->size;
 	if (size > room || (is_value && announced > ENGINE_VALUE_MAX)) {
 		response->cut = CUT_BODY;
 		size = size < room ? size : room;
@@ -137,8 +136,6 @@ static void prove_identity(const struct engine_http *http)
 
 static void prepare_method(const struct engine_http *http, const struct request *request)
 {
-	char range[32];
-
 	curl_easy_setopt(http->handle, CURLOPT_HTTPHEADER, http->headers);
 	if (request->method == HTTP_PUT) {
 		/* POSTFIELDS and not a read callback, so that libcurl can send the value again without rewinding */
@@ -147,9 +144,6 @@ static void prepare_method(const struct engine_http *http, const struct request 
 		curl_easy_setopt(http->handle, CURLOPT_EXPECT_100_TIMEOUT_MS, CONTINUE_MS);
 		curl_easy_setopt(http->handle, CURLOPT_CUSTOMREQUEST, "PUT");
 		curl_easy_setopt(http->handle, CURLOPT_HTTPHEADER, http->put_headers);
-	} else if (request->method == HTTP_PART) {
-		(void)snprintf(range, sizeof(range), "0-%zu", request->size - 1);
-		curl_easy_setopt(http->handle, CURLOPT_RANGE, range);
 	}
 }
 
@@ -229,25 +223,21 @@ static enum engine_answer send_request(struct engine *engine, const struct engin
 	}
 	(void)snprintf(url, sizeof(url), "%s/%s", http->base, place);
 	*ret_response = (struct response){.handle = http->handle};
-	ret_response->most = request->method == HTTP_PART ? request->size : ENGINE_VALUE_MAX;
 	prepare_handle(http, request, ret_response);
 	curl_easy_setopt(http->handle, CURLOPT_URL, url);
 	return judge_response(http, request, ret_response, curl_easy_perform(http->handle), error);
 }
 
 /* An empty body is a valid value, so that `ret_value` is never NULL on success. */
-static enum engine_answer http_get(struct engine *engine, const struct engine_name *name, size_t most,
+static enum engine_answer http_get(struct engine *engine, const struct engine_name *name,
                                    const struct timespec *deadline, void **ret_value, size_t *ret_size,
                                    struct engine_error *error)
 {
-	bool is_part = most < ENGINE_VALUE_MAX;
-	const struct request request = {is_part ? HTTP_PART : HTTP_GET, NULL, most, deadline};
+	const struct request request = {HTTP_GET, NULL, 0, deadline};
 	struct response response;
 	enum engine_answer answer = send_request(engine, name, &request, &response, error);
 
-	if (answer == ENGINE_DONE && is_part && response.size == 0) {
-		answer = ENGINE_ABSENT;
-	} else if (answer == ENGINE_DONE && !make_room(&response, 0)) {
+	if (answer == ENGINE_DONE && !make_room(&response, 0)) {
 		answer = ENGINE_BROKEN;
 	}
 	if (answer != ENGINE_DONE) {

@@ -5,12 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ANY = ~0, GET = 1 << HTTP_GET, PART = 1 << HTTP_PART, PUT = 1 << HTTP_PUT };
+enum { ANY = ~0, GET = 1 << HTTP_GET, PUT = 1 << HTTP_PUT };
 enum { BAZEL = 1 << HTTP_BAZEL, S3 = 1 << HTTP_S3 };
 
 /*
  * The first row that fits counts. For GET only 200 is a success, because the body of a 203 or 206 may differ from the
- * stored value. 416 to a request for the first bytes means that the value is empty.
+ * stored value.
  */
 static const struct status {
 	long first;
@@ -21,12 +21,10 @@ static const struct status {
 	const char *words;
 } statuses[] = {
     {200, 200, ANY, ANY, ENGINE_DONE, NULL},
-    {206, 206, PART, ANY, ENGINE_DONE, NULL},
     {200, 299, PUT, ANY, ENGINE_DONE, NULL},
     {404, 404, PUT, S3, ENGINE_UNSUITED, "no such bucket"},
-    {404, 404, GET | PART, ANY, ENGINE_ABSENT, NULL},
-    {410, 410, GET | PART, ANY, ENGINE_ABSENT, NULL},
-    {416, 416, PART, ANY, ENGINE_ABSENT, NULL},
+    {404, 404, GET, ANY, ENGINE_ABSENT, NULL},
+    {410, 410, GET, ANY, ENGINE_ABSENT, NULL},
     {401, 401, ANY, ANY, ENGINE_REFUSED, "authentication required: --user with --password-file, or --token-file"},
     {403, 403, ANY, S3, ENGINE_REFUSED, "S3 also answers this for absent objects, unless s3:ListBucket is allowed"},
     {403, 403, ANY, ANY, ENGINE_REFUSED, "permission denied"},

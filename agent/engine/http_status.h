@@ -5,7 +5,7 @@
 
 #include "agent/engine/engine.h"
 
-enum http_method { HTTP_GET, HTTP_PART, HTTP_PUT }; /* PART: a GET of the first bytes */
+enum http_method { HTTP_GET, HTTP_PUT };
 
 /* The kind of server, on which the meaning of some status codes depends. */
 enum http_dialect { HTTP_PLAIN, HTTP_BAZEL, HTTP_S3 };

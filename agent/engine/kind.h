@@ -24,7 +24,7 @@ struct engine_kind {
 	size_t size; /* of the kind's struct */
 	int (*open)(struct engine *engine, struct engine_error *error);
 	void (*close)(struct engine *engine);
-	enum engine_answer (*get)(struct engine *engine, const struct engine_name *name, size_t most,
+	enum engine_answer (*get)(struct engine *engine, const struct engine_name *name,
 	                          const struct timespec *deadline, void **ret_value, size_t *ret_size,
 	                          struct engine_error *error);
 	enum engine_answer (*put)(struct engine *engine, const struct engine_name *name, const void *value, size_t size,

@@ -9,9 +9,9 @@
  *           ^                                    |
  *           +------- anything else --------------+
  *
- * Uses only GET (or GETEX, which renews the expiry), GETRANGE and SET, and AUTH and SELECT after connecting, so that an
- * ACL can forbid all other commands. A cut connection is retried once if it was idle before, because servers close
- * idle connections.
+ * Uses only GET (or GETEX, which renews the expiry) and SET, and AUTH and SELECT after connecting, so that an ACL can
+ * forbid all other commands. A cut connection is retried once if it was idle before, because servers close idle
+ * connections.
  */
 #include "agent/engine/kind.h"
 #include "agent/engine/redis_reply.h"
@@ -361,37 +361,25 @@ static void add_expiry(struct command *command, const struct engine *engine, cha
 	add_word(command, seconds);
 }
 
-/* GETEX reads a value and renews its expiry. GETRANGE answers "" for an absent value, and for an empty one. */
-static enum engine_answer redis_get(struct engine *engine, const struct engine_name *name, size_t most,
+/* GETEX reads a value and renews its expiry. */
+static enum engine_answer redis_get(struct engine *engine, const struct engine_name *name,
                                     const struct timespec *deadline, void **ret_value, size_t *ret_size,
                                     struct engine_error *error)
 {
-	bool is_part = most < ENGINE_VALUE_MAX;
-	bool renews = engine->options->expire_s != 0 && !is_part;
+	bool renews = engine->options->expire_s != 0;
 	struct command command = {.count = 0};
 	char key[ENGINE_NAME_MAX];
-	char last[16];
+	char seconds[16];
 	redisReply *reply = NULL;
 	enum engine_answer answer;
 
-	add_word(&command, is_part ? "GETRANGE" : renews ? "GETEX" : "GET");
+	add_word(&command, renews ? "GETEX" : "GET");
 	add_bytes(&command, key, engine_name_redis(engine->prefix, name, key));
-	if (is_part) {
-		(void)snprintf(last, sizeof(last), "%zu", most - 1);
-		add_word(&command, "0");
-		add_word(&command, last);
-	} else if (renews) {
-		add_expiry(&command, engine, last);
+	if (renews) {
+		add_expiry(&command, engine, seconds);
 	}
 	answer = ask(engine, &command, deadline, &reply, error);
-	if (answer != ENGINE_DONE) {
-		return answer;
-	}
-	if (is_part && reply->type == REDIS_REPLY_STRING && reply->len == 0) {
-		freeReplyObject(reply);
-		return ENGINE_ABSENT;
-	}
-	return take_value(engine, reply, ret_value, ret_size, error);
+	return answer == ENGINE_DONE ? take_value(engine, reply, ret_value, ret_size, error) : answer;
 }
 
 /* SET has EX, because with a separate EXPIRE a value would never expire if the agent ended between the two. */

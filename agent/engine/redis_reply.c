@@ -26,7 +26,7 @@ static const struct reply {
     {"LOADING", ENGINE_BROKEN, "the server is loading its data"},
     {"MISCONF", ENGINE_BROKEN, "the server cannot write its data to disk, so it accepts no values"},
     {"ERR unknown command", ENGINE_UNSUITED,
-     "the server lacks a required command: GET, GETRANGE, SET; with --expire GETEX (Redis 6.2)"},
+     "the server lacks a required command: GET, SET; with --expire GETEX (Redis 6.2)"},
     {"ERR string exceeds maximum", ENGINE_TOO_LARGE, "the value is larger than proto-max-bulk-len"},
     {"ERR Protocol error: invalid bulk", ENGINE_TOO_LARGE, "the value is larger than proto-max-bulk-len"},
 };

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The lock on the lock file decides which agent uses the socket. An agent that died leaves both files but no lock, so a
- * new agent that holds the lock may remove the socket file.
- */
 #include "agent/node/listener.h"
 
-#include "cache/lock.h"
+#include "agent/node/service.h"
 #include "cache/trust.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -17,7 +14,6 @@
 #include <unistd.h>
 
 #define BACKLOG    128
-#define LOCK_TRIES 8
 #define GROUPS_MAX 1024
 
 /* Uses the function that the processes use too, so that both get the same path. */
@@ -65,67 +61,14 @@ static int open_place(struct listener *listener)
 	return trust_found(is_shared(listener), AT_FDCWD, &found) ? 0 : -EPERM;
 }
 
-static bool is_there(const struct listener *listener, const char *name, dev_t device, ino_t inode)
+/*
+ * Returns 0 if the name is free, or is that of a socket to which nobody listens. Another type of file is not replaced,
+ * because its name was probably given by mistake.
+ */
+static int look_for_agent(const struct listener *listener)
 {
 	struct stat found;
-
-	return fstatat(listener->place, name, &found, AT_SYMLINK_NOFOLLOW) == 0 && found.st_dev == device &&
-	       found.st_ino == inode;
-}
-
-/*
- * Returns whether the locked file is still the one with that name. The previous holder may have removed it between
- * openat() and the lock, and later another agent may have replaced it.
- */
-static bool has_lock(const struct listener *listener, const char *name)
-{
-	struct stat held;
-
-	return listener->lock >= 0 && fstat(listener->lock, &held) == 0 &&
-	       is_there(listener, name, held.st_dev, held.st_ino);
-}
-
-/* Takes the lock. A lock on a file that was unlinked meanwhile is worthless, so the loop tries again. */
-static int take_lock(struct listener *listener)
-{
-	char name[NAME_MAX + 1];
-
-	if (snprintf(name, sizeof(name), "%s.lock", name_of(listener)) >= (int)sizeof(name)) {
-		return -ENAMETOOLONG;
-	}
-	for (int i = 0; i < LOCK_TRIES; i++) {
-		listener->lock =
-		    openat(listener->place, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
-		if (listener->lock < 0) {
-			return -errno;
-		}
-		if (is_shared(listener)) {
-			(void)trust_settle_file(true, listener->place, listener->lock);
-		}
-		switch (lock_bytes(listener->lock, LOCK_WHOLE, LOCK_ALONE, 0)) {
-		case LOCK_TAKEN:
-			break;
-		case LOCK_HELD:
-			return -EBUSY;
-		default:
-			return -ENOLCK;
-		}
-		if (has_lock(listener, name)) {
-			return 0;
-		}
-		close(listener->lock);
-		listener->lock = -1;
-	}
-	return -EBUSY;
-}
-
-/*
- * Removes the socket of an agent that has died. The caller holds the lock, so no agent uses the socket. Another type of
- * file is not removed, because its name was probably given by mistake.
- */
-static int remove_dead(const struct listener *listener)
-{
-	struct stat found;
+	int socket;
 
 	if (fstatat(listener->place, name_of(listener), &found, AT_SYMLINK_NOFOLLOW) != 0) {
 		return errno == ENOENT ? 0 : -errno;
@@ -133,7 +76,15 @@ static int remove_dead(const struct listener *listener)
 	if (!S_ISSOCK(found.st_mode)) {
 		return -ENOTSOCK;
 	}
-	return unlinkat(listener->place, name_of(listener), 0) == 0 ? 0 : -errno;
+	switch (agent_socket_connect(listener->path, &socket)) {
+	case 0:
+		close(socket);
+		return -EBUSY;
+	case -EAGAIN:
+		return -EBUSY;
+	default:
+		return 0;
+	}
 }
 
 /*
@@ -141,9 +92,9 @@ static int remove_dead(const struct listener *listener)
  * to another file of this user. Therefore the file is opened and checked, and the changes are made through the
  * descriptor. If that fails, only the owner can connect.
  */
-static void open_to_group(const struct listener *listener)
+static void open_to_group(const struct listener *listener, const char *name)
 {
-	int file = openat(listener->place, name_of(listener), O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	int file = openat(listener->place, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	char path[32];
 	struct stat above;
 	struct stat found;
@@ -159,30 +110,49 @@ static void open_to_group(const struct listener *listener)
 }
 
 /* The mode is set before bind(), so that other users cannot connect at any moment. */
-static int listen_there(struct listener *listener)
+static int bind_there(struct listener *listener, const char *path)
 {
 	struct agent_address address;
-	struct stat bound;
-	int error = agent_socket_address(listener->path, &address);
+	int error = agent_socket_address(path, &address);
 
 	if (error != 0) {
 		return error;
 	}
-	listener->socket = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	listener->socket = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	/* bind() gives the file the mode of the socket (unix(7)); umask() would affect all threads */
 	if (listener->socket < 0 || fchmod(listener->socket, 0600) != 0 ||
 	    bind(listener->socket, (const struct sockaddr *)&address.name, address.size) != 0) {
 		error = -errno;
 	}
 	agent_socket_forget(&address);
-	if (error == 0 && fstatat(listener->place, name_of(listener), &bound, AT_SYMLINK_NOFOLLOW) == 0) {
-		listener->device = bound.st_dev;
-		listener->inode = bound.st_ino;
+	return error;
+}
+
+static int listen_there(struct listener *listener)
+{
+	char path[PATH_MAX + 32];
+	const char *name;
+	struct stat bound;
+	int error;
+
+	(void)snprintf(path, sizeof(path), "%s.%016" PRIx64, listener->path, service_random());
+	error = bind_there(listener, path);
+	if (error != 0) {
+		return error;
 	}
-	if (error == 0 && is_shared(listener)) {
-		open_to_group(listener);
+	name = strrchr(path, '/') + 1;
+	if (is_shared(listener)) {
+		open_to_group(listener, name);
 	}
-	return error == 0 && listen(listener->socket, BACKLOG) != 0 ? -errno : error;
+	if (fstatat(listener->place, name, &bound, AT_SYMLINK_NOFOLLOW) != 0 ||
+	    listen(listener->socket, BACKLOG) != 0 ||
+	    renameat(listener->place, name, listener->place, name_of(listener)) != 0) {
+		error = -errno;
+		(void)unlinkat(listener->place, name, 0);
+	}
+	listener->device = bound.st_dev;
+	listener->inode = bound.st_ino;
+	return error;
 }
 
 /* Returns the text of an error for the user who starts the agent. */
@@ -202,78 +172,31 @@ static const char *explain_error(int error)
 	}
 }
 
-/* Closes all descriptors, which releases the lock. The files stay, because another agent may hold the lock. */
-static void close_files(struct listener *listener)
-{
-	int *const files[] = {&listener->socket, &listener->lock, &listener->place};
-
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-		if (*files[i] >= 0) {
-			close(*files[i]);
-			*files[i] = -1;
-		}
-	}
-}
-
-/* After a failure, close_files() closes what the steps before it have opened. */
 int listener_open(const struct directory *directory, const char *said, struct listener *ret_listener,
                   char ret_text[LISTENER_TEXT_MAX])
 {
-	struct listener listener = {.socket = -1, .lock = -1, .place = -1, .directory = *directory};
+	struct listener listener = {.socket = -1, .place = -1, .directory = *directory};
 	int error = listener_path(directory->path, said, listener.path);
 
-	if (error == 0) {
-		error = open_place(&listener);
-	}
-	if (error == 0) {
-		error = take_lock(&listener);
-	}
-	if (error == 0) {
-		error = remove_dead(&listener);
-	}
-	if (error == 0) {
-		error = listen_there(&listener);
-	}
+	error = error != 0 ? error : open_place(&listener);
+	error = error != 0 ? error : look_for_agent(&listener);
+	error = error != 0 ? error : listen_there(&listener);
+	*ret_listener = listener;
 	if (error != 0) {
 		snprintf(ret_text, LISTENER_TEXT_MAX, "%.384s: %s",
 		         listener.path[0] != '\0' ? listener.path
 		         : said != NULL           ? said
 		                                  : directory->path,
 		         explain_error(error));
-		close_files(&listener);
-		return error;
 	}
-	*ret_listener = listener;
-	return 0;
+	return error;
 }
 
-/* listener_open() checks the new directory as it checked the first one. */
-bool listener_renew(struct listener *listener)
+bool listener_stands(const struct listener *listener)
 {
-	const struct directory directory = listener->directory;
-	char path[PATH_MAX];
-	char parent[PATH_MAX];
-	char text[LISTENER_TEXT_MAX];
-	struct listener renewed;
 	struct stat found;
 
-	/* after a failed renewal there is no socket, even if a file with the same inode exists */
-	if (listener->socket >= 0 && stat(listener->path, &found) == 0 && found.st_dev == listener->device &&
-	    found.st_ino == listener->inode) {
-		return false;
-	}
-	memcpy(path, listener->path, sizeof(path));
-	memcpy(parent, path, sizeof(parent));
-	*strrchr(parent, '/') = '\0';
-	if (stat(parent, &found) != 0) { /* the next process that stores an entry creates the directory */
-		return false;
-	}
-	close_files(listener);
-	if (listener_open(&directory, path, &renewed, text) != 0) {
-		return false;
-	}
-	*listener = renewed;
-	return true;
+	return stat(listener->path, &found) == 0 && found.st_dev == listener->device && found.st_ino == listener->inode;
 }
 
 /* Returns whether the peer is in the group of the shared cache, whose members' entries are trusted too. */
@@ -321,18 +244,11 @@ void listener_tell(int peer, enum agent_kind kind)
 	(void)send(peer, &message, sizeof(message), MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-/* Removes the socket before the lock file, because another agent may start between the two calls. */
+/* Removes no file that another agent has made meanwhile. The socket is not closed, because threads use its number. */
 void listener_close(struct listener *listener)
 {
-	char name[NAME_MAX + 1];
-
-	snprintf(name, sizeof(name), "%s.lock", name_of(listener));
-	/* files that another agent has created meanwhile are not removed */
-	if (has_lock(listener, name)) {
-		if (is_there(listener, name_of(listener), listener->device, listener->inode)) {
-			(void)unlinkat(listener->place, name_of(listener), 0);
-		}
-		(void)unlinkat(listener->place, name, 0);
+	if (listener_stands(listener)) {
+		(void)unlinkat(listener->place, name_of(listener), 0);
 	}
-	close_files(listener);
+	(void)shutdown(listener->socket, SHUT_RDWR);
 }

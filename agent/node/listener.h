@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * listener: the agent's socket: ensures one agent per socket, and checks who may connect (docs/DESIGN.md G1)
+ * listener: the agent's socket: one agent for each socket, and who may connect (docs/DESIGN.md G1)
  *
  * The socket's file is in a directory that this user or root owns and that no other user can write, or in a shared
- * cache that is trusted (cache/trust.h). Only its owner can connect, or the group of a shared cache. The agent that
- * uses the socket holds a lock on "<socket>.lock" beside it. The holder of the lock may replace the socket file of an
- * agent that has died.
+ * cache that is trusted (cache/trust.h). Only its owner can connect, or the group of a shared cache. A socket is bound
+ * under another name and renamed, so it replaces that of an agent that has died, and no process sees a socket that does
+ * not listen yet. Of two agents that start at the same moment, the first finds its socket replaced and ends.
  *
- * Calling sequence: listener_open(), accept() on `socket`, listener_admits() for each client, listener_renew()
- * periodically, listener_close(), which removes both files. Errors: listener_open() writes a text to `ret_text`; -EBUSY
- * means that another agent uses the socket. Threads: one.
+ * Calling sequence: listener_open(), accept() on `socket`, listener_admits() for each client, listener_stands()
+ * periodically, listener_close(), which removes the file and makes accept() fail. Errors: listener_open() writes a text
+ * to `ret_text`; -EBUSY means that another agent uses the socket. Threads: listener_admits() any, the others one.
  */
 #ifndef AGENT_NODE_LISTENER_H
 #define AGENT_NODE_LISTENER_H
@@ -25,7 +25,6 @@
 
 struct listener {
 	int socket;
-	int lock;
 	int place;    /* directory of the socket's file */
 	dev_t device; /* of the socket's file */
 	ino_t inode;
@@ -36,11 +35,8 @@ struct listener {
 /* Creates the socket. `said` is a path, or NULL for the socket in the directory, which is created if it is missing. */
 int listener_open(const struct directory *directory, const char *said, struct listener *ret_listener,
                   char ret_text[LISTENER_TEXT_MAX]);
-/*
- * Creates the socket again if its file was removed, for example with the cache directory, which a later store may have
- * created again. Returns true if it did. After a failure `socket` is -1 until a later call succeeds.
- */
-bool listener_renew(struct listener *listener);
+/* Returns whether the socket's file is still the one that was made. */
+bool listener_stands(const struct listener *listener);
 /* Returns whether the user at the other end of a connection may use the agent. */
 bool listener_admits(const struct listener *listener, int peer);
 void listener_close(struct listener *listener);

@@ -2,8 +2,8 @@
 /*
  * main: nvrtccache-agent
  *
- *   options, settings, engine, socket --> [program forked] --> workers --> server
- *   --signal or end of the program--> socket removed --> queue drained --> agent ends as the program did
+ *   options, settings, engine, socket --> [program forked] --> threads
+ *   --signal or end of the program--> socket removed --> queue drained --> agent ends with the program's status
  */
 #include "agent/node/arguments.h"
 #include "agent/node/server.h"
@@ -13,19 +13,28 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define DRAIN_NS    (INT64_C(10) * 1000000000)
-#define HEED_NS     (INT64_C(500) * 1000000)
-#define TURN_NS     (INT64_C(100) * 1000000)
-#define QUESTION_NS (INT64_C(2500) * 1000000) /* the longest request of a worker, and a margin */
+#define QUESTION_NS (INT64_C(2500) * 1000000) /* the longest fetch, and a margin */
+#define LOOK_S      2                         /* interval of looks whether the socket stands */
 
-enum { EXIT_DONE = 0, EXIT_TROUBLE = 1, EXIT_USAGE = 2 };
+/* With a program, the values of env(1) and timeout(1). */
+enum {
+	EXIT_DONE = 0,
+	EXIT_TROUBLE = 1,
+	EXIT_USAGE = 2,
+	EXIT_NOT_STARTED = 125,
+	EXIT_NOT_RUNNABLE = 126,
+	EXIT_NOT_FOUND = 127,
+	EXIT_SIGNAL = 128 /* and the number of the signal that ended the program */
+};
 
 static const char *get_variable(const char *name)
 {
@@ -84,24 +93,6 @@ static bool read_settings(const struct arguments *options, struct settings *ret_
 	return false;
 }
 
-/*
- * Raises the limit of descriptors, because each connection needs one. Disables core files, which would contain keys and
- * passwords: the limit is 1 and not 0, because a limit of 1 also disables a core pipe.
- */
-static void set_limits(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
-		limit.rlim_cur = limit.rlim_max < 4096 ? limit.rlim_max : 4096;
-		(void)setrlimit(RLIMIT_NOFILE, &limit);
-	}
-	if (getrlimit(RLIMIT_CORE, &limit) == 0) {
-		limit.rlim_cur = limit.rlim_max < 1 ? limit.rlim_max : 1;
-		(void)setrlimit(RLIMIT_CORE, &limit);
-	}
-}
-
 /* Sets the variables for the program. Paths are absolute, because the program may change its directory. */
 static bool tell_program(const char *socket, const char *directory)
 {
@@ -119,137 +110,169 @@ static void say_begun(const struct service *service, const struct listener *list
 	            service->options.writes == SERVICE_WRITES ? "reads and writes" : "reads only");
 }
 
-/*
- * Waits for the upload thread. A second SIGTERM or SIGINT ends the agent at once, but not within HEED_NS, because
- * timeout(1) sends its signal to the process and then again to its group.
- */
-static bool wait_for_uploads(struct upload *upload, int signals)
+/* Executes the program in this process. Returns the exit status if that fails. */
+static int become_program(char **program)
 {
-	int64_t began_ns = service_now_ns();
-	struct signalfd_siginfo signal;
+	int error;
 
-	upload_drain(upload, began_ns + DRAIN_NS);
-	while (!upload_end(upload, service_now_ns() + TURN_NS)) {
-		bool is_signalled = read(signals, &signal, sizeof(signal)) == (ssize_t)sizeof(signal) &&
-		                    (signal.ssi_signo == SIGTERM || signal.ssi_signo == SIGINT);
-
-		if (is_signalled && service_now_ns() - began_ns > HEED_NS) {
-			_exit(128 + (int)signal.ssi_signo);
-		}
-		if (service_now_ns() - began_ns > DRAIN_NS + TURN_NS) {
-			return false;
-		}
-	}
-	return true;
-}
-
-/* Uploads the results that were reported. Processes that ask meanwhile get no answer and compile. */
-static bool wind_up(const struct server *server)
-{
-	if (!wait_for_uploads(server->upload, server->signals) ||
-	    !fetch_end(server->fetch, service_now_ns() + QUESTION_NS)) {
-		service_say("exiting while the engine has not answered");
-		return false;
-	}
-	service_end(server->service);
-	return true;
+	execvp(program[0], program);
+	error = errno;
+	service_say("%s: %s", program[0], strerror(error));
+	return error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUNNABLE;
 }
 
 /* Runs the program without an agent, because problems with the cache must not prevent it from running. */
-static int without_agent(const struct launch *launch, char **program)
+static int without_agent(char **program)
 {
 	if (program == NULL) {
 		return EXIT_TROUBLE;
 	}
 	service_say("running the program without an agent");
-	return launch_become(launch, program);
+	return become_program(program);
 }
 
-/* Forks the program before any thread is created. The agent changes its directory only after that. */
-static int start_program(struct server *server, char **program)
+/* Collects the signals that the agent waits for. Those that were ignored when it was started stay ignored. */
+static void collect_signals(sigset_t *ret_set)
 {
-	server->signals = launch_watch(program != NULL);
-	if (server->signals < 0) {
-		return -errno;
-	}
-	if (program == NULL) {
-		return 0;
-	}
-	return tell_program(server->listener->path, server->service->settings.directory)
-	           ? launch_start(server->launch, program)
-	           : -ENOMEM;
-}
+	static const int ending[] = {SIGTERM, SIGINT, SIGHUP};
 
-/* After an error of the agent, the program continues without it. */
-static void wait_for_program(const struct server *server)
-{
-	while (server->launch->child != 0 && !server->launch->has_ended) {
-		struct signalfd_siginfo signal;
-		struct pollfd waiting = {.fd = server->signals, .events = POLLIN};
+	sigemptyset(ret_set);
+	sigaddset(ret_set, SIGCHLD);
+	for (size_t i = 0; i < sizeof(ending) / sizeof(ending[0]); i++) {
+		struct sigaction found;
 
-		if (poll(&waiting, 1, -1) > 0 && read(server->signals, &signal, sizeof(signal)) > 0) {
-			(void)launch_signal(server->launch, &signal);
+		if (sigaction(ending[i], NULL, &found) == 0 && found.sa_handler != SIG_IGN) {
+			sigaddset(ret_set, ending[i]);
 		}
 	}
 }
 
-static int serve_node(struct service *service, struct listener *listener, struct launch *launch, char **program)
+/* Forks the program before this process has threads, and before its directory, signals and limits change. */
+static pid_t start_program(char **program, const sigset_t *signals)
 {
-	struct server server = {.service = service, .listener = listener, .launch = launch};
-	void (*leave)(int);
-	int error = start_program(&server, program);
+	sigset_t before;
+	void (*on_end)(int) = signal(SIGCHLD, SIG_DFL); /* if it is ignored, a child's status is lost */
+	pid_t child = 0;
 
-	if (error != 0) {
-		service_say("%s", strerror(-error));
-		listener_close(listener);
-		service_end(service);
-		return without_agent(launch, program);
+	pthread_sigmask(SIG_BLOCK, signals, &before);
+	if (program != NULL) {
+		child = fork();
 	}
-	set_limits();
+	if (child == 0 && program != NULL) {
+		(void)signal(SIGCHLD, on_end);
+		pthread_sigmask(SIG_SETMASK, &before, NULL);
+		_exit(become_program(program));
+	}
+	return child;
+}
+
+/* No core file of the agent, which would contain keys and passwords: a limit of 1 also disables a core pipe. */
+static void settle_process(void)
+{
+	(void)setrlimit(RLIMIT_CORE, &(struct rlimit){.rlim_cur = 1, .rlim_max = 1});
+	/* writes to closed pipes or beyond RLIMIT_FSIZE fail with an errno value, which is reported */
+	(void)signal(SIGPIPE, SIG_IGN);
+	(void)signal(SIGXFSZ, SIG_IGN);
 	(void)!chdir("/");
+}
+
+/* Returns true if the child has ended. Waits for any, because the first process of a container inherits orphans. */
+static bool has_ended(pid_t child, int *ret_status)
+{
+	pid_t gone;
+	int status;
+
+	while ((gone = waitpid(-1, &status, WNOHANG)) > 0) {
+		if (gone == child) {
+			*ret_status = WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_SIGNAL + WTERMSIG(status);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Serves until a signal or the end of the program. A terminal's signals are not forwarded: the program has them. */
+static int wait_for_end(const struct listener *listener, const sigset_t *signals, pid_t child)
+{
+	const struct timespec turn = {.tv_sec = LOOK_S};
+	siginfo_t signal;
+	int status;
+
+	for (;;) {
+		int number = sigtimedwait(signals, &signal, &turn);
+
+		if (child > 0 && has_ended(child, &status)) {
+			return status;
+		}
+		if (number > 0 && number != SIGCHLD) {
+			if (child == 0) {
+				return EXIT_DONE;
+			}
+			if (signal.si_code <= 0) { /* from a process */
+				(void)kill(child, number);
+			}
+		}
+		if (child == 0 && !listener_stands(listener)) {
+			service_say("%s: the socket was removed", listener->path);
+			return EXIT_TROUBLE;
+		}
+	}
+}
+
+/* Processes that ask during the last uploads find no socket and compile. */
+static int serve_node(struct service *service, struct listener *listener, char **program)
+{
+	struct server server = {.service = service, .listener = listener};
+	int status = EXIT_TROUBLE;
+	sigset_t signals;
+	pid_t child = -1;
+
+	collect_signals(&signals);
+	if (program == NULL || tell_program(listener->path, service->settings.directory)) {
+		child = start_program(program, &signals);
+	}
+	if (child < 0) {
+		listener_close(listener);
+		return without_agent(program);
+	}
+	settle_process();
 	if (program == NULL) {
 		say_begun(service, listener);
 	}
-	error =
-	    upload_begin(service, &server.upload) && fetch_begin(service, server.upload, listener->path, &server.fetch)
-	        ? server_run(&server)
-	        : -EAGAIN; /* a message was printed */
-	listener_close(listener);
-	wait_for_program(&server);
-	leave = wind_up(&server) ? exit : _exit;
-	if (program != NULL) {
-		launch_finish(launch, leave);
+	if ((upload_begin(service, &server.upload) && server_begin(&server)) || child > 0) {
+		status = wait_for_end(listener, &signals, child);
 	}
-	leave(error == 0 ? EXIT_DONE : EXIT_TROUBLE);
-	return EXIT_TROUBLE; /* not reached */
+	listener_close(listener);
+	if (!upload_end(server.upload, service_now_ns() + DRAIN_NS) ||
+	    !server_end(&server, service_now_ns() + QUESTION_NS)) {
+		service_say("exiting while the engine has not answered");
+		_exit(status);
+	}
+	exit(status); /* the threads have no request, but may still use the service */
 }
 
 /* If another agent uses the socket, the program uses that agent, and this process executes the program. */
 static int begin_service(const struct arguments *options, struct settings *settings)
 {
+	static struct listener listener; /* the threads use both until the end of the process */
+	static struct service service;
 	char text[LISTENER_TEXT_MAX];
-	struct listener listener;
-	struct service service;
-	struct launch launch;
 	char **program = options->program;
 	int error;
 
-	launch_remember(&launch);
 	if (!service_begin(&service, &options->service, settings)) {
-		return program != NULL ? LAUNCH_NOT_STARTED : EXIT_TROUBLE;
+		return program != NULL ? EXIT_NOT_STARTED : EXIT_TROUBLE;
 	}
 	error = listener_open(&service.directory, options->service.socket, &listener, text);
 	if (error == 0) {
-		return serve_node(&service, &listener, &launch, program);
+		return serve_node(&service, &listener, program);
 	}
 	service_say("%s%s", text, error == -EBUSY && program != NULL ? "; the program uses that agent" : "");
-	if (error == -EBUSY && program != NULL &&
-	    listener_path(service.directory.path, options->service.socket, listener.path) == 0 &&
-	    tell_program(listener.path, service.settings.directory)) {
-		return launch_become(&launch, program);
+	if (error == -EBUSY && program != NULL && tell_program(listener.path, service.settings.directory)) {
+		return become_program(program);
 	}
 	service_end(&service);
-	return without_agent(&launch, program);
+	return without_agent(program);
 }
 
 /*
@@ -272,7 +295,6 @@ int main(int argc, char **argv)
 {
 	struct settings settings;
 	struct arguments options;
-	struct launch launch;
 	int status = EXIT_DONE;
 
 	fill_standard_streams();
@@ -284,8 +306,7 @@ int main(int argc, char **argv)
 	} else if (options.mode == ARGUMENTS_VERSION) {
 		puts("nvrtccache-agent " NVRTCCACHE_VERSION);
 	} else if (!read_settings(&options, &settings)) {
-		launch_remember(&launch);
-		return without_agent(&launch, options.program);
+		return without_agent(options.program);
 	} else if (options.mode == ARGUMENTS_STATUS) {
 		status = command_status(&settings, asked_socket(&options, &settings), options.json);
 		settings_free(&settings);

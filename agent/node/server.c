@@ -1,42 +1,145 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * A thread that is asked for a key makes the fetch itself, unless another one does already; then it waits for that
+ * thread's answer. The lock of the service protects the list of fetches.
+ */
 #include "agent/node/server.h"
 
-#include "cache/agent_socket.h"
+#include "agent/node/status.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
-#define PEERS_MAX 256                       /* connections without a request */
-#define OTHERS    2                         /* listener, signals */
-#define RENEW_NS  (INT64_C(2) * 1000000000) /* interval of checks whether the socket's file exists */
+#define EXHAUSTED_US 100000 /* until another thread may have closed a descriptor */
+#define THREAD_FILES 8      /* descriptors for a connection, and for what is done for it */
 
-/* Connections without a request, oldest first. */
-struct peers {
-	const struct server *server;
-	int sockets[PEERS_MAX];
-	int64_t until_ns[PEERS_MAX];
-	size_t count, most; /* `most` leaves descriptors for the store, the engine and those that wait for a fetch */
-	bool is_exhausted;  /* no descriptor is free for a pending connection */
+/* In the memory of the thread that makes it, which waits until no other thread uses it. */
+struct fetch {
+	struct fetch *next;
+	const uint8_t *key;
+	enum agent_kind answer; /* 0: not yet */
+	unsigned waiting;
 };
 
-static void remove_peer(struct peers *peers, size_t at)
+static void count_refused(struct service *service, enum value_found found)
 {
-	size_t after = --peers->count - at;
-
-	memmove(peers->sockets + at, peers->sockets + at + 1, after * sizeof(peers->sockets[0]));
-	memmove(peers->until_ns + at, peers->until_ns + at + 1, after * sizeof(peers->until_ns[0]));
+	switch (found) {
+	case VALUE_UNSIGNED:
+	case VALUE_UNKNOWN_KEY:
+	case VALUE_FORGED:
+		service_count(service, SERVICE_COUNT_mac_refused, 1);
+		break;
+	case VALUE_FOREIGN:
+		service_count(service, SERVICE_COUNT_format_refused, 1);
+		break;
+	default:
+		service_count(service, SERVICE_COUNT_damaged, 1);
+		break;
+	}
 }
 
-static void refuse_peer(struct peers *peers, size_t at)
+/*
+ * Stores the results of a value. A value that is refused is as good as absent: the process compiles, and an agent with
+ * --write replaces the value. A value that is not signed with the present key is signed anew.
+ */
+static enum agent_kind land_value(const struct server *server, const uint8_t *key, const void *value, size_t size)
 {
-	service_count(peers->server->service, SERVICE_COUNT_messages_refused, 1);
-	close(peers->sockets[at]);
-	remove_peer(peers, at);
+	struct service *service = server->service;
+	struct results results = {.count = 0};
+	enum value_found found = value_open(value, size, key, &service->rules, &results);
+	size_t landed;
+
+	if (found != VALUE_SOUND && found != VALUE_AGED) {
+		count_refused(service, found);
+		return AGENT_ABSENT;
+	}
+	landed = service_land(service, &results);
+	results_free(&results);
+	if (found == VALUE_AGED) {
+		upload_stored(server->upload, key);
+	}
+	service_count(service, SERVICE_COUNT_found, landed > 0);
+	return landed > 0 ? AGENT_FOUND : AGENT_ABSENT;
+}
+
+/* Only fetches that return a value are timed. */
+static enum agent_kind fetch_value(const struct server *server, const uint8_t *key)
+{
+	struct service *service = server->service;
+	int64_t began_ns = service_now_ns();
+	enum engine_answer answer;
+	enum agent_kind kind;
+	void *value = NULL;
+	size_t size = 0;
+	int64_t seen;
+
+	if (!service_may_ask(service, &seen)) {
+		service_count(service, SERVICE_COUNT_down, 1);
+		return AGENT_DOWN;
+	}
+	service_count(service, SERVICE_COUNT_fetches, 1);
+	answer = service_get(service, key, SERVICE_LIMIT_MS, &seen, &value, &size);
+	if (answer != ENGINE_DONE) {
+		service_count(service, SERVICE_COUNT_absent, answer == ENGINE_ABSENT);
+		return answer == ENGINE_ABSENT || answer == ENGINE_TOO_LARGE ? AGENT_ABSENT : AGENT_DOWN;
+	}
+	service_count(service, SERVICE_COUNT_fetch_us, (uint64_t)(service_now_ns() - began_ns) / 1000);
+	service_count(service, SERVICE_COUNT_fetched_bytes, size);
+	kind = land_value(server, key, value, size);
+	free(value);
+	return kind;
+}
+
+static struct fetch *find_fetch(const struct server *server, const uint8_t *key)
+{
+	struct fetch *fetch = server->fetches;
+
+	while (fetch != NULL && memcmp(fetch->key, key, ENTRY_KEY_BYTES) != 0) {
+		fetch = fetch->next;
+	}
+	return fetch;
+}
+
+/* Waits for the fetch of another thread, with the lock held. */
+static enum agent_kind join_fetch(struct service *service, struct fetch *fetch)
+{
+	fetch->waiting++;
+	while (fetch->answer == 0) {
+		service_wait(service, INT64_MAX);
+	}
+	fetch->waiting--;
+	pthread_cond_broadcast(&service->change);
+	return fetch->answer;
+}
+
+/* Fetches a key, with the lock held, which is released meanwhile. */
+static enum agent_kind make_fetch(struct server *server, const uint8_t *key)
+{
+	struct service *service = server->service;
+	struct fetch fetch = {.next = server->fetches, .key = key};
+	struct fetch **at = &server->fetches;
+	enum agent_kind answer;
+
+	server->fetches = &fetch;
+	server->fetch_count++;
+	pthread_mutex_unlock(&service->lock);
+	answer = fetch_value(server, key);
+	pthread_mutex_lock(&service->lock);
+	while (*at != &fetch) {
+		at = &(*at)->next;
+	}
+	*at = fetch.next;
+	server->fetch_count--;
+	fetch.answer = answer;
+	pthread_cond_broadcast(&service->change);
+	while (fetch.waiting > 0) {
+		service_wait(service, INT64_MAX);
+	}
+	return answer;
 }
 
 /* Returns true if the process uses the directory that this agent serves, under any path. */
@@ -52,159 +155,134 @@ static bool is_here(const struct server *server, const struct agent_message *mes
 }
 
 /* STARTED is sent before anything that could take time, because the process waits only 100 ms for it by default. */
-static void start_fetch(const struct server *server, int socket, const struct agent_message *message)
+static void answer_fetch(struct server *server, int peer, const struct agent_message *message)
 {
-	service_count(server->service, SERVICE_COUNT_asked, 1);
-	listener_tell(socket, AGENT_STARTED);
+	struct service *service = server->service;
+	enum agent_kind answer = AGENT_ELSEWHERE;
+	struct fetch *fetch;
+
+	service_count(service, SERVICE_COUNT_asked, 1);
+	listener_tell(peer, AGENT_STARTED);
 	if (is_here(server, message)) {
-		fetch_ask(server->fetch, message->key, socket);
-		return;
+		pthread_mutex_lock(&service->lock);
+		fetch = find_fetch(server, message->key);
+		service_count(service, SERVICE_COUNT_joined, fetch != NULL);
+		answer = fetch != NULL ? join_fetch(service, fetch) : make_fetch(server, message->key);
+		pthread_mutex_unlock(&service->lock);
 	}
-	listener_tell(socket, AGENT_ELSEWHERE);
-	close(socket);
+	listener_tell(peer, answer);
 }
 
-/* Handles a request. A connection is for one request; the connection of a fetch belongs to fetch.h from then on. */
-static bool take_request(const struct server *server, int socket, const struct agent_message *message)
+static void answer_status(struct server *server, int peer, enum agent_kind form)
 {
+	struct service *service = server->service;
+	size_t fetches;
+	char *text;
+
+	service_probe(service);
+	pthread_mutex_lock(&service->lock);
+	fetches = server->fetch_count;
+	pthread_mutex_unlock(&service->lock);
+	text = status_text(service, server->listener->path, form, fetches, upload_waiting(server->upload));
+	if (text != NULL && strlen(text) <= AGENT_STATUS_MAX) {
+		(void)send(peer, text, strlen(text), MSG_DONTWAIT | MSG_NOSIGNAL);
+	}
+	free(text);
+}
+
+/* Returns false if the message is no request. */
+static bool answer_request(struct server *server, int peer, const struct agent_message *message)
+{
+	if (message->magic != AGENT_MAGIC || message->version != AGENT_VERSION) {
+		return false;
+	}
 	switch (message->kind) {
 	case AGENT_FETCH:
-		start_fetch(server, socket, message);
+		answer_fetch(server, peer, message);
 		return true;
 	case AGENT_STATUS:
 	case AGENT_STATUS_LINES:
-		fetch_status(server->fetch, (enum agent_kind)message->kind, socket);
+		answer_status(server, peer, (enum agent_kind)message->kind);
 		return true;
 	case AGENT_STORED:
 		if (is_here(server, message)) {
 			upload_stored(server->upload, message->key);
 		}
-		close(socket);
 		return true;
 	default:
 		return false;
 	}
 }
 
-/* Receives a request, if there is one. The peer is removed unless it has to be waited for. */
-static void hear_peer(struct peers *peers, size_t at)
+static void serve_peer(struct server *server, int peer)
 {
-	int socket = peers->sockets[at];
+	const struct timeval patience = {.tv_usec = SERVER_PATIENCE_US};
 	struct agent_message message;
-	ssize_t size = recv(socket, &message, sizeof(message), MSG_DONTWAIT | MSG_TRUNC);
+	ssize_t size;
 
-	if (size < 0 && (errno == EAGAIN || errno == EINTR)) {
+	if (!listener_admits(server->listener, peer)) {
+		service_count(server->service, SERVICE_COUNT_peers_refused, 1);
 		return;
 	}
-	if (size == (ssize_t)sizeof(message) && message.magic == AGENT_MAGIC && message.version == AGENT_VERSION &&
-	    take_request(peers->server, socket, &message)) {
-		remove_peer(peers, at);
-	} else if (size == 0) { /* it has closed the connection */
-		close(socket);
-		remove_peer(peers, at);
-	} else {
-		refuse_peer(peers, at);
+	(void)setsockopt(peer, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	size = recv(peer, &message, sizeof(message), MSG_TRUNC);
+	/* size 0: the peer has closed the connection */
+	if (size != 0 && (size != (ssize_t)sizeof(message) || !answer_request(server, peer, &message))) {
+		service_count(server->service, SERVICE_COUNT_messages_refused, 1);
 	}
 }
 
-/* Accepts pending connections. Most peers have sent their request before accept(), so it is read at once. */
-static void let_in(struct peers *peers)
+/* Ends when the socket is shut down. */
+static void *run_thread(void *context)
 {
-	const struct server *server = peers->server;
+	struct server *server = context;
 
-	for (int i = 0; i < PEERS_MAX; i++) { /* limited, so that other events are handled too */
-		int socket = accept4(server->listener->socket, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	for (;;) {
+		int peer = accept4(server->listener->socket, NULL, NULL, SOCK_CLOEXEC);
 
-		if (socket < 0) {
-			peers->is_exhausted = errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS;
-			if (peers->is_exhausted && peers->count > 0) {
-				refuse_peer(peers, 0);
-			}
-			return;
+		if (peer >= 0) {
+			serve_peer(server, peer);
+			close(peer);
+		} else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
+			(void)usleep(EXHAUSTED_US);
+		} else if (errno != EINTR && errno != ECONNABORTED) {
+			return NULL;
 		}
-		if (!listener_admits(server->listener, socket)) {
-			service_count(server->service, SERVICE_COUNT_peers_refused, 1);
-			close(socket);
-			continue;
-		}
-		if (peers->count == peers->most) {
-			refuse_peer(peers, 0);
-		}
-		peers->sockets[peers->count] = socket;
-		peers->until_ns[peers->count++] = service_now_ns() + SERVER_PATIENCE_MS * INT64_C(1000000);
-		hear_peer(peers, peers->count - 1);
 	}
 }
 
-/* Handles all pending signals; each read of a signalfd returns one. Returns true if the agent has to end. */
-static bool hear_signals(const struct server *server)
+/* The threads are not joined, because they wait for processes that may have ended. */
+bool server_begin(struct server *server)
 {
-	struct signalfd_siginfo signal;
+	rlim_t count = SERVER_THREADS;
+	struct rlimit files;
+	pthread_t thread;
 
-	while (read(server->signals, &signal, sizeof(signal)) == (ssize_t)sizeof(signal)) {
-		if (launch_signal(server->launch, &signal)) {
-			return true;
-		}
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur / THREAD_FILES < count) {
+		count = files.rlim_cur / THREAD_FILES;
 	}
-	return false;
+	for (rlim_t i = 0; i < count || i == 0; i++) {
+		int error = pthread_create(&thread, NULL, run_thread, server);
+
+		if (error != 0) {
+			service_say("no thread: %s", strerror(error));
+			return i > 0;
+		}
+		(void)pthread_detach(thread);
+	}
+	return true;
 }
 
-/* Waits at most a second, and 0.1 s if descriptors are exhausted, because other threads may close some. */
-static int take_turn(struct peers *peers, bool *ret_ends)
+bool server_end(struct server *server, int64_t until_ns)
 {
-	const struct server *server = peers->server;
-	struct pollfd polled[OTHERS + PEERS_MAX] = {
-	    {.fd = peers->is_exhausted ? -1 : server->listener->socket, .events = POLLIN},
-	    {.fd = server->signals, .events = POLLIN},
-	};
-	size_t count = peers->count;
+	struct service *service = server->service;
+	bool has_ended;
 
-	for (size_t i = 0; i < count; i++) {
-		polled[OTHERS + i] = (struct pollfd){.fd = peers->sockets[i], .events = POLLIN};
+	pthread_mutex_lock(&service->lock);
+	while (server->fetch_count > 0 && service_now_ns() < until_ns) {
+		service_wait(service, until_ns);
 	}
-	if (poll(polled, OTHERS + count, peers->is_exhausted ? 100 : 1000) < 0 && errno != EINTR) {
-		return -errno;
-	}
-	peers->is_exhausted = false;
-	/* from last to first, because the peers after a removed one move */
-	for (size_t i = count; i > 0; i--) {
-		if (polled[OTHERS + i - 1].revents != 0) {
-			hear_peer(peers, i - 1);
-		}
-	}
-	if (polled[0].revents != 0) {
-		let_in(peers);
-	}
-	while (peers->count > 0 && peers->until_ns[0] <= service_now_ns()) {
-		refuse_peer(peers, 0);
-	}
-	*ret_ends = polled[1].revents != 0 && hear_signals(server);
-	return 0;
-}
-
-/* The socket is created again if a user has deleted the cache directory, so that processes find the agent again. */
-int server_run(const struct server *server)
-{
-	struct peers peers = {.server = server, .most = PEERS_MAX};
-	int64_t renewed_ns = service_now_ns();
-	bool ends = false;
-	struct rlimit limit;
-	int error = 0;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur / 4 < PEERS_MAX) {
-		peers.most = limit.rlim_cur / 4 + 1;
-	}
-	while (error == 0 && !ends) {
-		error = take_turn(&peers, &ends);
-		if (service_now_ns() - renewed_ns >= RENEW_NS) {
-			renewed_ns = service_now_ns();
-			if (listener_renew(server->listener)) {
-				service_say("the socket was removed; created %s again", server->listener->path);
-			}
-		}
-	}
-	while (peers.count > 0) {
-		close(peers.sockets[--peers.count]);
-	}
-	return error;
+	has_ended = server->fetch_count == 0;
+	pthread_mutex_unlock(&service->lock);
+	return has_ended;
 }

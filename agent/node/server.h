@@ -1,31 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * server: the agent's event loop: connections, requests and signals (docs/DESIGN.md G2)
+ * server: answers the processes of the node (docs/DESIGN.md G2)
  *
- * One thread accepts all peers and never blocks on one of them: a peer has SERVER_PATIENCE_MS to send its request, an
- * invalid message closes the connection, and a connection without a request makes room for a new one. What takes long
- * is done by the threads of fetch.h and upload.h, which get the connection.
+ * Each of up to SERVER_THREADS threads accepts a connection, reads its one request, answers and closes it. A process
+ * sends its request with the connection, so one that has sent none after SERVER_PATIENCE_US is not waited for.
+ * Processes that ask for the same key wait for the same fetch. A fetch continues even if the process that asked has
+ * exited, because other processes can use the entry in the directory.
  *
- * Calling sequence: server_run(), which returns when the agent has to end. Errors: negative errno values. Threads: one.
+ * Calling sequence: server_begin(); listener_close(), which makes the threads end; server_end(). Errors: server_begin()
+ * prints errors. Threads: any.
  */
 #ifndef AGENT_NODE_SERVER_H
 #define AGENT_NODE_SERVER_H
 
-#include "agent/node/fetch.h"
-#include "agent/node/launch.h"
 #include "agent/node/listener.h"
+#include "agent/node/upload.h"
 
-#define SERVER_PATIENCE_MS 5000
+#define SERVER_THREADS     64
+#define SERVER_PATIENCE_US 100000L
 
 struct server {
 	struct service *service;
-	struct listener *listener;
-	struct fetch *fetch;
+	const struct listener *listener;
 	struct upload *upload; /* NULL: the agent only reads */
-	int signals;           /* signalfd */
-	struct launch *launch; /* handles the signals */
+	struct fetch *fetches; /* those that have not ended */
+	size_t fetch_count;
 };
 
-int server_run(const struct server *server);
+bool server_begin(struct server *server);
+/* Waits for the end of all fetches. False: at `until_ns` one had not ended, and nothing that it uses may be freed. */
+bool server_end(struct server *server, int64_t until_ns);
 
 #endif

@@ -12,9 +12,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-#define SECOND         INT64_C(1000000000)
-#define LONGEST_NS     (60 * SECOND)
-#define PROBE_LIMIT_MS 2000
+#define SECOND INT64_C(1000000000)
 
 void service_say(const char *format, ...)
 {
@@ -47,11 +45,6 @@ uint64_t service_random(void)
 	return random;
 }
 
-int64_t service_draw(int64_t pause_ns)
-{
-	return pause_ns - (int64_t)(service_random() % (uint64_t)(pause_ns / 2 + 1));
-}
-
 void service_wait(struct service *service, int64_t until_ns)
 {
 	const struct timespec until = {.tv_sec = until_ns / SECOND, .tv_nsec = until_ns % SECOND};
@@ -61,18 +54,6 @@ void service_wait(struct service *service, int64_t until_ns)
 	} else {
 		pthread_cond_timedwait(&service->change, &service->lock, &until);
 	}
-}
-
-bool service_join(pthread_t thread, int64_t until_ns)
-{
-	int64_t left_ns = until_ns - service_now_ns();
-	struct timespec until;
-
-	clock_gettime(CLOCK_REALTIME, &until); /* the clock of pthread_timedjoin_np() */
-	left_ns = (left_ns > 0 ? left_ns : 0) + until.tv_nsec;
-	until.tv_sec += left_ns / SECOND;
-	until.tv_nsec = left_ns % SECOND;
-	return pthread_timedjoin_np(thread, NULL, &until) == 0;
 }
 
 /* ---- begin, end */
@@ -109,15 +90,21 @@ static bool open_store(struct service *service)
 }
 
 /* The address is not part of the message, because a wrong one may contain a password. */
-bool service_open_engine(const struct service *service, struct engine **ret_engine)
+static bool open_engines(struct service *service)
 {
 	struct engine_error error;
-	int rc = engine_open(&service->options.engine, ret_engine, &error);
 
-	if (rc != 0) {
-		service_say("--engine: %s", error.text[0] != '\0' ? error.text : strerror(-rc));
+	while (service->engine_count < SERVICE_ENGINES) {
+		int rc = engine_open(&service->options.engine, &service->engines[service->engine_count], &error);
+
+		if (rc != 0) {
+			service_say("--engine: %s", error.text[0] != '\0' ? error.text : strerror(-rc));
+			return false;
+		}
+		service->engine_count++;
 	}
-	return rc == 0;
+	snprintf(service->says, sizeof(service->says), "%s", engine_says(service->engines[0]));
+	return true;
 }
 
 static void begin_lock(struct service *service)
@@ -131,20 +118,20 @@ static void begin_lock(struct service *service)
 	pthread_condattr_destroy(&clock);
 }
 
-/* The engine is opened once here, so that a wrong option is reported before any process can use the agent. */
 bool service_begin(struct service *service, const struct service_options *options, struct settings *settings)
 {
 	uint64_t largest = settings->max_size / 8; /* the store's limit for an entry */
-	struct engine *engine;
 
 	*service = (struct service){.options = *options, .settings = *settings, .since = time(NULL)};
 	*settings = (struct settings){.directory = NULL};
 	service->directory.path = service->settings.directory;
 	service->directory.shared = service->settings.shared;
 	service->state.since = service->since;
+	service->pause.first_ns = SECOND;
+	service->pause.longest_ns = 60 * SECOND;
 	begin_lock(service);
 	directory_settle(service->settings.directory, service->settings.base_length, service->settings.base_is_home);
-	if (!read_keys(service) || !open_store(service) || !service_open_engine(service, &engine)) {
+	if (!read_keys(service) || !open_store(service) || !open_engines(service)) {
 		service_end(service);
 		return false;
 	}
@@ -152,14 +139,15 @@ bool service_begin(struct service *service, const struct service_options *option
 	if (service->settings.max_size != 0 && largest < VALUE_RAW_MAX) {
 		service->rules.raw_max = largest;
 	}
-	snprintf(service->says, sizeof(service->says), "%s", engine_says(engine));
-	engine_close(engine);
 	return true;
 }
 
 /* Accepts a partly initialized service, for service_begin(). */
 void service_end(struct service *service)
 {
+	while (service->engine_count > 0) {
+		engine_close(service->engines[--service->engine_count]);
+	}
 	store_close(service->store);
 	keyring_free(service->keyring);
 	settings_free(&service->settings);
@@ -196,18 +184,6 @@ static enum engine_state state_of(enum engine_answer answer)
 	}
 }
 
-/* A failure during a pause counts only if it is the probe's, because other requests began before the pause. */
-static void back_off(struct service_state *state, int64_t now)
-{
-	bool was_paused = state->until_ns != 0;
-
-	if (was_paused ? !state->is_probing : ++state->failures < SERVICE_FAILURES) {
-		return;
-	}
-	state->pause_ns = !was_paused ? SECOND : state->pause_ns < LONGEST_NS / 2 ? 2 * state->pause_ns : LONGEST_NS;
-	state->until_ns = now + service_draw(state->pause_ns);
-}
-
 /* Reports a change once, and not each request that has the same outcome. */
 static void enter_state(struct service_state *state, enum engine_state next, const char *why)
 {
@@ -220,64 +196,96 @@ static void enter_state(struct service_state *state, enum engine_state next, con
 	service_say("engine %s%s%s", service_state_name(next), state->why[0] != '\0' ? ": " : "", state->why);
 }
 
-/* A put that is refused is reported by the upload thread, and the state stays that of the reads. */
-void service_answered(struct service *service, enum service_request request, enum engine_answer answer,
-                      const struct engine_error *error)
+static void note_answer(struct service *service, enum engine_answer answer, const struct engine_error *error,
+                        int64_t *seen)
 {
 	enum engine_state next = state_of(answer);
-	int64_t now = service_now_ns();
 
+	pthread_mutex_lock(&service->lock);
+	enter_state(&service->state, next, error->text);
+	pthread_mutex_unlock(&service->lock);
+	if (next == ENGINE_CONNECTED) {
+		pause_end(&service->pause, *seen);
+		*seen = 0; /* a failure after this answer begins a pause of its own */
+	} else {
+		pause_begin(&service->pause, *seen, service_now_ns());
+	}
+}
+
+bool service_may_ask(struct service *service, int64_t *ret_seen)
+{
+	return pause_ask(&service->pause, service_now_ns(), ret_seen);
+}
+
+static struct engine *take_engine(struct service *service)
+{
+	struct engine *engine;
+
+	pthread_mutex_lock(&service->lock);
+	while (service->engine_count == 0) {
+		service_wait(service, INT64_MAX);
+	}
+	engine = service->engines[--service->engine_count];
+	pthread_mutex_unlock(&service->lock);
+	return engine;
+}
+
+static void give_engine_back(struct service *service, struct engine *engine)
+{
+	pthread_mutex_lock(&service->lock);
+	service->engines[service->engine_count++] = engine;
+	pthread_cond_broadcast(&service->change);
+	pthread_mutex_unlock(&service->lock);
+}
+
+static struct engine_name name_of(const uint8_t *key)
+{
+	struct engine_name name = {.format = ENTRY_FORMAT};
+
+	memcpy(name.key, key, sizeof(name.key));
+	return name;
+}
+
+enum engine_answer service_get(struct service *service, const uint8_t key[ENTRY_KEY_BYTES], unsigned limit_ms,
+                               int64_t *seen, void **ret_value, size_t *ret_size)
+{
+	const struct engine_name name = name_of(key);
+	struct engine *engine = take_engine(service);
+	struct engine_error error;
+	enum engine_answer answer = engine_get(engine, &name, limit_ms, ret_value, ret_size, &error);
+
+	give_engine_back(service, engine);
 	atomic_fetch_add(&service->answers[answer], 1);
-	pthread_mutex_lock(&service->lock);
-	if (request == SERVICE_GET || next == ENGINE_CONNECTED) {
-		service->state.heard_ns = now;
-		enter_state(&service->state, next, error->text);
-		if (next == ENGINE_CONNECTED) {
-			service->state.failures = 0;
-			service->state.until_ns = 0;
-		} else {
-			back_off(&service->state, now);
-		}
-		service->state.is_probing = false;
-		pthread_cond_broadcast(&service->change);
+	note_answer(service, answer, &error, seen);
+	return answer;
+}
+
+enum engine_answer service_put(struct service *service, const uint8_t key[ENTRY_KEY_BYTES], const void *value,
+                               size_t size, unsigned limit_ms, int64_t *seen, struct engine_error *ret_error)
+{
+	const struct engine_name name = name_of(key);
+	struct engine *engine = take_engine(service);
+	enum engine_answer answer = engine_put(engine, &name, value, size, limit_ms, ret_error);
+
+	give_engine_back(service, engine);
+	atomic_fetch_add(&service->answers[answer], 1);
+	if (state_of(answer) == ENGINE_CONNECTED) {
+		note_answer(service, answer, ret_error, seen);
 	}
-	pthread_mutex_unlock(&service->lock);
+	return answer;
 }
 
-bool service_may_ask(struct service *service)
+void service_probe(struct service *service)
 {
-	bool is_paused;
-
-	pthread_mutex_lock(&service->lock);
-	is_paused = service->state.until_ns != 0;
-	pthread_mutex_unlock(&service->lock);
-	return !is_paused;
-}
-
-/* The first request of an agent is a probe too, so that --status soon knows whether the engine answers. */
-bool service_probe_is_due(struct service *service)
-{
-	struct service_state *state = &service->state;
-	bool is_over = state->until_ns != 0 && service_now_ns() >= state->until_ns;
-
-	if (state->is_probing || (state->state != ENGINE_STARTING && !is_over)) {
-		return false;
-	}
-	state->is_probing = true;
-	return true;
-}
-
-void service_probe(struct service *service, struct engine *engine)
-{
-	const struct engine_name nobody = {.format = ENTRY_FORMAT};
-	struct engine_error error = {.text = ""};
-	enum engine_answer answer;
+	static const uint8_t nobodys[ENTRY_KEY_BYTES];
 	void *value = NULL;
 	size_t size;
+	int64_t seen;
 
-	answer = engine_get(engine, &nobody, 1, PROBE_LIMIT_MS, &value, &size, &error);
-	service_answered(service, SERVICE_GET, answer, &error);
-	free(value);
+	if (service_may_ask(service, &seen)) {
+		(void)service_get(service, nobodys, SERVICE_LIMIT_MS, &seen, &value, &size);
+		free(value);
+	}
 }
 
 void service_show(struct service *service, struct service_state *ret_state)
@@ -301,29 +309,4 @@ size_t service_land(struct service *service, const struct results *results)
 		service_count(service, SERVICE_COUNT_store_errors, !is_stored);
 	}
 	return landed;
-}
-
-/* ---- keys that the engine has */
-
-/* Returns the last eight bytes of a key, which identify it well enough because keys are digests. */
-static uint64_t identify_key(const uint8_t *key)
-{
-	uint64_t id;
-
-	memcpy(&id, key + ENTRY_KEY_BYTES - sizeof(id), sizeof(id));
-	return id;
-}
-
-void service_note_settled(struct service *service, const uint8_t key[ENTRY_KEY_BYTES])
-{
-	uint64_t id = identify_key(key);
-
-	atomic_store(&service->settled[id % SERVICE_SETTLED], id);
-}
-
-bool service_is_settled(const struct service *service, const uint8_t key[ENTRY_KEY_BYTES])
-{
-	uint64_t id = identify_key(key);
-
-	return atomic_load(&service->settled[id % SERVICE_SETTLED]) == id;
 }

@@ -136,19 +136,6 @@ static enum value_found judge(const struct head *head, const uint8_t *key, const
 	return memcmp(head->key_id, unsigned_id, sizeof(unsigned_id)) == 0 ? VALUE_UNSIGNED : VALUE_UNKNOWN_KEY;
 }
 
-enum value_found value_judge_head(const void *value, size_t size, const uint8_t key[ENTRY_KEY_BYTES],
-                                  const struct value_rules *rules)
-{
-	const struct keyring_key *signer;
-	struct head head;
-
-	if (size < sizeof(head)) {
-		return VALUE_FOREIGN;
-	}
-	memcpy(&head, value, sizeof(head));
-	return judge(&head, key, rules, &signer);
-}
-
 /*
  * Decompresses into exactly `raw_size` bytes. A frame of another size is rejected, and so are bytes after the frame:
  * ZSTD_decompress() fails on them, and would take a second frame, which the size of the first one excludes.

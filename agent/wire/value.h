@@ -66,9 +66,6 @@ struct value_rules {
 	uint64_t raw_max; /* largest size before compression */
 };
 
-/* Judges the first bytes of a value, without its signature. */
-enum value_found value_judge_head(const void *value, size_t size, const uint8_t key[ENTRY_KEY_BYTES],
-                                  const struct value_rules *rules);
 /* Verifies and unpacks a value. `ret_results` is written only with VALUE_SOUND and VALUE_AGED. */
 enum value_found value_open(const void *value, size_t size, const uint8_t key[ENTRY_KEY_BYTES],
                             const struct value_rules *rules, struct results *ret_results);

@@ -25,13 +25,13 @@ class Row:
 
     @staticmethod
     def heading():
-        return (f"{'nodes':>5} {'spread s':>8} {'late ms':>7} {'arm':22} {'wrong':>5} {'compiles':>8} {'GET':>6} {'LOOKS':>6}"
+        return (f"{'nodes':>5} {'spread s':>8} {'late ms':>7} {'arm':22} {'wrong':>5} {'compiles':>8} {'GET':>6}"
                 f" {'SET':>6} {'KB up':>8} {'KB down':>8} {'wall ms: median':>15} {'worst':>6}")
 
     def line(self, nodes, spread, latency, arm):
         count = self.counts.get
         return (f"{nodes:5} {spread:8g} {latency:7g} {arm:22} {self.wrong:5} {self.compiles:8} {count('get', 0):6}"
-                f" {count('getrange', 0):6} {count('set', 0):6} {count('total_net_input_bytes', 0) / 1000:8.0f}"
+                f" {count('set', 0):6} {count('total_net_input_bytes', 0) / 1000:8.0f}"
                 f" {count('total_net_output_bytes', 0) / 1000:8.0f} {1000 * statistics.median(self.walls):15.0f}"
                 f" {1000 * max(self.walls):6.0f}")
 

@@ -77,7 +77,7 @@ static void listen_to(struct input *input)
 	(void)snprintf(address, sizeof(address), "redis+unix://%s", place.sun_path);
 	require(engine_open(&options, &engine, &error) == 0);
 	require(pthread_create(&speaker, NULL, speak, &speech) == 0);
-	answer = engine_get(engine, &name, speech.size % 2 ? 10 : ENGINE_VALUE_MAX, 5000, &value, &size, &error);
+	answer = engine_get(engine, &name, 5000, &value, &size, &error);
 	require(answer != ENGINE_SLOW && answer != ENGINE_UNREACHABLE);
 	if (answer == ENGINE_DONE) {
 		require(size < speech.size && memmem(speech.bytes, speech.size, value, size) != NULL);

@@ -86,7 +86,6 @@ static void read_value(const uint8_t *data, size_t size, uint8_t what)
 	}
 	if (value_open(value, size, key, &rules, &results) == VALUE_SOUND) {
 		require(results.count > 0 && results.count <= STORE_RESULTS_MAX);
-		require(value_judge_head(value, VALUE_HEAD_BYTES, key, &rules) == VALUE_SOUND);
 		value[size - 1] ^= 1;
 		require(value_open(value, size, key, &rules, &(struct results){.count = 0}) == VALUE_FORGED);
 	}

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: MIT
 """agent_peer: speaks to an agent as a process does, or as none should
 
-usage: agent_peer.py SOCKET DIRECTORY fetch KEY | stored KEY | stranger KEY | crowd COUNT KEY | full COUNT KEY PID | hostile
+usage: agent_peer.py SOCKET DIRECTORY fetch KEY | stored KEY | stranger KEY | crowd COUNT KEY | flood COUNT | hostile
 
 stranger: another user's process (takes root)
-full: so many ask, and one more would; is the agent asleep while none of them is answered? SLEEPS, RUNS, or ANSWERED
+flood: reports so many different keys
 
 Prints what the agent answers, a word each, and CLOSED where it ends the connection without more.
 """
@@ -13,7 +13,6 @@ import os
 import socket
 import struct
 import sys
-import time
 
 MAGIC, VERSION = 0x41434E76, 1
 FETCH, STORED = 1, 2
@@ -66,28 +65,6 @@ def hostile(path, directory):
         print(name + ":", *answers(peer))
 
 
-def full(path, question, count, agent):
-    peers = []
-    for _ in range(count):
-        peers.append(connect(path))
-        peers[-1].send(question)
-    for peer in peers:
-        peer.recv(64)
-    outside = connect(path)
-    states = []
-    while len(states) < 40:
-        time.sleep(0.01)
-        with open(f"/proc/{agent}/task/{agent}/stat", encoding="ascii") as stat:
-            states.append(stat.read().rpartition(")")[2].split()[0])
-    outside.close()
-    peers[0].setblocking(False)
-    try:
-        peers[0].recv(64)
-        return "ANSWERED"
-    except BlockingIOError:
-        return "SLEEPS" if states.count("S") > len(states) // 2 else "RUNS"
-
-
 def main():
     path, directory, what, *rest = sys.argv[1:]
     if what == "hostile":
@@ -100,8 +77,9 @@ def main():
         peer = connect(path)
         peer.send(message(directory, FETCH, bytes.fromhex(rest[1])))
         print(*answers(peer))
-    elif what == "full":
-        print(full(path, message(directory, FETCH, bytes.fromhex(rest[1])), int(rest[0]), rest[2]))
+    elif what == "flood":
+        for number in range(int(rest[0])):
+            connect(path).send(message(directory, STORED, number.to_bytes(32, "little")))
     elif what == "stored":
         connect(path).send(message(directory, STORED, bytes.fromhex(rest[0])))
     else:

@@ -132,10 +132,8 @@ Test(engine_http_status, each_status_has_its_answer)
 	cr_expect_eq(status(404, HTTP_PUT, HTTP_S3), ENGINE_UNSUITED);
 	cr_expect_eq(status(413, HTTP_PUT, HTTP_PLAIN), ENGINE_TOO_LARGE);
 	cr_expect_eq(status(507, HTTP_PUT, HTTP_PLAIN), ENGINE_FULL);
-	cr_expect_eq(status(503, HTTP_PART, HTTP_PLAIN), ENGINE_BROKEN);
-	cr_expect_eq(status(206, HTTP_PART, HTTP_PLAIN), ENGINE_DONE);
+	cr_expect_eq(status(503, HTTP_GET, HTTP_PLAIN), ENGINE_BROKEN);
 	cr_expect_eq(status(206, HTTP_PUT, HTTP_PLAIN), ENGINE_DONE);
-	cr_expect_eq(status(416, HTTP_PART, HTTP_PLAIN), ENGINE_ABSENT);
 	cr_expect_eq(status(302, HTTP_GET, HTTP_PLAIN), ENGINE_UNSUITED);
 	cr_expect_eq(status(400, HTTP_PUT, HTTP_BAZEL), ENGINE_UNSUITED);
 	cr_expect_eq(status(409, HTTP_PUT, HTTP_PLAIN), ENGINE_UNSUITED);

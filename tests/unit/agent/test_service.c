@@ -1,16 +1,48 @@
 /* SPDX-License-Identifier: MIT */
 /* service: the state that answers of an engine lead to, and its pauses */
+#include "agent/engine/kind.h"
 #include "agent/node/service.h"
 #include "tests/unit/support.h"
 
-static struct service service = {.lock = PTHREAD_MUTEX_INITIALIZER, .change = PTHREAD_COND_INITIALIZER};
-static const struct engine_error error = {.text = "so"};
+#define SECOND INT64_C(1000000000)
 
-static void answered(enum engine_answer answer, int times)
+/* An engine whose answer the test chooses. */
+static enum engine_answer next_answer;
+
+static enum engine_answer get(struct engine *engine, const struct engine_name *name, const struct timespec *deadline,
+                              void **ret_value, size_t *ret_size, struct engine_error *error)
 {
-	for (int i = 0; i < times; i++) {
-		service_answered(&service, SERVICE_GET, answer, &error);
-	}
+	(void)engine, (void)name, (void)deadline, (void)ret_value, (void)ret_size;
+	snprintf(error->text, sizeof(error->text), "so");
+	return next_answer;
+}
+
+static enum engine_answer put(struct engine *engine, const struct engine_name *name, const void *value, size_t size,
+                              const struct timespec *deadline, struct engine_error *error)
+{
+	(void)engine, (void)name, (void)value, (void)size, (void)deadline, (void)error;
+	return next_answer;
+}
+
+static const struct engine_kind kind = {.get = get, .put = put};
+static struct engine fake = {.kind = &kind};
+static const uint8_t key[ENTRY_KEY_BYTES];
+static struct service service = {
+    .lock = PTHREAD_MUTEX_INITIALIZER,
+    .change = PTHREAD_COND_INITIALIZER,
+    .pause = {.first_ns = SECOND, .longest_ns = 60 * SECOND},
+    .engines = {&fake},
+    .engine_count = 1,
+};
+
+/* Makes a request, which the test has asked for. */
+static void get_answer(enum engine_answer answer, int64_t *seen)
+{
+	void *value;
+	size_t size;
+
+	next_answer = answer;
+	cr_assert_eq(service_get(&service, key, 1000, seen, &value, &size), answer);
 }
 
 static enum engine_state state(void)
@@ -19,12 +51,6 @@ static enum engine_state state(void)
 
 	service_show(&service, &shown);
 	return shown.state;
-}
-
-/* Returns the nanoseconds until the end of the pause. */
-static int64_t pause_left(void)
-{
-	return service.state.until_ns - service_now_ns();
 }
 
 Test(service, each_answer_says_in_which_state_the_engine_is)
@@ -40,97 +66,43 @@ Test(service, each_answer_says_in_which_state_the_engine_is)
 	    [ENGINE_SLOW] = ENGINE_IS_UNREACHABLE,
 	    [ENGINE_BROKEN] = ENGINE_IS_UNREACHABLE,
 	};
+	int64_t seen = 0;
 
 	cr_expect_eq(state(), ENGINE_STARTING);
 	for (int answer = 0; answer < ENGINE_ANSWER_COUNT; answer++) {
-		answered((enum engine_answer)answer, 1);
+		get_answer((enum engine_answer)answer, &seen);
 		cr_expect_eq(state(), states[answer], "answer %d", answer);
 		cr_expect_str_eq(service.state.why, states[answer] == ENGINE_CONNECTED ? "" : "so");
+		cr_expect_eq(service.engine_count, 1);
 	}
 }
 
 Test(service, a_put_that_is_refused_says_nothing_about_reading)
 {
-	answered(ENGINE_DONE, 1);
-	for (int i = 0; i < 2 * SERVICE_FAILURES; i++) {
-		service_answered(&service, SERVICE_PUT, ENGINE_REFUSED, &error);
-	}
+	struct engine_error error;
+	int64_t seen;
+
+	cr_assert(service_may_ask(&service, &seen));
+	get_answer(ENGINE_ABSENT, &seen);
+	next_answer = ENGINE_REFUSED;
+	cr_expect_eq(service_put(&service, key, "", 1, 1000, &seen, &error), ENGINE_REFUSED);
 	cr_expect_eq(state(), ENGINE_CONNECTED);
-	cr_expect(service_may_ask(&service));
+	cr_expect(service_may_ask(&service, &seen));
 }
 
-Test(service, failures_in_a_row_pause_an_engine)
+Test(service, a_failure_pauses_an_engine_until_one_request_is_answered)
 {
-	for (int i = 0; i < 10; i++) {
-		answered(ENGINE_BROKEN, SERVICE_FAILURES - 1);
-		cr_assert(service_may_ask(&service));
-		answered(ENGINE_ABSENT, 1);
-	}
-	answered(ENGINE_REFUSED, SERVICE_FAILURES);
-	cr_expect_not(service_may_ask(&service));
-	answered(ENGINE_DONE, 1);
-	cr_expect(service_may_ask(&service));
-}
+	int64_t seen;
+	int64_t other;
 
-/* Each pause ends early, so that the test need not wait for it. */
-Test(service, each_failed_probe_doubles_the_pause_up_to_a_minute)
-{
-	int64_t longest = INT64_C(1000000000);
-
-	answered(ENGINE_SLOW, SERVICE_FAILURES);
-	for (int i = 0; i < 10; i++) {
-		cr_expect_leq(pause_left(), longest);
-		cr_expect_gt(pause_left(), longest / 2 - INT64_C(400000000));
-		cr_expect_not(service_probe_is_due(&service));
-		service.state.until_ns = 1;
-		cr_assert(service_probe_is_due(&service));
-		cr_expect_not(service_probe_is_due(&service), "only one thread probes");
-		answered(ENGINE_SLOW, 1);
-		longest = longest < INT64_C(32000000000) ? 2 * longest : INT64_C(60000000000);
-	}
-}
-
-Test(service, requests_that_began_before_a_pause_do_not_prolong_it)
-{
-	int64_t until;
-
-	answered(ENGINE_SLOW, SERVICE_FAILURES);
-	until = service.state.until_ns;
-	answered(ENGINE_SLOW, 3);
-	cr_expect_eq(service.state.until_ns, until);
-}
-
-Test(service, the_first_request_is_a_probe)
-{
-	cr_assert(service_probe_is_due(&service));
-	cr_expect_not(service_probe_is_due(&service));
-	answered(ENGINE_ABSENT, 1);
-	cr_expect_not(service_probe_is_due(&service));
-}
-
-static void *nothing(void *context)
-{
-	return context;
-}
-
-static void *for_ever(void *context)
-{
-	(void)pthread_mutex_lock(context);
-	(void)pthread_mutex_unlock(context);
-	return NULL;
-}
-
-Test(service, a_thread_that_does_not_end_is_not_joined)
-{
-	pthread_mutex_t held = PTHREAD_MUTEX_INITIALIZER;
-	pthread_t thread;
-
-	cr_assert_eq(pthread_create(&thread, NULL, nothing, NULL), 0);
-	cr_expect(service_join(thread, service_now_ns() + INT64_C(60) * 1000000000));
-	pthread_mutex_lock(&held);
-	cr_assert_eq(pthread_create(&thread, NULL, for_ever, &held), 0);
-	cr_expect_not(service_join(thread, service_now_ns() + 1000000));
-	cr_expect_not(service_join(thread, 0));
-	pthread_mutex_unlock(&held);
-	cr_expect(service_join(thread, service_now_ns() + INT64_C(60) * 1000000000));
+	cr_assert(service_may_ask(&service, &seen));
+	get_answer(ENGINE_SLOW, &seen);
+	cr_expect_not(service_may_ask(&service, &seen));
+	atomic_store(&service.pause.until, 1); /* so that the test need not wait for its end */
+	cr_assert(service_may_ask(&service, &seen));
+	cr_expect_not(service_may_ask(&service, &other));
+	get_answer(ENGINE_ABSENT, &seen);
+	cr_expect(service_may_ask(&service, &other));
+	get_answer(ENGINE_BROKEN, &seen);
+	cr_expect_not(service_may_ask(&service, &other), "of a later request of the same caller");
 }
