@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -168,6 +169,11 @@ int call_unlinkat(int at, const char *path, int flags)
 	return is_straight() ? (int)ASK(unlinkat, at, path, flags, 0) : unlinkat(at, path, flags);
 }
 
+int call_renameat(int at, const char *from, const char *to)
+{
+	return is_straight() ? (int)ASK(renameat, at, from, at, to) : renameat(at, from, at, to);
+}
+
 ssize_t call_pread(int fd, void *ret_bytes, size_t size, off_t offset)
 {
 	size_t done = 0;
@@ -299,12 +305,12 @@ int call_poll(int fd, short events, int64_t nanoseconds, short *ret_events)
 	return ready;
 }
 
-ssize_t call_write(int fd, const void *bytes, size_t size)
+ssize_t call_writev(int fd, const struct iovec *pieces, int count)
 {
 	ssize_t put;
 
 	do {
-		put = is_straight() ? ASK(write, fd, bytes, size, 0) : write(fd, bytes, size);
+		put = is_straight() ? ASK(writev, fd, pieces, count, 0) : writev(fd, pieces, count);
 	} while (put < 0 && errno == EINTR);
 	return put;
 }

@@ -23,6 +23,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 #include <time.h>
 
 /* Makes all functions below enter the kernel directly from now on. */
@@ -48,6 +49,7 @@ int call_chgrp(int fd, gid_t group);
 /* getdents64(2). Always enters the kernel directly, because older versions of libc have no function for it. */
 ssize_t call_list(int place, void *ret_names, size_t size);
 int call_unlinkat(int at, const char *path, int flags);
+int call_renameat(int at, const char *from, const char *to);
 /* Reads `size` bytes, or fewer if the file ends before. */
 ssize_t call_pread(int fd, void *ret_bytes, size_t size, off_t offset);
 int call_lock(int fd, int command, struct flock *range);
@@ -79,7 +81,7 @@ ssize_t call_recvmsg(int fd, struct msghdr *message, int flags);
 int call_poll(int fd, short events, int64_t nanoseconds, short *ret_events);
 
 /* Only cache/output.c may call these, because it blocks SIGXFSZ and SIGPIPE. */
-ssize_t call_write(int fd, const void *bytes, size_t size);
+ssize_t call_writev(int fd, const struct iovec *pieces, int count);
 ssize_t call_pwrite(int fd, const void *bytes, size_t size, off_t offset);
 int call_ftruncate(int fd, off_t size);
 /* Sets of signals below 32: signal n is bit n - 1. */

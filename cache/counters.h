@@ -1,30 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * counters: numbers of hits, misses, bypasses and other events in all processes (docs/DESIGN.md E2, E3)
+ * counters: numbers of hits, misses, bypasses and other events of this process (docs/DESIGN.md E2)
  *
- * Purpose: one X-macro list defines every counter. A process counts in memory (relaxed atomics) and adds the new counts
- * to a file of the cache directory, so that they survive _exit and kill. Then at most the hits of the last second are
- * lost, but none of the first 256. A process that lives less than a second loses at most the hits of the last
- * milliseconds of a fast loop.
+ * Purpose: one X-macro list defines every counter. A process counts in memory (relaxed atomics). counters_take() takes
+ * what is not recorded yet, for the next record of the events file (cache/events.h).
  *
- * Files: <directory>/v1/stats/<two hex digits>, the number being pid & 15, or the next file that is not locked. A file
- * has a header (magic, format, number of counters, time when it was begun, checksum) and 64-bit counters. A process
- * adds to a file under an open-file-description lock on it (without a lock if the file system has none). A file of
- * another format or another list of counters (of an earlier build), or with a bad checksum, is started again from zero.
- * Files are read and written with pread/pwrite, never mapped, and not left open.
- *
- * Calling sequence: counters_share() once before, if the group shares the directory; otherwise a directory that the
- * group can write is not used. counters_add() anywhere. counters_flush(COUNTERS_WHEN_DUE) after each event that may
- * have changed a counter: it writes misses and stores at once, all counts often while the process is young (see
- * cache/counters.c), and later once a second. counters_flush(COUNTERS_NOW) at exit. counters_read() sums the files for
- * statistics; counters_zero() removes them. Threads: any. Fork: counters_fork_child() in the child drops the counts
- * that the parent has not written yet. Signals: not from handlers. Errors: counting cannot fail; counters_flush()
- * returns a negative errno value for the log.
+ * Threads: any. Fork: counters_fork_child() in the child drops what the parent has not recorded yet. Signals: not from
+ * handlers. Errors: counting cannot fail.
  */
 #ifndef CACHE_COUNTERS_H
 #define CACHE_COUNTERS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -156,21 +142,26 @@ void counters_add(enum counter counter, uint64_t amount);
 void counters_not_kept(enum counter_group of, enum counter reason);
 void counters_bypassed(enum counter_group of, enum counter reason);
 
-/* Tells the counters that the directory is shared by its group (NVRTCCACHE_SHARED). */
-void counters_share(void);
+/* Amounts to add to counters. Only counters that change are listed, because one event changes few of them. */
+struct counters_amounts {
+	size_t count;
+	struct counters_amount {
+		uint64_t counter, amount;
+	} list[COUNTER_COUNT];
+};
 
-enum counters_access { COUNTERS_WRITABLE, COUNTERS_READ_ONLY };
-enum counters_when { COUNTERS_WHEN_DUE, COUNTERS_NOW };
-/*
- * Writes new counts to the cache directory. A missing directory is created, unless this process has already written to
- * it. COUNTERS_READ_ONLY: nothing is written. -EAGAIN: another thread or process is writing.
- */
-int counters_flush(const char *directory, enum counters_access access, enum counters_when when);
+/* Takes the counts that are not recorded yet: no other thread gets them. */
+void counters_take(struct counters_amounts *ret_amounts);
+/* Returns amounts that could not be recorded, so that the next record contains them. */
+void counters_give_back(const struct counters_amounts *amounts);
 void counters_fork_child(void);
 
-/* Sums the counts of all processes. `ret_since` (may be NULL): when counting began, in seconds since 1970, or 0. */
-int counters_read(const char *directory, uint64_t ret_values[COUNTER_COUNT], int64_t *ret_since);
-/* Removes all counts, so that counting begins now. */
-int counters_zero(const char *directory);
+/* Adds without overflow. */
+static inline uint64_t counters_sum(uint64_t a, uint64_t b)
+{
+	return b > UINT64_MAX - a ? UINT64_MAX : a + b;
+}
+/* Returns a number that identifies this list of counters, whose numbers differ from those of other lists. */
+uint64_t counters_list(void);
 
 #endif

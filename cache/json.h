@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * json: writes JSON piece by piece into memory, for every --json, the trace, the journal and the data of a report
+ * json: writes JSON piece by piece into memory, for every --json, the trace and the data of a report
  *
  * Calling sequence: json_fixed() with a buffer of the caller, or json_growing(); json_begin_object() or
  * json_begin_array(), members, json_end() for each that was begun; then use `bytes` and `size`; json_free() after

@@ -137,6 +137,19 @@ int about_read(const void *bytes, size_t size, int (*each)(const struct about_fa
 	return cursor.failed ? -EBADMSG : 0;
 }
 
+size_t about_fit(const void *bytes, size_t size, size_t most)
+{
+	struct cursor cursor = cursor_over(bytes, size);
+	struct span field;
+	size_t fits = 0;
+	uint8_t tag;
+
+	while (cursor_next(&cursor, &tag, &field) && (size_t)(cursor.at - (const uint8_t *)bytes) <= most) {
+		fits = (size_t)(cursor.at - (const uint8_t *)bytes);
+	}
+	return fits;
+}
+
 void about_see_arch(struct about_arch *arch, const char *option, size_t size)
 {
 	static const char *const names[] = {"--gpu-architecture", "-gpu-architecture", "--arch", "-arch"};

@@ -27,7 +27,7 @@
 /* A section that marks a result cached by NVRTCCACHE_SLOPPINESS, which is not sent to other nodes. */
 #define ABOUT_SLOPPY_SECTION 7
 
-/* X(NAME, number in the bytes, name in the journal) */
+/* X(NAME, number in the bytes, name in the record) */
 #define ABOUT_KINDS(X)                                                                                       \
 	X(COMPILER, 2, "compiler")     /* "nvrtc" */                                                         \
 	X(TITLE, 3, "title")           /* "NVRTC" */                                                         \
@@ -80,6 +80,9 @@ void about_artifact(struct stream *stream, const char *name, uint32_t tag, uint3
  */
 int about_read(const void *bytes, size_t size, int (*each)(const struct about_fact *fact, void *context),
                void *context);
+
+/* Returns the size of the longest beginning with whole facts that has at most `most` bytes; 0: it has none. */
+size_t about_fit(const void *bytes, size_t size, size_t most);
 
 /*
  * The GPU architecture that the options name: "sm_90" in -arch=sm_90 and -arch sm_90, "compute_90" in

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * request: the facts in the about section of an entry or a journal record (keygen/about.h), sorted by kind
+ * request: the facts in the about section of an entry or a recorded call (keygen/about.h), sorted by kind
  *
  * Calling sequence: request_read(), the other functions, request_free(). Threads: one. Errors: -ENOMEM; -EBADMSG if the
  * section is damaged; -EPROTONOSUPPORT if it has another format. Ownership: texts point into the bytes of the about

@@ -7,7 +7,7 @@
  */
 #include "cli/doctor/doctor.h"
 
-#include "cache/journal.h"
+#include "cache/events.h"
 #include "cache/lock.h"
 #include "cache/places.h"
 #include "cache/store.h"
@@ -180,9 +180,10 @@ static void note_present(struct findings *findings, const struct settings *setti
 		    "NVRTCCACHE_SHARED is set, and the directory's group cannot write to it (mode %o): chmod 2770",
 		    found.st_mode & 07777);
 	}
-	if (journal_check(&(struct directory){.path = settings->directory, .shared = settings->shared}) != 0) {
+	if (events_check(&(struct directory){.path = settings->directory, .shared = settings->shared}) != 0) {
 		finding_add(findings, FINDING_WARN, "directory",
-		            "%s/v1/journal is not a journal, so nothing is recorded for 'nvrtccache explain'; "
+		            "%s/v1/events is not a record of this cache, so nothing is counted or recorded for "
+		            "'nvrtccache explain'; "
 		            "remove it",
 		            settings->directory);
 	}

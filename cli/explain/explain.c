@@ -2,7 +2,7 @@
 /*
  * explain: prints why a compilation was a miss, was not cached, or was bypassed
  *
- * The journal has a record of each such call, with the about section of its request. explanation.c finds the cause;
+ * Each such call is recorded (cache/events.h), with the about section of its request. explanation.c finds the cause;
  * words.c prints it for people, and this file as JSON. For a key without a record, its newest entry is explained as if
  * it had just been stored.
  */
@@ -50,7 +50,7 @@ static void add_difference(struct json *json, struct span what, struct span now,
 /* Adds the detail "header changed: inc/vec.h" as "what": "header changed", "now": "inc/vec.h". */
 static void add_stale(struct json *json, const struct explanation *explanation)
 {
-	struct span detail = explanation->record.detail, what = detail, now = explanation->moved_now;
+	struct span detail = span_of_record(explanation->record.detail), what = detail, now = explanation->moved_now;
 	const char *colon = detail.size ? memmem(detail.bytes, detail.size, ": ", 2) : NULL;
 
 	if (explanation->moved_was.bytes) {
@@ -91,25 +91,25 @@ static void add_explanation(struct json *json, const struct explanation *explana
 	static const char *const places[] = {
 	    [CLOSEST_CACHED] = "kept", [CLOSEST_BELOW] = "kept_below", [CLOSEST_GONE] = "gone"};
 	static const char *const outcomes[] = {
-	    [JOURNAL_STORED] = "stored", [JOURNAL_NOT_KEPT] = "not_kept", [JOURNAL_PASSED] = "bypassed"};
-	const struct journal_record *record = &explanation->record;
+	    [EVENTS_STORED] = "stored", [EVENTS_NOT_KEPT] = "not_kept", [EVENTS_BYPASSED] = "bypassed"};
+	const struct events_record *record = &explanation->record;
 	const struct request *request = &explanation->request;
 	const struct closest *closest = &explanation->closest;
-	enum counter reason = reasons_find(record->reason);
+	enum counter reason = record->reason;
 	bool is_asked = record->agent != AGENT_FETCH_NOT_ASKED, has_reason = reason != COUNTER_NONE;
 
 	json_begin_object(json, NULL);
-	json_string(json, "outcome", outcomes[record->outcome]);
+	json_string(json, "outcome", outcomes[record->kind]);
 	span_json(json, "program", request_text(request, ABOUT_PROGRAM));
 	/* a miss has no reason for a refusal or bypass, so its cause is written instead */
 	json_string(json, "reason", has_reason ? counter_name(reason) : causes[explanation->cause]);
 	json_string(json, "cause", causes[explanation->cause]);
 	json_bool(json, "cut", record->is_cut);
-	json_bool(json, "failed", record->has_failed);
+	json_bool(json, "failed", record->return_code != 0);
 	json_string(json, "advice", has_reason ? reasons_words(reason) : NULL);
-	span_json_filled(json, "detail", record->detail);
-	span_json_filled(json, "refusal", record->refusal);
-	json_string(json, "agent", is_asked ? agent_outcome_name(record->agent) : NULL);
+	span_json_filled(json, "detail", span_of_record(record->detail));
+	span_json_filled(json, "refusal", span_of_record(record->refusal));
+	json_string(json, "agent", is_asked ? agent_outcome_name((enum agent_outcome)record->agent) : NULL);
 	add_key(json, "key", record->has_key ? record->key : NULL);
 	add_key(json, "nearest", closest->place != CLOSEST_NOWHERE ? closest->key : NULL);
 	json_string(json, "nearest_is", places[closest->place]);
@@ -142,11 +142,11 @@ static void print_json(const struct explanation *list, size_t count)
 	console_json_end(&json);
 }
 
-static int explain_records(const struct settings *settings, const struct journal *journal,
-                           const struct journal_record *records, size_t count)
+static int explain_records(const struct settings *settings, const struct events *events,
+                           const struct events_record *records, size_t count)
 {
 	struct explanation *list;
-	int error = explanations_make(settings, journal, records, count, &list);
+	int error = explanations_make(settings, events, records, count, &list);
 
 	if (error != 0) {
 		return console_refuse(settings, error);
@@ -163,9 +163,9 @@ static int explain_records(const struct settings *settings, const struct journal
 }
 
 /* Explains the last records, newest first. */
-static int explain_last(const struct settings *settings, const struct journal *journal)
+static int explain_last(const struct settings *settings, const struct events *events)
 {
-	size_t count = asked.count < journal->count ? asked.count : journal->count;
+	size_t count = asked.count < events->count ? asked.count : events->count;
 
 	if (count == 0) {
 		console_error(
@@ -174,11 +174,11 @@ static int explain_last(const struct settings *settings, const struct journal *j
 		    settings->directory);
 		return EXIT_TROUBLE;
 	}
-	return explain_records(settings, journal, &journal->records[journal->count - count], count);
+	return explain_records(settings, events, &events->records[events->count - count], count);
 }
 
 /* Returns whether the record has a key that begins with these digits, of either case. */
-static bool begins_with(const struct journal_record *record, const char *digits)
+static bool begins_with(const struct events_record *record, const char *digits)
 {
 	char key[KEY_TEXT_BYTES];
 
@@ -188,14 +188,14 @@ static bool begins_with(const struct journal_record *record, const char *digits)
 
 /*
  * Finds the newest record whose key begins with `digits`; *ret_record is NULL if there is none. Returns EXIT_TROUBLE
- * after a message if several keys of the journal begin with them.
+ * after a message if several recorded keys begin with them.
  */
-static int find_record(const struct journal *journal, const char *digits, const struct journal_record **ret_record)
+static int find_record(const struct events *events, const char *digits, const struct events_record **ret_record)
 {
-	const struct journal_record *found = NULL;
+	const struct events_record *found = NULL;
 
-	for (size_t i = 0; i < journal->count; i++) {
-		const struct journal_record *record = &journal->records[i];
+	for (size_t i = 0; i < events->count; i++) {
+		const struct events_record *record = &events->records[i];
 
 		if (!begins_with(record, digits)) {
 			continue;
@@ -219,10 +219,10 @@ static int find_record(const struct journal *journal, const char *digits, const 
 	return EXIT_DONE;
 }
 
-/* Explains the newest entry of a key without a record in the journal, as if it had just been stored. */
-static int explain_entry(const struct settings *settings, const struct journal *journal, const char *digits)
+/* Explains the newest entry of a key without a record, as if it had just been stored. */
+static int explain_entry(const struct settings *settings, const struct events *events, const char *digits)
 {
-	struct journal_record record = {.outcome = JOURNAL_STORED, .has_key = true};
+	struct events_record record = {.kind = EVENTS_STORED, .has_key = true};
 	struct inventory_record found;
 	struct key_entries entries;
 	const struct entry_info *info;
@@ -239,24 +239,24 @@ static int explain_entry(const struct settings *settings, const struct journal *
 		record.cost_ns = record.took_ns = info->cost_ns;
 		memcpy(record.key, info->key, sizeof(record.key));
 		/* a cached failure has a return code other than 0 */
-		record.has_failed = entry_section(entries.list[0], ABOUT_CODE_SECTION, &section) && section.value != 0;
+		record.return_code = entry_section(entries.list[0], ABOUT_CODE_SECTION, &section) && section.value != 0;
 		if (entry_section(entries.list[0], ABOUT_SECTION, &section)) {
-			record.about = (struct span){section.bytes, section.size};
+			record.about = (struct events_text){section.bytes, section.size};
 		}
-		status = explain_records(settings, journal, &record, 1);
+		status = explain_records(settings, events, &record, 1);
 	}
 	key_release(&entries);
 	return status;
 }
 
-static int explain_key(const struct settings *settings, const struct journal *journal, const char *digits)
+static int explain_key(const struct settings *settings, const struct events *events, const char *digits)
 {
-	const struct journal_record *record = NULL;
+	const struct events_record *record = NULL;
 
-	if (find_record(journal, digits, &record) != EXIT_DONE) {
+	if (find_record(events, digits, &record) != EXIT_DONE) {
 		return EXIT_TROUBLE;
 	}
-	return record ? explain_records(settings, journal, record, 1) : explain_entry(settings, journal, digits);
+	return record ? explain_records(settings, events, record, 1) : explain_entry(settings, events, digits);
 }
 
 /* Returns false after a message if the options are wrong. */
@@ -282,18 +282,18 @@ static bool read_options(char **operands)
 static int run_explain(struct settings *settings, char **operands)
 {
 	const struct directory directory = {.path = settings->directory, .shared = settings->shared};
-	struct journal journal;
+	struct events events;
 	int error, status;
 
 	if (!read_options(operands)) {
 		return verb_usage(&verb_explain);
 	}
-	error = journal_read(&directory, &journal);
+	error = events_read(&directory, EVENTS_ALL, &events);
 	if (error != 0) {
 		return console_refuse(settings, error);
 	}
-	status = operands[0] ? explain_key(settings, &journal, operands[0]) : explain_last(settings, &journal);
-	journal_free(&journal);
+	status = operands[0] ? explain_key(settings, &events, operands[0]) : explain_last(settings, &events);
+	events_free(&events);
 	return status;
 }
 

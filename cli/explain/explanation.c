@@ -3,7 +3,7 @@
  * All requests are compared with an entry while it is in memory, so that every entry is read once, even if many calls
  * are explained. Each explanation has a copy of the about section of its closest entry so far.
  * The cause is determined last. find_cause() makes several tests in order and stops at the first that applies: first
- * tests of the record, then tests of what the cache and the journal contain.
+ * tests of the record, then tests of what the cache and the record contain.
  */
 #include "cli/explain/explanation.h"
 
@@ -55,7 +55,7 @@ static bool is_closer(const struct closest *candidate, const struct closest *clo
  */
 static int compare_candidate(struct explanation *explanation, struct closest candidate, const struct request *request)
 {
-	const struct journal_record *record = &explanation->record;
+	const struct events_record *record = &explanation->record;
 	uint64_t began_ns = record->when_ns > record->took_ns ? record->when_ns - record->took_ns : 0;
 	struct closest *closest = &explanation->closest;
 	struct differences differences;
@@ -139,22 +139,22 @@ static int search_lower(const struct settings *settings, struct search *search)
 	return error == -ENOMEM || error == -EINTR ? error : 0;
 }
 
-static int search_journal(const struct journal *journal, const struct search *search)
+static int search_record(const struct events *events, const struct search *search)
 {
 	int error = 0;
 
-	for (size_t i = 0; i < journal->count && error == 0; i++) {
-		const struct journal_record *record = &journal->records[i];
+	for (size_t i = 0; i < events->count && error == 0; i++) {
+		const struct events_record *record = &events->records[i];
 
 		/* a cut record is not compared, because options and headers are missing in it */
-		if (record->outcome == JOURNAL_STORED && record->has_key && !record->is_cut) {
-			error = compare_with_all(search, record->key, record->when_ns, record->about);
+		if (record->kind == EVENTS_STORED && record->has_key && !record->is_cut) {
+			error = compare_with_all(search, record->key, record->when_ns, span_of_record(record->about));
 		}
 	}
 	return error;
 }
 
-static int search_all(const struct settings *settings, const struct journal *journal, struct search *search)
+static int search_all(const struct settings *settings, const struct events *events, struct search *search)
 {
 	int error;
 
@@ -163,7 +163,7 @@ static int search_all(const struct settings *settings, const struct journal *jou
 	search->place = CLOSEST_BELOW;
 	error = error ? error : search_lower(settings, search);
 	search->place = CLOSEST_GONE;
-	return error ? error : search_journal(journal, search);
+	return error ? error : search_record(events, search);
 }
 
 /* ---- the request ---- */
@@ -172,7 +172,7 @@ static int search_all(const struct settings *settings, const struct journal *jou
 static int take_about(void *context, const struct entry *entry)
 {
 	struct explanation *explanation = context;
-	struct journal_record *record = &explanation->record;
+	struct events_record *record = &explanation->record;
 	struct section about;
 	int error;
 
@@ -182,7 +182,7 @@ static int take_about(void *context, const struct entry *entry)
 	}
 	error = copy_about((struct span){about.bytes, about.size}, &explanation->about);
 	if (error == 0) {
-		record->about = (struct span){explanation->about, about.size};
+		record->about = (struct events_text){explanation->about, about.size};
 		record->is_cut = false;
 	}
 	return error;
@@ -193,32 +193,32 @@ static int take_about(void *context, const struct entry *entry)
  * entry still exists.
  */
 static void read_request(const struct settings *settings, struct explanation *explanation,
-                         const struct journal_record *given)
+                         const struct events_record *given)
 {
 	const struct directory directory = {.path = settings->directory, .shared = settings->shared};
-	const struct journal_record *record = &explanation->record;
+	const struct events_record *record = &explanation->record;
 
 	explanation->record = *given;
-	if (record->is_cut && record->has_key && record->outcome == JOURNAL_STORED) {
+	if (record->is_cut && record->has_key && record->kind == EVENTS_STORED) {
 		(void)inventory_read(&directory, record->key, take_about, explanation);
 	}
 	if (request_read(record->about.bytes, record->about.size, &explanation->request) == 0) {
 		explanation->request.is_cut = record->is_cut;
-		explanation->is_comparable = record->outcome != JOURNAL_PASSED;
+		explanation->is_comparable = record->kind != EVENTS_BYPASSED;
 	}
 }
 
 /* ---- the cause ---- */
 
-/* Returns the last time before the record at which the same key was stored; 0: the journal has no such record. */
-static uint64_t find_stored(const struct journal *journal, const struct journal_record *record)
+/* Returns the last time before the record at which the same key was stored; 0: there is no such record. */
+static uint64_t find_stored(const struct events *events, const struct events_record *record)
 {
 	uint64_t when = 0;
 
-	for (size_t i = 0; i < journal->count; i++) {
-		const struct journal_record *other = &journal->records[i];
+	for (size_t i = 0; i < events->count; i++) {
+		const struct events_record *other = &events->records[i];
 
-		if (other->outcome == JOURNAL_STORED && other->has_key && other->when_ns < record->when_ns &&
+		if (other->kind == EVENTS_STORED && other->has_key && other->when_ns < record->when_ns &&
 		    other->when_ns > when && memcmp(other->key, record->key, ENTRY_KEY_BYTES) == 0) {
 			when = other->when_ns;
 		}
@@ -226,25 +226,25 @@ static uint64_t find_stored(const struct journal *journal, const struct journal_
 	return when;
 }
 
-static enum cause find_cause(const struct journal *journal, struct explanation *explanation)
+static enum cause find_cause(const struct events *events, struct explanation *explanation)
 {
-	const struct journal_record *record = &explanation->record;
+	const struct events_record *record = &explanation->record;
 	const struct closest *closest = &explanation->closest;
 
-	if (record->outcome == JOURNAL_PASSED) {
+	if (record->kind == EVENTS_BYPASSED) {
 		return CAUSE_PASSED;
 	}
-	if (record->is_stale) {
+	if (record->why == EVENTS_WHY_STALE) {
 		return CAUSE_STALE;
 	}
-	if (record->is_unfit) {
+	if (record->why == EVENTS_WHY_UNFIT) {
 		return CAUSE_UNFIT;
 	}
 	if (closest->has_same_key && closest->place != CLOSEST_GONE) {
 		return CAUSE_BROUGHT;
 	}
-	/* the journal has a limited size, so an entry that was removed long ago counts as never stored */
-	explanation->stored_ns = record->has_key ? find_stored(journal, record) : 0;
+	/* the record has a limited size, so an entry that was removed long ago counts as never stored */
+	explanation->stored_ns = record->has_key ? find_stored(events, record) : 0;
 	if (explanation->stored_ns != 0) {
 		return CAUSE_GONE;
 	}
@@ -264,7 +264,7 @@ static bool find_moved(struct explanation *explanation)
 	struct span was;
 	const char *end;
 
-	if (!span_behind(explanation->record.detail, span_text(DEPENDENCIES_BOUND), &was)) {
+	if (!span_behind(span_of_record(explanation->record.detail), span_text(DEPENDENCIES_BOUND), &was)) {
 		return false;
 	}
 	end = memmem(was.bytes, was.size, middle.bytes, middle.size);
@@ -275,7 +275,7 @@ static bool find_moved(struct explanation *explanation)
 	return span_behind((struct span){end, was.size - explanation->moved_was.size}, middle, &explanation->moved_now);
 }
 
-static void explain_record(const struct journal *journal, struct explanation *explanation)
+static void explain_record(const struct events *events, struct explanation *explanation)
 {
 	struct closest *closest = &explanation->closest;
 
@@ -284,7 +284,7 @@ static void explain_record(const struct journal *journal, struct explanation *ex
 		/* the section was readable when it was compared, so this error means lack of memory */
 		closest->place = CLOSEST_NOWHERE;
 	}
-	explanation->cause = find_cause(journal, explanation);
+	explanation->cause = find_cause(events, explanation);
 	if (explanation->cause == CAUSE_DIFFERENT) {
 		differences_find(&explanation->request, &explanation->nearest, &explanation->differences);
 	} else if (explanation->cause == CAUSE_STALE && !find_moved(explanation) && closest->has_same_key) {
@@ -292,8 +292,8 @@ static void explain_record(const struct journal *journal, struct explanation *ex
 	}
 }
 
-int explanations_make(const struct settings *settings, const struct journal *journal,
-                      const struct journal_record *records, size_t count, struct explanation **ret_list)
+int explanations_make(const struct settings *settings, const struct events *events, const struct events_record *records,
+                      size_t count, struct explanation **ret_list)
 {
 	struct explanation *list = calloc(count, sizeof(*list));
 	struct search search = {.list = list, .count = count};
@@ -308,14 +308,14 @@ int explanations_make(const struct settings *settings, const struct journal *jou
 		is_any |= list[i].is_comparable;
 	}
 	if (is_any) {
-		error = search_all(settings, journal, &search);
+		error = search_all(settings, events, &search);
 	}
 	if (error != 0) {
 		explanations_free(list, count);
 		return error;
 	}
 	for (size_t i = 0; i < count; i++) {
-		explain_record(journal, &list[i]);
+		explain_record(events, &list[i]);
 	}
 	*ret_list = list;
 	return 0;

@@ -1,65 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * explanation: finds out why calls in a journal were misses, by comparing them with the entries of the cache
+ * explanation: finds out why recorded calls were misses, by comparing them with the entries of the cache
  *
  * Each request is compared with all entries that are older: those in the cache directory, those in the directories of
- * NVRTCCACHE_LOWER, and those that were stored according to the journal, so that the result does not change when an
+ * NVRTCCACHE_LOWER, and those that were stored according to the record, so that the result does not change when an
  * entry is evicted.
  *
- * Calling sequence: journal_read(), explanations_make() for some of its records, explanations_free(), journal_free().
+ * Calling sequence: events_read(), explanations_make() for some of its records, explanations_free(), events_free().
  * Every entry is read once, for all records together. Errors: negative errno values, also those of
- * cache/tools/inventory.h. Threads: one. Ownership: records and journal belong to the caller, and must stay valid until
+ * cache/tools/inventory.h. Threads: one. Ownership: records and events belong to the caller, and must stay valid until
  * explanations_free().
  */
 #ifndef CLI_EXPLAIN_EXPLANATION_H
 #define CLI_EXPLAIN_EXPLANATION_H
 
 #include "cache/agent.h"
-#include "cache/counters.h"
-#include "cache/journal.h"
+#include "cache/events.h"
 #include "cache/settings.h"
 #include "cli/explain/differences.h"
 
-enum journal_outcome {
-	JOURNAL_STORED,   /* a miss whose result was stored */
-	JOURNAL_NOT_KEPT, /* a miss whose result was not cached */
-	JOURNAL_PASSED    /* a bypass: there was no look-up */
-};
-
-/* The texts are empty if the record has none. */
-struct journal_record {
-	uint64_t when_ns; /* CLOCK_REALTIME at the end of the call */
-	uint64_t cost_ns; /* the time that the compiler itself took */
-	uint64_t took_ns; /* the time from the beginning of the call to its end */
-	uint32_t pid;
-	enum journal_outcome outcome;
-	enum agent_outcome agent; /* the answer of the node's agent */
-	bool has_key;
-	bool is_stale;   /* there was a result, but its dependencies did not hold: `detail` says why */
-	bool is_unfit;   /* a valid result was not served, or there was no look-up for one: `detail` says why */
-	bool has_failed; /* the compiler returned an error */
-	bool is_cut;     /* `about` lacks its last facts */
-	uint8_t key[ENTRY_KEY_BYTES];
-	struct span reason;  /* a counter's name */
-	struct span detail;  /* "header changed: inc/vec.h" */
-	struct span refusal; /* the dependency because of which the result was not cached: "the file inc/vec.h" */
-	struct span about;   /* the request (keygen/about.h) */
-};
-
-struct journal {
-	struct journal_record *records; /* oldest first */
-	size_t count;
-	char *bytes; /* the texts point into it; the requests have memory of their own */
-};
-
-/*
- * Reads the records of both files. A missing directory has none; files that are missing, not trusted or not ours count
- * as empty.
- */
-int journal_read(const struct directory *directory, struct journal *ret_journal);
-/* Finds the sound records in `bytes`, which then belong to the journal. The texts are decoded in place. */
-int journal_parse(char *bytes, size_t size, struct journal *ret_journal);
-void journal_free(struct journal *journal);
+static inline struct span span_of_record(struct events_text text)
+{
+	return (struct span){text.bytes, text.size};
+}
 
 enum cause {
 	CAUSE_UNKNOWN,   /* the record does not contain enough */
@@ -86,7 +49,7 @@ struct closest {
 };
 
 struct explanation {
-	struct journal_record record;
+	struct events_record record;
 	void *about;            /* copy from the stored entry if the record's about section is cut; else NULL */
 	struct request request; /* empty if the about section cannot be read */
 	bool is_comparable;
@@ -98,15 +61,13 @@ struct explanation {
 	struct span moved_now, moved_was; /* CAUSE_STALE: the directories of a path-dependent entry */
 };
 
-int explanations_make(const struct settings *settings, const struct journal *journal,
-                      const struct journal_record *records, size_t count, struct explanation **ret_list);
+int explanations_make(const struct settings *settings, const struct events *events, const struct events_record *records,
+                      size_t count, struct explanation **ret_list);
 void explanations_free(struct explanation *list, size_t count);
 
 /* Prints an explanation on stdout, for people. */
 void words_print(const struct explanation *explanation);
 
-/* Returns the reason with that name; COUNTER_NONE if there is none. */
-enum counter reasons_find(struct span name);
 /* Returns one or two sentences: what the reason means and what the user can do. NULL: the counter is not a reason. */
 const char *reasons_words(enum counter reason);
 

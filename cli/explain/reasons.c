@@ -6,8 +6,6 @@
  */
 #include "cli/explain/explanation.h"
 
-#include <string.h>
-
 static const char *const words[COUNTER_COUNT] = {
     [COUNTER_BYPASSED_unwatchable] =
         "The cache cannot observe what this library reads, so its results could be wrong later. "
@@ -93,14 +91,4 @@ static const char *const words[COUNTER_COUNT] = {
 const char *reasons_words(enum counter reason)
 {
 	return words[reason];
-}
-
-enum counter reasons_find(struct span name)
-{
-	for (int i = 0; i < COUNTER_COUNT; i++) {
-		if (words[i] && span_is(name, counter_name((enum counter)i))) {
-			return (enum counter)i;
-		}
-	}
-	return COUNTER_NONE;
 }

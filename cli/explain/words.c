@@ -47,24 +47,21 @@ static const char *spell_distance(const struct explanation *explanation, char re
 }
 
 /* Prints the outcome in the first line. A bypassed call has neither key nor cost, because it was not looked up. */
-static void print_outcome(const struct journal_record *record)
+static void print_outcome(const struct events_record *record)
 {
 	char cost[CONSOLE_NUMBER_BYTES], key[KEY_TEXT_BYTES];
 
-	if (record->outcome != JOURNAL_PASSED) {
+	if (record->kind != EVENTS_BYPASSED) {
 		printf("MISS, compiled in %s", console_time(record->cost_ns, cost));
 	}
-	if (record->outcome == JOURNAL_STORED) {
+	if (record->kind == EVENTS_STORED) {
 		key_spell(record->key, key);
-		printf("%s, stored as %.*s\n", record->has_failed ? ", a failure" : "", KEY_SHORT, key);
+		printf("%s, stored as %.*s\n", record->return_code != 0 ? ", a failure" : "", KEY_SHORT, key);
 		return;
 	}
-	fputs(record->outcome == JOURNAL_NOT_KEPT ? ", NOT CACHED: " : "BYPASSED: ", stdout);
-	for (size_t i = 0; i < record->reason.size; i++) { /* too_new -> too new */
-		char byte = ((const char *)record->reason.bytes)[i];
-
-		/* other bytes are replaced, because other users can write to the journal of a shared cache */
-		putchar(byte == '_' ? ' ' : byte >= 'a' && byte <= 'z' ? byte : '?');
+	fputs(record->kind == EVENTS_NOT_KEPT ? ", NOT CACHED: " : "BYPASSED: ", stdout);
+	for (const char *at = counter_name(record->reason); *at != '\0'; at++) { /* too_new -> too new */
+		putchar(*at == '_' ? ' ' : *at);
 	}
 	putchar('\n');
 }
@@ -72,7 +69,7 @@ static void print_outcome(const struct journal_record *record)
 /* Prints the first line. A program without a name is shown as "?". An entry without a record has no process id. */
 static void print_head(const struct explanation *explanation)
 {
-	const struct journal_record *record = &explanation->record;
+	const struct events_record *record = &explanation->record;
 	struct span program = request_text(&explanation->request, ABOUT_PROGRAM);
 	char when[WHEN_BYTES];
 
@@ -86,22 +83,22 @@ static void print_head(const struct explanation *explanation)
 }
 
 /* Prints the file or variable that the reason is about, and what the reason means. */
-static void print_why(const struct journal_record *record)
+static void print_why(const struct events_record *record)
 {
-	enum counter reason = reasons_find(record->reason);
+	const char *reason = reasons_words(record->reason);
 
 	/* the detail of a stale entry is printed with its differences */
-	if (record->detail.size > 0 && !record->is_stale) {
+	if (record->detail.size > 0 && record->why != EVENTS_WHY_STALE) {
 		console_line("  %.*s.", SPAN(record->detail));
 	}
 	if (record->refusal.size > 0) {
 		console_line("  %.*s.", SPAN(record->refusal));
 	}
-	if (reason != COUNTER_NONE) {
-		printf("  %s\n", reasons_words(reason));
+	if (reason) {
+		printf("  %s\n", reason);
 	}
 	if (record->agent != AGENT_FETCH_NOT_ASKED) {
-		printf("  The node's agent %s.\n", agent_outcome_words(record->agent));
+		printf("  The node's agent %s.\n", agent_outcome_words((enum agent_outcome)record->agent));
 	}
 }
 
@@ -166,7 +163,7 @@ static void print_switch(void)
 	puts("  NVRTCCACHE_SLOPPINESS=debug_paths lets it hit where that path is in a log or debug information only");
 }
 
-/* Prints the closest entry. It may have been removed; then its request comes from the journal. */
+/* Prints the closest entry. It may have been removed; then its request comes from the record. */
 static void print_closest(const struct explanation *explanation)
 {
 	static const char *const places[] = {

@@ -5,7 +5,7 @@
  * Counters are rows of the lists in cache/counters.h, so that a new counter of a group appears in both forms of output
  * without a change here. The size comes from the usage index, which stores update; --count reads the directory instead.
  */
-#include "cache/counters.h"
+#include "cache/events.h"
 #include "cache/settings.h"
 #include "cache/store.h"
 #include "cache/tools/age.h"
@@ -245,6 +245,20 @@ static void print_table(const struct settings *settings, const struct counted *s
 	print_group("Errors", COUNTER_ERRORS, counts);
 }
 
+static int read_counts(const struct settings *settings, struct counted *ret_shown)
+{
+	const struct directory directory = {.path = settings->directory, .shared = settings->shared};
+	struct events events;
+	int error = events_read(&directory, EVENTS_ALL, &events);
+
+	if (error == 0) {
+		memcpy(ret_shown->counts, events.counts, sizeof(events.counts));
+		ret_shown->since = (int64_t)(events.since_ns / 1000000000);
+		events_free(&events);
+	}
+	return error;
+}
+
 static int gather_counts(const struct settings *settings, struct counted *ret_shown)
 {
 	struct store *store;
@@ -267,7 +281,7 @@ static int gather_counts(const struct settings *settings, struct counted *ret_sh
 		memset(&ret_shown->usage, 0, sizeof(ret_shown->usage));
 		error = 0;
 	}
-	return error != 0 ? error : counters_read(settings->directory, ret_shown->counts, &ret_shown->since);
+	return error != 0 ? error : read_counts(settings, ret_shown);
 }
 
 static void print_counted(const struct settings *settings, const struct counted *shown)
@@ -295,7 +309,7 @@ static int show_stats(const struct settings *settings)
 	if (fflush(stdout) != 0 || ferror(stdout)) {
 		return EXIT_TROUBLE;
 	}
-	error = settings->read_only ? -EROFS : counters_zero(settings->directory);
+	error = settings->read_only ? -EROFS : events_zero(&(struct directory){settings->directory, settings->shared});
 	return error == 0 ? EXIT_DONE : console_refuse(settings, error);
 }
 
@@ -382,10 +396,6 @@ static int run_stats(struct settings *settings, char **operands)
 			    asked.watch);
 			return verb_usage(&verb_stats);
 		}
-	}
-	if (settings->shared) {
-		/* --zero may create the counter file, which the group has to be able to write */
-		counters_share();
 	}
 	return asked.watch ? watch_stats(settings, period_ns) : show_stats(settings);
 }

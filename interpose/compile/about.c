@@ -137,7 +137,7 @@ static void put_command(struct stream *about)
 	}
 }
 
-/* Called last, because options may be long, and the journal leaves out the end of a long description. */
+/* Called last, because options may be long, and a record leaves out the end of a long description. */
 static void put_options(struct stream *about, const struct call *call)
 {
 	for (int i = 0; i < call->option_count; i++) {

@@ -13,7 +13,7 @@
  *      9 observe_compile()    runs the real compilation under the watch
  *     10 admit_result()       caches the result, or reports why it is not cached
  *     11 note_done()          records the call in the handle's history
- *     12 event_tell()         writes counters, log, trace, journal
+ *     12 event_tell()         writes record, log, trace
  *
  * Calling sequence: compile_call() for a known handle. Returns the code for the host.
  * Threads: any number at once, on different handles. No mutex is held during a real compilation or a file access.

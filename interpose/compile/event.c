@@ -2,18 +2,11 @@
 #include "interpose/compile/event.h"
 
 #include "cache/calls.h"
-#include "cache/digits.h"
-#include "cache/json.h"
-#include "interpose/compile/library.h"
-#include "interpose/compiler.h"
 #include "keygen/about.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#define LIBRARY_SHOWN 400
-#define ENDING_BYTES  sizeof("],\"cut\":false}\n")
 
 /* Fields are set one by one, because clearing the large texts for each hit would take time. */
 void event_begin(struct event *ret_event, const struct compiler *compiler, const struct library *library,
@@ -25,7 +18,7 @@ void event_begin(struct event *ret_event, const struct compiler *compiler, const
 	ret_event->reached = reached;
 	ret_event->kind = EVENT_BYPASSED;
 	ret_event->reason = COUNTER_NONE;
-	ret_event->why = EVENT_WHY_UNKNOWN;
+	ret_event->why = EVENTS_WHY_UNKNOWN;
 	ret_event->detail[0] = ret_event->refusal[0] = '\0';
 	ret_event->return_code = 0;
 	ret_event->has_key = false;
@@ -66,7 +59,7 @@ void event_explain_unfit(struct event *event, const char *format, ...)
 	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): clang 14 misses va_start */
 	(void)vsnprintf(event->detail, sizeof(event->detail), format, arguments);
 	va_end(arguments);
-	event->why = EVENT_WHY_UNFIT;
+	event->why = EVENTS_WHY_UNFIT;
 }
 
 void event_note_wait(struct event *event, int64_t since_ns, int64_t now_ns)
@@ -77,94 +70,36 @@ void event_note_wait(struct event *event, int64_t since_ns, int64_t now_ns)
 	event->wait.ns += (uint64_t)(now_ns - since_ns);
 }
 
-const char *event_category(const struct event *event)
+static struct events_text text_of(const char *text)
 {
-	static const char *const categories[] = {
-#define EVENT_CATEGORY(name, category, words) [EVENT_##name] = (category),
-	    EVENT_KINDS(EVENT_CATEGORY)
-#undef EVENT_CATEGORY
+	return (struct events_text){text, strlen(text)};
+}
+
+struct events_record event_record(const struct event *event, uint64_t when_ns)
+{
+	static const enum events_kind kinds[] = {
+	    [EVENT_STORED] = EVENTS_STORED, [EVENT_NOT_KEPT] = EVENTS_NOT_KEPT, [EVENT_BYPASSED] = EVENTS_BYPASSED};
+	struct events_record record = {
+	    .kind = kinds[event->kind],
+	    .when_ns = when_ns,
+	    .took_ns = event->call.ns,
+	    .cost_ns = event->compile_ns ? event->compile_ns : event->call.ns,
+	    .pid = (uint32_t)call_getpid(),
+	    .return_code = event->return_code,
+	    .reason = event->reason,
+	    .why = event->why,
+	    .agent = event->agent,
+	    .has_key = event->has_key,
+	    .detail = text_of(event->detail),
+	    .refusal = text_of(event->refusal),
+	    .about = {event->about.bytes, event->about.size},
 	};
 
-	return categories[event->kind];
-}
-
-static void put_library(struct json *json, const struct library *library)
-{
-	char version[32];
-
-	if (library->major > 0) { /* the release is known */
-		(void)snprintf(version, sizeof(version), "%d.%d", library->major, library->minor);
-		json_string(json, "version", version);
+	if (record.has_key) {
+		memcpy(record.key, event->key, sizeof(record.key));
 	}
-	json_text_cut(json, "library", library->path, strlen(library->path), LIBRARY_SHOWN);
-}
-
-void event_put_facts(struct json *json, const struct event *event)
-{
-	char digits[DIGITS_BYTES(sizeof(event->key))];
-
-	json_string(json, "compiler", event->compiler->name);
-	if (event->library) {
-		put_library(json, event->library);
-	}
-	json_string(json, "reached", event->reached);
-	if (event->has_key) {
-		json_string(json, "key", digits_spell(event->key, sizeof(event->key), digits));
-	}
-	if (event->reason != COUNTER_NONE) {
-		json_string(json, "reason", counter_name(event->reason));
-	}
-	if (event->agent != AGENT_FETCH_NOT_ASKED) {
-		json_string(json, "agent", agent_outcome_name(event->agent));
-		json_number(json, "agent_wait", event->asking.ns);
-	}
-	json_number(json, "bytes", event->bytes);
-	json_number(json, "cost", event->compile_ns);
-	json_number(json, "wait", event->wait.ns);
-	json_integer(json, "result", event->return_code);
-}
-
-/* Writes one fact of the request, or nothing and returns 1 if there is no room. */
-static int put_fact(const struct about_fact *fact, void *context)
-{
-	struct json *json = context, before = *json;
-	char digits[DIGITS_BYTES(ABOUT_DIGEST_BYTES)];
-
-	json_begin_object(json, NULL);
-	json_text(json, about_kind_name(fact->kind), fact->text, fact->size);
-	if (fact->digest) {
-		json_string(json, "digest", digits_spell(fact->digest, ABOUT_DIGEST_BYTES, digits));
-	}
-	json_end(json);
-	if (!json->failed) {
-		return 0;
-	}
-	*json = before;
-	return 1;
-}
-
-size_t event_spell(const struct event *event, uint64_t when_ns, char ret_line[JOURNAL_RECORD_BYTES])
-{
-	static const char *const why[] = {[EVENT_WHY_STALE] = "stale", [EVENT_WHY_UNFIT] = "unfit"};
-	struct json json = json_fixed(ret_line, JOURNAL_RECORD_BYTES - ENDING_BYTES, JSON_BYTES_KEPT);
-	bool is_cut;
-
-	json_begin_object(&json, NULL);
-	json_number(&json, "nvrtccache", 1); /* JOURNAL_BEGINNING */
-	json_number(&json, "time_ns", when_ns);
-	json_number(&json, "took", event->call.ns);
-	json_integer(&json, "pid", call_getpid());
-	json_string(&json, "outcome", event_category(event));
-	event_put_facts(&json, event);
-	json_string(&json, "why", why[event->why]);
-	json_string(&json, "detail", event->detail[0] ? event->detail : NULL);
-	json_string(&json, "refusal", event->refusal[0] ? event->refusal : NULL);
-	json_begin_array(&json, "about");
-	is_cut = about_read(event->about.bytes, event->about.size, put_fact, &json) != 0;
-	json.capacity = JOURNAL_RECORD_BYTES;
-	json_end(&json);
-	json_bool(&json, "cut", is_cut);
-	json_end(&json);
-	json_end_line(&json);
-	return json.failed ? 0 : json.size;
+	record.about.size = about_fit(event->about.bytes, event->about.size,
+	                              EVENTS_TEXT_BYTES - record.detail.size - record.refusal.size);
+	record.is_cut = record.about.size < event->about.size;
+	return record;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * event: the record of how one call ended, from which the counters, the log, the trace and the journal are written
+ * event: how one call ended: from it the record (cache/events.h), the log and the trace are written
  *
  * Calling sequence: event_begin() when the call starts; functions along the way add details; event_end() records the
  * outcome; event_tell() (views.h) writes the event and frees what it holds. A call that never returns, because its
@@ -13,14 +13,13 @@
 #include "cache/agent.h"
 #include "cache/counters.h"
 #include "cache/entry.h"
-#include "cache/journal.h"
+#include "cache/events.h"
 #include "keygen/stream.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 struct compiler;
-struct json;
 struct library;
 
 /* X(NAME, category on the time line, words in the log) */
@@ -38,13 +37,6 @@ enum event_kind {
 #undef EVENT_ENUM
 };
 
-/* What `detail` explains: why the call was not a hit. */
-enum event_why {
-	EVENT_WHY_UNKNOWN, /* nothing: no entry was found */
-	EVENT_WHY_STALE,   /* which dependency of an entry has changed */
-	EVENT_WHY_UNFIT    /* why a valid entry was not served, or why no look-up was done */
-};
-
 #define EVENT_DETAIL_BYTES 512
 
 struct event_span {
@@ -59,7 +51,7 @@ struct event {
 	const char *reached;           /* how the call reached this library: "linked" or "dlsym" */
 	enum event_kind kind;
 	enum counter reason; /* why the result was not cached, or the call bypassed the cache; else COUNTER_NONE */
-	enum event_why why;
+	enum events_why why;
 	char detail[EVENT_DETAIL_BYTES];  /* why the call was not a hit, if known */
 	char refusal[EVENT_DETAIL_BYTES]; /* what prevented caching: a file, a variable, a return code */
 	int return_code;
@@ -85,14 +77,9 @@ __attribute__((format(printf, 2, 3))) void event_explain_refusal(struct event *e
 __attribute__((format(printf, 2, 3))) void event_explain_unfit(struct event *event, const char *format, ...);
 /* Adds a wait for another compile to `wait`. */
 void event_note_wait(struct event *event, int64_t since_ns, int64_t now_ns);
-
-/* Write what the trace and the journal have in common: the outcome's name, and members of an object. */
-const char *event_category(const struct event *event);
-void event_put_facts(struct json *json, const struct event *event);
 /*
- * Writes the event, which ended at `when_ns`, as a line of the journal, and returns its size. If the request (`about`)
- * has no room, its last facts are left out, and "cut" is true. Bytes that are not UTF-8 are kept (cache/json.h).
+ * Returns the record of a miss or a bypass that ended at `when_ns`; its texts are the event's. If the request (`about`)
+ * has no room, its last facts are left out.
  */
-size_t event_spell(const struct event *event, uint64_t when_ns, char ret_line[JOURNAL_RECORD_BYTES]);
-
+struct events_record event_record(const struct event *event, uint64_t when_ns);
 #endif

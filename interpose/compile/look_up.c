@@ -235,7 +235,7 @@ struct entry *look_up(const struct request *request, struct event *event, struct
 
 	dependencies_budget_begin(&looking.budget);
 	event->detail[0] = '\0';
-	event->why = EVENT_WHY_UNKNOWN;
+	event->why = EVENTS_WHY_UNKNOWN;
 	digest_fingerprint(&runtime->secret, request->spans, request->span_count, &ret_finding->fingerprint);
 	if (runtime->settings.recache) {
 		event_explain_unfit(event, "NVRTCCACHE_RECACHE is set, so nothing was looked up");
@@ -257,7 +257,7 @@ struct entry *look_up(const struct request *request, struct event *event, struct
 	ret_finding->refused = 0;
 	error = look_on_disk(&looking, &entry);
 	if (error == -ESTALE) {
-		event->why = EVENT_WHY_STALE;
+		event->why = EVENTS_WHY_STALE;
 	}
 	if (error == -ESTALE && ret_finding->refused > 1) {
 		explain_by_nearest(&looking);

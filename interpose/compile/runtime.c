@@ -65,7 +65,7 @@ static void fork_child(void)
 	watch_fork_child();
 	compile_lock_fork_child();
 	library_fork_child();
-	counters_fork_child();
+	events_fork_child();
 }
 
 /* Opens the lower caches of a list "dir:dir:dir". A directory that cannot be opened is left out. */
@@ -95,7 +95,7 @@ static void open_lower(const char *list)
 	}
 }
 
-static void open_layers(void)
+static void open_layers(pid_t process)
 {
 	const struct store_options options = {
 	    .directory = runtime.settings.directory,
@@ -108,9 +108,8 @@ static void open_layers(void)
 
 	directory_settle(options.directory, runtime.settings.base_length, runtime.settings.base_is_home);
 	dependencies_ask_paths(path_functions_agree);
-	if (runtime.settings.shared) {
-		counters_share();
-	}
+	events_open(&(struct directory){.path = runtime.settings.directory, .shared = runtime.settings.shared},
+	            runtime.settings.read_only ? EVENTS_READ_ONLY : EVENTS_WRITABLE, process);
 	timeline_open(runtime.settings.trace);
 	if (runtime.settings.disable) {
 		runtime.off_reason = COUNTER_BYPASSED_disabled;
@@ -159,7 +158,7 @@ static void log_settings(const struct settings *settings)
 	}
 }
 
-static void set_up_cache(void)
+static void set_up_cache(pid_t process)
 {
 	runtime = (struct runtime){0}; /* a child that was forked during the set-up starts with a half-written struct */
 	if (elf_another_copy_is_active()) {
@@ -171,7 +170,7 @@ static void set_up_cache(void)
 	} else {
 		log_open(runtime.settings.log, runtime.settings.log_level);
 		log_settings(&runtime.settings);
-		open_layers();
+		open_layers(process);
 	}
 	/*
 	 * The set-up never runs in a fork handler, where glibc 2.28 to 2.35 would deadlock in __register_atfork() (BZ
@@ -201,7 +200,7 @@ __attribute__((noinline)) static void set_up_once(void)
 			(void)syscall(SYS_futex, &progress, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
 			seen = atomic_load_explicit(&progress, memory_order_acquire);
 		} else if (atomic_compare_exchange_strong(&progress, &seen, process)) {
-			set_up_cache();
+			set_up_cache(process);
 			atomic_store(&progress, READY);
 			if (atomic_load(&waited_for)) {
 				(void)syscall(SYS_futex, &progress, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
@@ -234,22 +233,17 @@ int64_t runtime_clock(void)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-void runtime_flush(enum counters_when when)
+void runtime_log_record(int error)
 {
-	int saved = errno;
+	char text[ERROR_TEXT_BYTES];
 
-	if (runtime.settings.directory) {
-		int result = counters_flush(runtime.settings.directory,
-		                            runtime.settings.read_only ? COUNTERS_READ_ONLY : COUNTERS_WRITABLE, when);
+	if (error < 0 && runtime.settings.directory && log_wanted(LOG_DEBUG)) {
+		int saved = errno;
 
-		if (result < 0) {
-			char text[ERROR_TEXT_BYTES];
-
-			log_write(LOG_DEBUG, "cannot write the counters: %s: %s", runtime.settings.directory,
-			          error_text(result, text));
-		}
+		log_write(LOG_DEBUG, "cannot write the record: %s: %s", runtime.settings.directory,
+		          error_text(error, text));
+		errno = saved;
 	}
-	errno = saved;
 }
 
 unsigned runtime_sloppiness(void)

@@ -11,12 +11,13 @@
  * others wait for it (the set-up makes no call into the loader). Fork: the set-up registers a handler that resets the
  * locks in the child. There is no handler before the fork, because it would have to take locks while a handler of the
  * host waits (cache/fork_mutex.h). Signals: not from handlers. Errors: a part that could not be set up is NULL; if the
- * cache is off, `off_reason` says why. Exit: a destructor writes the remaining counts (views.c), and frees nothing.
+ * cache is off, `off_reason` says why. Exit: a destructor records the remaining counts (views.c), and frees nothing.
  */
 #ifndef INTERPOSE_COMPILE_RUNTIME_H
 #define INTERPOSE_COMPILE_RUNTIME_H
 
 #include "cache/counters.h"
+#include "cache/events.h"
 #include "cache/memory.h"
 #include "cache/settings.h"
 #include "cache/store.h"
@@ -40,8 +41,8 @@ const struct runtime *runtime_get(void);
 const struct runtime *runtime_if_set_up(void);
 /* Returns the counter for an error (negative errno) of the layers below. */
 enum counter runtime_error_counter(int error, enum counter otherwise);
-/* Writes the counts to the cache directory. errno does not change. */
-void runtime_flush(enum counters_when when);
+/* Logs an error of cache/events.h. errno does not change. */
+void runtime_log_record(int error);
 /* Bits: what the user allows (NVRTCCACHE_SLOPPINESS). */
 enum sloppiness { SLOPPINESS_TIME_MACROS = 1, SLOPPINESS_DEBUG_PATHS = 2 };
 unsigned runtime_sloppiness(void);

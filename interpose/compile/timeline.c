@@ -30,6 +30,7 @@
 #define ARCH_SHOWN    32
 #define COMMAND_SHOWN 100
 #define KERNEL_SHOWN  100
+#define LIBRARY_SHOWN 400
 #define EVENT_BYTES   3200
 
 #define OPENING     "[\n"
@@ -200,13 +201,60 @@ static void put_text(struct json *json, const char *name, const char *text, size
 	json_text_cut(json, name, text, strlen(text), most);
 }
 
+static const char *find_category(const struct event *event)
+{
+	static const char *const categories[] = {
+#define EVENT_CATEGORY(name, category, words) [EVENT_##name] = (category),
+	    EVENT_KINDS(EVENT_CATEGORY)
+#undef EVENT_CATEGORY
+	};
+
+	return categories[event->kind];
+}
+
+static void put_library(struct json *json, const struct library *library)
+{
+	char version[32];
+
+	if (library->major > 0) { /* the release is known */
+		(void)snprintf(version, sizeof(version), "%d.%d", library->major, library->minor);
+		json_string(json, "version", version);
+	}
+	json_text_cut(json, "library", library->path, strlen(library->path), LIBRARY_SHOWN);
+}
+
+static void put_facts(struct json *json, const struct event *event)
+{
+	char digits[DIGITS_BYTES(sizeof(event->key))];
+
+	json_string(json, "compiler", event->compiler->name);
+	if (event->library) {
+		put_library(json, event->library);
+	}
+	json_string(json, "reached", event->reached);
+	if (event->has_key) {
+		json_string(json, "key", digits_spell(event->key, sizeof(event->key), digits));
+	}
+	if (event->reason != COUNTER_NONE) {
+		json_string(json, "reason", counter_name(event->reason));
+	}
+	if (event->agent != AGENT_FETCH_NOT_ASKED) {
+		json_string(json, "agent", agent_outcome_name(event->agent));
+		json_number(json, "agent_wait", event->asking.ns);
+	}
+	json_number(json, "bytes", event->bytes);
+	json_number(json, "cost", event->compile_ns);
+	json_number(json, "wait", event->wait.ns);
+	json_integer(json, "result", event->return_code);
+}
+
 static void put_args(struct json *json, const struct event *event)
 {
 	/* The reason why the call was not a hit, or, if that is not known, why the result was not cached. */
 	const char *detail = event->detail[0] != '\0' ? event->detail : event->refusal;
 
 	json_begin_object(json, "args");
-	event_put_facts(json, event);
+	put_facts(json, event);
 	put_options(json, &event->about);
 	if (!event->about.failed) {
 		(void)about_read(event->about.bytes, event->about.size, put_kernel, json);
@@ -248,7 +296,7 @@ void timeline_write(const struct event *event)
 
 	put_process(&json, &event->about);
 	write_line(path, &json);
-	put_slice(&json, event, event_category(event), event->call);
+	put_slice(&json, event, find_category(event), event->call);
 	write_line(path, &json);
 	if (event->wait.start_ns != 0) {
 		put_slice(&json, event, "wait", event->wait);

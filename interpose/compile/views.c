@@ -3,7 +3,6 @@
 
 #include "cache/calls.h"
 #include "cache/digits.h"
-#include "cache/journal.h"
 #include "interpose/compile/log.h"
 #include "interpose/compile/runtime.h"
 #include "interpose/compile/timeline.h"
@@ -14,7 +13,6 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define KEY_SHOWN 4 /* bytes, as many as `nvrtccache ls` shows */
@@ -56,7 +54,7 @@ void event_count_work(const struct event *event)
 	/*
 	 * Stale entries are also counted as misses: this counter says how many misses were due to changed dependencies.
 	 */
-	counters_add(COUNTER_TOTAL_stale, event->why == EVENT_WHY_STALE);
+	counters_add(COUNTER_TOTAL_stale, event->why == EVENTS_WHY_STALE);
 }
 
 static void count_end(const struct event *event)
@@ -184,9 +182,9 @@ static void write_log(const struct event *event)
 	          event->program ? event->program : event->compiler->unnamed);
 }
 
-/* ---- the line of the journal, for calls that were not hits ---- */
+/* ---- the record, for calls that were not hits ---- */
 
-/* Returns the time when the call ended, which may be some time ago if counts had to be written first. */
+/* Returns the time when the call ended. */
 static uint64_t end_of(const struct event *event)
 {
 	struct timespec now = {0};
@@ -196,23 +194,24 @@ static uint64_t end_of(const struct event *event)
 	       ((uint64_t)(runtime_clock() - event->call.start_ns) - event->call.ns);
 }
 
-static void write_journal(const struct event *event)
+static bool is_miss(const struct event *event)
 {
-	const struct settings *settings = &runtime_get()->settings;
-	const struct directory directory = {.path = settings->directory, .shared = settings->shared};
-	char *line = malloc(JOURNAL_RECORD_BYTES);
-
-	if (line) {
-		(void)journal_write(&directory, line, event_spell(event, end_of(event), line));
-	}
-	free(line);
+	return event->kind == EVENT_STORED || event->kind == EVENT_NOT_KEPT || event->kind == EVENT_BYPASSED;
 }
 
-/* Hits are not recorded, nor are compilations that verify a hit. */
-static bool is_for_journal(const struct event *event)
+/* Hits have no record of their own, nor have compilations that verify a hit: they are counted. */
+static int write_record(const struct event *event)
 {
-	return (event->kind == EVENT_STORED || event->kind == EVENT_NOT_KEPT || event->kind == EVENT_BYPASSED) &&
-	       event->about.bytes && !event->about.failed && event_tells_misses();
+	struct events_record record;
+
+	if (!is_miss(event) || !event_tells_misses()) {
+		return events_tell_counts(EVENTS_WHEN_DUE);
+	}
+	if (!event->about.bytes || event->about.failed) {
+		return events_tell_counts(EVENTS_NOW);
+	}
+	record = event_record(event, end_of(event));
+	return events_tell(&record);
 }
 
 bool event_tells_misses(void)
@@ -240,11 +239,7 @@ void event_tell(struct event *event, int return_code)
 	if (timeline_wanted()) {
 		timeline_write(event);
 	}
-	runtime_flush(COUNTERS_WHEN_DUE);
-	/* The journal comes after the counters, because writing those creates a missing directory. */
-	if (is_for_journal(event)) {
-		write_journal(event);
-	}
+	runtime_log_record(write_record(event));
 	stream_free(&event->about);
 	errno = saved;
 }
@@ -340,7 +335,7 @@ __attribute__((destructor)) static void at_exit(void)
 	}
 	/* another preload's wrapper of libc functions may have been finalised already (cache/calls.h) */
 	calls_go_straight();
-	runtime_flush(COUNTERS_NOW);
+	runtime_log_record(events_tell_counts(EVENTS_NOW));
 	if (runtime->settings.stats) {
 		print_stats(runtime);
 	}

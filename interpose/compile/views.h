@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * views: writes one event to the counters, the log, the trace and the journal
+ * views: writes one event to the counters, the record, the log and the trace
  *
  * Calling sequence: event_count_work() before a bypassed compile and after a miss; event_tell() at the end of a call,
  * with the event's `about` filled in if event_tells_misses() or event_tells_hits() says that it will be used. Threads:

@@ -93,11 +93,6 @@ def make_cases():
 def measure():
     """{case: [instructions of a disk hit, of a memory hit, system calls of a disk hit, of a memory hit]}"""
     cases, figures = make_cases(), {}
-    stats = os.path.join(top, "cache", "v1", "stats")
-    for _ in range(200):  # each process has one of 16 files, by its id
-        run(cached, cases["tiny"], 0)
-        if len(os.listdir(stats)) == 16:
-            break
     for case in cases.values():
         for _ in range(100):  # what is as new as the compile is not kept, and the first hit may mark the file as used
             run(cached, case, 0)

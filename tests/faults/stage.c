@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/faults/stage.h"
 
-#include "cache/counters.h"
+#include "cache/events.h"
 #include "cache/store.h"
 #include "cache/tools/prune.h"
 #include "tests/fake/nvrtc.h"
@@ -158,7 +158,8 @@ static bool is_hex(const char *text, size_t size)
 
 static void look_at(void *context, const char *path, const char *name, const struct stat *found)
 {
-	static const char known[] = "CACHEDIR.TAG v1/usage-index v1/lock v1/compile-lock v1/journal v1/journal.old";
+	static const char known[] = "CACHEDIR.TAG v1/usage-index v1/lock v1/compile-lock v1/events v1/events.old "
+	                            "v1/events.sums v1/events.new";
 	struct stage_usage *usage = context;
 	const char *last = strrchr(name, '/');
 
@@ -172,7 +173,7 @@ static void look_at(void *context, const char *path, const char *name, const str
 		}
 		usage->entries++;
 		usage->bytes += (uint64_t)found->st_size;
-	} else if (!is_among(name, known, WORDS_WHOLE) && !(starts_with(name, "v1/stats/") && is_hex(last, 2))) {
+	} else if (!is_among(name, known, WORDS_WHOLE)) {
 		usage->strangers++;
 	}
 }
@@ -218,12 +219,16 @@ static const char *sweep_leftovers(void)
 
 static const char *judge_counters(void)
 {
+	/* some scenario's directory is shared */
+	const struct directory directory = {.path = (char *)(uintptr_t)stage_path("cache"), .shared = true};
 	uint64_t values[COUNTER_COUNT];
+	struct events events;
 
-	counters_share(); /* some scenario's directory is */
-	if (counters_read(stage_path("cache"), values, NULL) != 0) {
-		return "the counters cannot be read";
+	if (events_read(&directory, EVENTS_ALL, &events) != 0) {
+		return "the record cannot be read";
 	}
+	memcpy(values, events.counts, sizeof(values));
+	events_free(&events);
 	if (values[COUNTER_TOTAL_hits_memory] + values[COUNTER_TOTAL_hits_disk] + values[COUNTER_TOTAL_misses] >
 	    jobs_done) {
 		return "more was counted than was done";

@@ -183,7 +183,7 @@ extensions_told() {
 	"$COMMAND" explain --last 9 >"$tmp/explained" && cat "$tmp/log" "$tmp/trace" "$tmp/explained" && grep -q 'NVRTC: bypassed: extensions, ' "$tmp/log" &&
 		grep -q '"cat":"bypassed".*"reason":"extensions"' "$tmp/trace" && grep -q 'BYPASSED: extensions$' "$tmp/explained"
 }
-check "Log, trace and journal report them like other bypasses." extensions_told
+check "Log, trace and record report them like other bypasses." extensions_told
 
 # Neighbours
 before=$LOADER/neighbour.so

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# `nvrtccache explain` with NVRTC, beyond tests/transcripts/explain.t: what JSON says of each difference, and the journal.
+# `nvrtccache explain` with NVRTC, beyond tests/transcripts/explain.t: what JSON says of each difference, and the record.
 # shellcheck disable=SC2016,SC2317 # texts for others to expand; functions are called by check
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -37,11 +37,9 @@ differs() { # REQUEST REQUEST WHAT NOW WAS
 }
 
 hit_is_silent() {
-	local size
-	fresh_cache && compile '{}' && size=$(stat -c %s "$NVRTCCACHE_DIR/v1/journal") || return
-	compile '{}' '{}' && [ "$(stat_of hits_disk) $(stat_of hits_memory)" = '1 1' ] && [ "$(stat -c %s "$NVRTCCACHE_DIR/v1/journal")" = "$size" ]
+	fresh_cache && compile '{}' && compile '{}' '{}' && [ "$(stat_of hits_disk) $(stat_of hits_memory)" = '1 1' ] && explained --last 9 --json && is 'len(told)' 1
 }
-check "Hits are not noted." hit_is_silent
+check "Hits are counted and not explained." hit_is_silent
 check "An option that is new." differs '{}' '{"options": ["-DN=4", "-w"]}' option "'-w'" None
 check "An option that is gone." differs '{"options": ["-DN=4", "-w"]}' '{}' option None "'-w'"
 check "An option of two strings." differs '{"options": ["-DN=4", "-arch", "sm_90"]}' '{"options": ["-DN=4", "-arch", "sm_80"]}' option "'-arch sm_80'" "'-arch sm_90'"
@@ -113,9 +111,9 @@ by_key() {
 	fresh_cache && compile '{}' '{"options": ["-DN=8"]}' || return
 	local key
 	key=$(last_json 'told["key"]') && explained "${key:0:8}" && says '-DN=8   was -DN=4' && explained "${key^^}" && says '-DN=8' &&
-		rm "$NVRTCCACHE_DIR/v1/journal" && explained "${key:0:8}" && says 'stored as ' '-DN=8   was -DN=4'
+		rm "$NVRTCCACHE_DIR/v1/events" && explained "${key:0:8}" && says 'stored as ' '-DN=8   was -DN=4'
 }
-check "A key is enough, of the journal or of a result." by_key
+check "A key is enough, of the record or of a result." by_key
 ambiguous() {
 	local requests=() digit i
 	for i in {1..17}; do requests+=("{\"options\": [\"-DN=$i\"]}"); done # more than there are digits
@@ -129,36 +127,18 @@ hostile() {
 check "Bytes that command a terminal do not reach one." hostile
 
 unreadable() {
-	fresh_cache && compile '{}' && printf 'garbage' >>"$NVRTCCACHE_DIR/v1/journal" && compile '{"options": ["-DN=5"]}' && explained --last 9 --json && is 'len(told)' 2
+	fresh_cache && compile '{}' && printf 'garbage' >>"$NVRTCCACHE_DIR/v1/events" && compile '{"options": ["-DN=5"]}' && explained --last 9 --json && is 'len(told)' 2
 }
-check "Damaged records of the journal are skipped." unreadable
-# Builds before 0.1.0 wrote records that were not text.
-earlier_format() {
-	fresh_cache && compile '{}' && printf 'NVCJRNAL\1' >"$NVRTCCACHE_DIR/v1/journal" && compile '{"options": ["-DN=5"]}' '{"options": ["-DN=6"]}' && explained --last 9 --json && is 'len(told)' 2 &&
-		[ "$(cat "$NVRTCCACHE_DIR/v1/journal.old" | tr -d '\1')" = NVCJRNAL ]
-}
-check "A journal of the earlier format is put aside." earlier_format
+check "Damaged records are skipped." unreadable
 # Options with quotes, backslashes and bytes that are not UTF-8, and more of them than a record has room for.
-json_lines() {
+all_bytes() {
 	local options
 	options=$(printf ', "-DA_LONG_NAME_%04d=1"' {1..1200})
-	fresh_cache && compile '{}' '{"options": ["-DN=\"4\\n\udcff\u00fc\""]}' "{\"options\": [\"-DN=4\"$options]}" && compile '{"options": ["-DN=sizeof(__TIME__)"]}' &&
-		python3 - "$NVRTCCACHE_DIR/v1/journal" <<-'END'
-			import json, os, sys
-			text = open(sys.argv[1], "rb").read()
-			lines = text.split(b"\n")
-			assert lines.pop() == b"" and len(lines) == 4 and all(len(line) < 16384 and line.startswith(b'{"nvrtccache":1,') for line in lines)
-			told = [json.loads(line) for line in lines]
-			for one in told:
-			    facts = [(name, value) for fact in one["about"] for name, value in fact.items()]
-			    assert {"time_ns", "took", "pid", "outcome", "compiler", "version", "library", "reached", "key", "bytes", "cost", "wait", "result", "why", "detail", "refusal", "about", "cut"} <= one.keys(), one
-			    assert ("program", "a.cu") in facts and ("title", "NVRTC") in facts and ("part", "source") in facts, facts
-			    assert all(len(fact["digest"]) == 16 for fact in one["about"] if "part" in fact), facts
-			assert [one["outcome"] for one in told] == ["miss"] * 3 + ["not_kept"] and told[3]["reason"] == "time_macros", told
-			assert {"option": '-DN="4\\n\udcff\u00fc"'} in told[1]["about"] and [one["cut"] for one in told] == [False, False, True, False], told
-		END
+	fresh_cache && compile '{}' '{"options": ["-DN=\"4\\n\udcff\u00fc\""]}' "{\"options\": [\"-DN=4\"$options]}" && compile '{"options": ["-DN=sizeof(__TIME__)"]}' && "$COMMAND" clear >/dev/null &&
+		explained --last 4 --json && holds '[one["outcome"] for one in told] == ["not_kept"] + ["stored"] * 3 and told[0]["reason"] == "time_macros"' &&
+		holds '[one["cut"] for one in told] == [False, True, False, False] and {d["now"] for d in told[2]["differences"]} == {"-DN=\"4\\n\udcff\u00fc\""}'
 }
-check "Each line of the journal is JSON, and no byte of an option is lost." json_lines
+check "No byte of an option is lost, and a long request is cut." all_bytes
 if [ -c /dev/full ]; then
 	full() { "$COMMAND" explain --last >/dev/full 2>"$tmp/err"; [ $? = 1 ] && grep -q 'standard output' "$tmp/err"; }
 	check "Output that cannot be written is an error." full
@@ -168,14 +148,14 @@ fi
 
 read_only() {
 	local before
-	before=$(stat -c %s "$NVRTCCACHE_DIR/v1/journal")
-	NVRTCCACHE_READONLY=1 compile '{"options": ["-DN=77"]}' && [ "$(stat -c %s "$NVRTCCACHE_DIR/v1/journal")" = "$before" ]
+	before=$(stat -c %s "$NVRTCCACHE_DIR/v1/events")
+	NVRTCCACHE_READONLY=1 compile '{"options": ["-DN=77"]}' && [ "$(stat -c %s "$NVRTCCACHE_DIR/v1/events")" = "$before" ]
 }
 check "A cache that is only read has nothing noted." read_only
-off() { fresh_cache && NVRTCCACHE_DISABLE=1 compile '{}' && [ ! -e "$NVRTCCACHE_DIR/v1/journal" ]; }
-check "Nor has one that is off." off
-in_the_way() { fresh_cache && mkdir -p "$NVRTCCACHE_DIR/v1/journal" && chmod -R go-rwx "$NVRTCCACHE_DIR" && compile '{}' && [ "$(cat compiled) $(stat_of stores)" = '0 1' ]; }
-check "A directory in the journal's place does not prevent caching." in_the_way
+off() { fresh_cache && NVRTCCACHE_DISABLE=1 compile '{}' && [ "$(stat_of bypassed.disabled)" = 1 ] && gives 1 explain --last && grep -q 'no miss and no bypass is recorded' "$tmp/err"; }
+check "Calls of one that is off are only counted." off
+in_the_way() { fresh_cache && mkdir -p "$NVRTCCACHE_DIR/v1/events" && chmod -R go-rwx "$NVRTCCACHE_DIR" && compile '{}' && [ "$(cat compiled)" = 0 ] && "$COMMAND" stats --count --json | grep -q '"entries": 1'; }
+check "A directory in the record's place does not prevent caching." in_the_way
 forked() {
 	fresh_cache
 	cat >fork.py <<-'END'
@@ -202,5 +182,5 @@ forked() {
 }
 check "Children of a fork note theirs under their own ids." forked
 keeps_out() { "$COMMAND" prune --max-size 1G >/dev/null && "$COMMAND" clear >/dev/null && explained --last 9 && "$COMMAND" stats --count --json | grep -q '"entries": 0' && "$COMMAND" ls | grep -q 'has no entries$'; }
-check "Other commands leave the journal alone, and do not count it." keeps_out
+check "Other commands leave the record alone, and do not count it." keeps_out
 plan

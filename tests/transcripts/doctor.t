@@ -54,10 +54,10 @@ A copy of the library that ld.so ignored is a FAIL: a bare name that is in none 
   FAIL  LD_PRELOAD: ld.so ignored 'libnvrtccache.so', which it cannot find or load: 'nvrtccache env' prints a path that works
   FAIL  LD_PRELOAD: ld.so ignored '$TMP/nowhere/libnvrtccache.so', which it cannot find or load: 'nvrtccache env' prints a path that works
 
-A foreign file in the journal's place is reported.
-  $ (umask 077; mkdir cache/v1; echo 'somebody wrote this' >cache/v1/journal); fails
-  warn  $TMP/cache/v1/journal is not a journal, so nothing is recorded for 'nvrtccache explain'; remove it
-  $ rm cache/v1/journal; fails
+A foreign file in the record's place is reported.
+  $ (umask 077; mkdir cache/v1; echo 'somebody wrote this' >cache/v1/events); fails
+  warn  $TMP/cache/v1/events is not a record of this cache, so nothing is counted or recorded for 'nvrtccache explain'; remove it
+  $ rm cache/v1/events; fails
 
 A directory that is not used is a FAIL, with the reason.
   $ chmod 777 cache; fails

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # requires: env=$($TOP/scripts/nvrtc-env) && eval "$env" && [ -n "$NVRTC_LIB" ] && [ -e $LIBRARY ]
-explain: for each cause of a miss, with NVRTC, what it says. 53-explain has what JSON says of each difference, and the journal.
+explain: for each cause of a miss, with NVRTC, what it says. 53-explain has what JSON says of each difference, and the record.
 
 A host does what JSON asks for, and prints what the compilation returned if that is no success.
   $ export LD_LIBRARY_PATH=$RUN_PATH NVRTC=$NVRTC_LIB/$NVRTC_SONAME

@@ -117,7 +117,7 @@ A call without a cache is in the log and in the trace all the same; nothing is w
   $ sed '$s/,$/]/' off.json | json '[(e["cat"], e["args"]["reason"], e["args"]["options"], e["dur"] > 0) for e in told if e["ph"] == "X"]'
   [('bypassed', 'disabled', '-arch=sm_90', True)]
   $ find off -type f
-  off/v1/stats/?? (glob)
+  off/v1/events
   off/CACHEDIR.TAG
 
 So are calls of libNVVM.
@@ -188,12 +188,14 @@ stats --zero changes nothing where the cache is read-only.
   Hits             1 (100.0 %)
 
 Counts of an earlier build are started anew.
-  $ python3 - both/v1/stats/* <<'EOF'
-  > import struct, sys
-  > for name in sys.argv[1:]:  # a file of another format
-  >     with open(name, "r+b") as file:
-  >         file.seek(8)
-  >         file.write(struct.pack("<I", 1))
+  $ python3 - both/v1/events <<'EOF'
+  > import sys
+  > events = bytearray(open(sys.argv[1], "rb").read())
+  > at = events.find(b"NVCEVENT")
+  > while at >= 0:  # the number of another list of counters
+  >     events[at + 24] ^= 1
+  >     at = events.find(b"NVCEVENT", at + 1)
+  > open(sys.argv[1], "wb").write(events)
   > EOF
   $ nvrtccache stats --json | json 'told["hits_disk"], told["since"]'
   (0, None)

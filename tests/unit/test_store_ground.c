@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* store: a cache is not created where it was not asked for */
-#include "cache/counters.h"
-#include "cache/directory.h"
+#include "cache/events.h"
 #include "store_fixture.h"
 
 TestSuite(store_ground, .init = fixture_open, .fini = fixture_close);
 
 static bool go_to(const char *jail)
 {
+	static struct directory directory;
+
+	directory.path = fixture.root;
+	events_open(&directory, EVENTS_WRITABLE, getpid());
 	counters_add(COUNTER_TOTAL_misses, 1);
 	return chroot(jail) == 0 && chdir("/") == 0;
 }
@@ -18,9 +21,9 @@ Store_test(store_ground, is_not_created_after_a_chroot)
 
 	cr_assert_eq(mkdir(jail, 0700), 0);
 	directory_settle(fixture.root, 0, false);
-	/* counters are written at exit */
+	/* counts are recorded at exit */
 	expect_in_child(go_to(jail), fixture_put(fixture.store, 1) == -ENXIO &&
-	                                 counters_flush(fixture.root, COUNTERS_WRITABLE, COUNTERS_NOW) == -ENXIO &&
+	                                 events_tell_counts(EVENTS_NOW) == -ENXIO &&
 	                                 fixture_get(fixture.store, 1) == -ENOENT);
 	cr_expect_eq(rmdir(jail), 0, "something was made in it");
 	cr_expect_eq(fixture_put(fixture.store, 1), 0, "who has not gone");

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * States of a count:
+ *
+ *     counted --taken for a record--> recorded
+ *        ^----the write fails: given back, for the next record
+ *        \--fork: the child starts from zero
+ *
+ * A worker may end without running our destructor (_exit, SIGTERM, the end of a pool), so hits must be recorded before
+ * that. Each of the first PROMPT_HITS hits has a record of its own, because a worker on a busy machine may need its
+ * first second for a few hits. Then, until the process is a second old, counts are recorded once per tick of the coarse
+ * clock, so that a loop of hits in memory costs at most one record of some microseconds per tick. After that they are
+ * recorded once a second.
+ *
+ * If the host has removed the directory since the first record, none creates it again (after chroot nothing does: see
+ * directory_settle()). If there is nothing to record at exit, no system call is made, because a sandbox that the host
+ * has entered meanwhile (seccomp) may kill a process for it.
+ */
+#include "cache/events.h"
+
+#include "cache/calls.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+
+#define PERIOD_NS   INT64_C(1000000000)
+#define PROMPT_HITS 256
+
+static struct directory where; /* written before there are threads that record */
+static enum events_access access_wanted;
+static _Atomic pid_t owner;
+static _Atomic int64_t began_ns; /* CLOCK_MONOTONIC_COARSE at the first record that was tried; 0: none yet */
+static _Atomic int64_t tried_ns; /* the same clock at the last record that was tried */
+static _Atomic uint64_t tries;
+static atomic_bool failed; /* the last record could not be written */
+static atomic_bool wrote;  /* a record was written, so the directory existed or was created */
+
+void events_open(const struct directory *directory, enum events_access access, pid_t process)
+{
+	where = *directory;
+	access_wanted = access;
+	atomic_store_explicit(&owner, process, memory_order_relaxed);
+}
+
+static void begin_anew(pid_t process)
+{
+	atomic_store_explicit(&began_ns, 0, memory_order_relaxed);
+	atomic_store_explicit(&tries, 0, memory_order_relaxed);
+	atomic_store_explicit(&wrote, false, memory_order_relaxed);
+	atomic_store_explicit(&owner, process, memory_order_relaxed);
+}
+
+void events_fork_child(void)
+{
+	counters_fork_child();
+	begin_anew(call_getpid());
+}
+
+static int64_t read_clock(clockid_t clock)
+{
+	struct timespec now = {0};
+
+	call_clock(clock, &now);
+	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+static bool is_due(void)
+{
+	int64_t now_ns = read_clock(CLOCK_MONOTONIC_COARSE);
+	int64_t first_ns = atomic_load_explicit(&began_ns, memory_order_relaxed);
+	int64_t last_ns = atomic_load_explicit(&tried_ns, memory_order_relaxed);
+
+	if (first_ns == 0 || now_ns - last_ns >= PERIOD_NS) {
+		return true;
+	}
+	if (atomic_load_explicit(&failed, memory_order_relaxed)) {
+		return false;
+	}
+	return atomic_load_explicit(&tries, memory_order_relaxed) < PROMPT_HITS ||
+	       (now_ns - first_ns < PERIOD_NS && now_ns != last_ns);
+}
+
+/* Returns whether the amounts are those of a single hit. After a hit, none of them can then be another process's. */
+static bool is_one_hit(const struct counters_amounts *amounts)
+{
+	uint64_t hits = 0;
+
+	for (size_t i = 0; i < amounts->count; i++) {
+		uint64_t counter = amounts->list[i].counter;
+
+		if (counter == COUNTER_TOTAL_hits_memory || counter == COUNTER_TOTAL_hits_disk) {
+			hits += amounts->list[i].amount;
+		} else if (counter == COUNTER_TOTAL_misses || counter == COUNTER_TOTAL_bypassed) {
+			return false;
+		}
+	}
+	return hits == 1;
+}
+
+/*
+ * Returns whether the amounts may be those of the process that this one was forked from. Atfork handlers do not run for
+ * _Fork, clone and vfork (glibc bug 17490).
+ */
+static bool is_inherited(const struct counters_amounts *amounts, enum events_when when)
+{
+	pid_t process;
+
+	if (when == EVENTS_WHEN_DUE && is_one_hit(amounts)) { /* spares the first hits a system call */
+		return false;
+	}
+	process = call_getpid();
+	if (atomic_load_explicit(&owner, memory_order_relaxed) == process) {
+		return false;
+	}
+	counters_fork_child();
+	begin_anew(process);
+	return true;
+}
+
+/* Writes the record with the counts that are not recorded yet. */
+static int write_record(const struct events_record *record, const struct counters_amounts *amounts)
+{
+	int64_t none = 0, now_ns = read_clock(CLOCK_MONOTONIC_COARSE);
+	int error;
+
+	(void)atomic_compare_exchange_strong(&began_ns, &none, now_ns);
+	atomic_store_explicit(&tried_ns, now_ns, memory_order_relaxed);
+	atomic_fetch_add_explicit(&tries, 1, memory_order_relaxed);
+	error = events_append(&where, record, amounts,
+	                      atomic_load_explicit(&wrote, memory_order_relaxed) ? EVENTS_FIND : EVENTS_MAKE);
+	if (error == 0) {
+		atomic_store_explicit(&wrote, true, memory_order_relaxed);
+	} else {
+		counters_give_back(amounts);
+	}
+	atomic_store_explicit(&failed, error != 0, memory_order_relaxed);
+	return error;
+}
+
+static int check_directory(void)
+{
+	return !where.path ? -ENXIO : where.path[0] != '/' ? -EINVAL : 0;
+}
+
+int events_tell(const struct events_record *record)
+{
+	struct counters_amounts amounts;
+	int error = check_directory();
+
+	if (error != 0 || access_wanted == EVENTS_READ_ONLY) {
+		return error;
+	}
+	counters_take(&amounts);
+	if (is_inherited(&amounts, EVENTS_NOW)) {
+		amounts.count = 0;
+	}
+	return write_record(record, &amounts);
+}
+
+int events_tell_counts(enum events_when when)
+{
+	struct events_record record = {.kind = EVENTS_COUNTS};
+	struct counters_amounts amounts;
+	int error = check_directory();
+
+	if (access_wanted == EVENTS_READ_ONLY || error != 0 || (when == EVENTS_WHEN_DUE && !is_due())) {
+		return error;
+	}
+	counters_take(&amounts);
+	if (amounts.count == 0 || is_inherited(&amounts, when)) {
+		return 0;
+	}
+	record.when_ns = (uint64_t)read_clock(CLOCK_REALTIME);
+	return write_record(&record, &amounts);
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * events: the record of what happened in all processes: counts, and each miss and bypass (docs/DESIGN.md E2, E3)
+ *
+ * Purpose: each miss and each bypassed call adds a record at once. Hits add records of their counts: each of the first
+ * 256 hits of a process one, then one per tick of the coarse clock (1 to 10 ms) until the process is a second old, then
+ * one a second. So a worker that ends by _exit or a signal in its first second loses none of the first 256 hits.
+ * Every record also contains the counts since the process's last record (cache/counters.h). `nvrtccache stats` and
+ * `explain` read the records; there are no other counters.
+ *
+ * Files: <directory>/v1/events, to which records are appended, each by one write, without a lock. A writer that finds
+ * more than EVENTS_ROLL bytes in it rolls it over:
+ *
+ *     events --rename--> events.old --its counts and newest calls are carried--> events.sums
+ *
+ * One process does so at a time, with a lock on the file that it tries once. events.sums is replaced first. It says
+ * which file it carries, so that a process that dies in between leaves nothing that is counted twice. A record that
+ * would make a file larger than EVENTS_BYTES is not written (when several processes append the last ones, the file may
+ * be that much larger). A writer that is stopped between its open and its write while the file is rolled over twice
+ * loses that record, so the second time is EVENTS_GRACE_NS after the first or later.
+ *
+ * A record has a length and a checksum. Readers skip bytes that are torn, damaged or of another list of counters, up to
+ * the next sound record. A record that cannot be written is lost, but not its counts: the next record contains them.
+ *
+ * Calling sequence: events_open() once; counters_add() and the like; events_tell() after each miss or bypass, and
+ * events_tell_counts() after each hit; EVENTS_NOW at exit. For readers: events_read(), events_free(). Threads: any.
+ * Fork: events_fork_child() in the child. Errors: negative errno values; -EPERM: not trusted.
+ */
+#ifndef CACHE_EVENTS_H
+#define CACHE_EVENTS_H
+
+#include "cache/counters.h"
+#include "cache/directory.h"
+
+#include <sys/types.h>
+
+#define EVENTS_BYTES        ((size_t)1 << 20)
+#define EVENTS_ROLL         (EVENTS_BYTES - ((size_t)256 << 10))
+#define EVENTS_RECORD_BYTES ((size_t)16 << 10)
+#define EVENTS_CARRIED      1000 /* calls that events.sums contains at most, in at most half of EVENTS_BYTES */
+#define EVENTS_GRACE_NS     INT64_C(100000000)
+
+#define EVENTS_MAGIC     "NVCEVENT" /* the first bytes of each record */
+#define EVENTS_NAME      "events"
+#define EVENTS_OLD_NAME  "events.old"
+#define EVENTS_SUMS_NAME "events.sums"
+#define EVENTS_NEW_NAME  "events.new" /* becomes events.sums */
+
+/* These numbers are in the files. */
+enum events_kind {
+	EVENTS_COUNTS, /* counts only */
+	EVENTS_SUMS,   /* the first record of events.sums: the counts of all earlier files */
+	EVENTS_ZERO,   /* the user has set the counts to zero: earlier counts are ignored */
+	EVENTS_STORED, /* a miss whose result was stored */
+	EVENTS_NOT_KEPT,
+	EVENTS_BYPASSED,
+	EVENTS_KINDS
+};
+
+/* What `detail` explains: why the call was not a hit. */
+enum events_why {
+	EVENTS_WHY_UNKNOWN, /* nothing: no entry was found */
+	EVENTS_WHY_STALE,   /* which dependency of an entry has changed */
+	EVENTS_WHY_UNFIT    /* why a valid entry was not served, or why no look-up was done */
+};
+
+struct events_text {
+	const void *bytes;
+	size_t size;
+};
+
+/* The members after `when_ns` belong to the last three kinds. */
+struct events_record {
+	enum events_kind kind;
+	uint64_t when_ns; /* CLOCK_REALTIME at the end of the call; of EVENTS_SUMS: when counting began */
+	uint64_t took_ns; /* the time from the beginning of the call to its end */
+	uint64_t cost_ns; /* the time that the compiler itself took */
+	uint32_t pid;
+	int32_t return_code;
+	enum counter reason; /* why the result was not cached, or the call bypassed the cache; else COUNTER_NONE */
+	enum events_why why;
+	unsigned agent; /* what the node's agent answered (enum agent_outcome) */
+	bool has_key;
+	bool is_cut; /* `about` lacks its last facts */
+	uint8_t key[ENTRY_KEY_BYTES];
+	struct events_text detail;
+	struct events_text refusal; /* what prevented caching: a file, a variable, a return code */
+	struct events_text about;   /* the request, for people (keygen/about.h) */
+	struct events_text amounts; /* read by events_add_amounts() */
+	struct events_text whole;   /* set by events_next(): the bytes of the record */
+};
+
+/* Bytes that the texts of a record may have together. */
+#define EVENTS_TEXT_BYTES (EVENTS_RECORD_BYTES - EVENTS_HEAD_BYTES)
+
+/* ---- this process (events.c) ---- */
+
+enum events_access { EVENTS_WRITABLE, EVENTS_READ_ONLY };
+enum events_when { EVENTS_WHEN_DUE, EVENTS_NOW };
+
+/*
+ * Sets the directory, which must stay valid. A missing directory is created by the first record, but not again after
+ * the host has removed it. EVENTS_READ_ONLY: nothing is written.
+ */
+void events_open(const struct directory *directory, enum events_access access, pid_t process);
+/* Adds a record of a miss or a bypass, with the counts that are not recorded yet. `amounts` and `whole` are ignored. */
+int events_tell(const struct events_record *record);
+/* Adds a record of the counts, if there are any and it is due. */
+int events_tell_counts(enum events_when when);
+void events_fork_child(void);
+
+/* ---- the file (events_file.c) ---- */
+
+enum events_want { EVENTS_FIND, EVENTS_MAKE };
+
+/* Appends a record. EVENTS_MAKE: a missing directory is created. -EFBIG: the file is full and cannot be rolled over. */
+int events_append(const struct directory *directory, const struct events_record *record,
+                  const struct counters_amounts *amounts, enum events_want want);
+/* Makes all counts zero for readers. */
+int events_zero(const struct directory *directory);
+/* Returns -EPERM if the file, or one that rolling over would replace, is not ours or not trusted. */
+int events_check(const struct directory *directory);
+
+/* ---- reading (events_read.c) ---- */
+
+/* Finds the first sound record at `*at` or later, and moves `*at` behind it. Texts point into `bytes`. */
+bool events_next(const void *bytes, size_t size, size_t *at, struct events_record *ret_record);
+/* Adds the counts of a record to `counts`, or resets them (EVENTS_ZERO). `since` is when counting began; 0: unknown. */
+void events_add_amounts(const struct events_record *record, uint64_t counts[COUNTER_COUNT], uint64_t *since_ns);
+
+struct events {
+	uint64_t counts[COUNTER_COUNT];
+	uint64_t since_ns;             /* when counting began, in nanoseconds since 1970; 0: nothing was counted */
+	struct events_record *records; /* of calls, oldest first; texts point into `bytes` */
+	size_t count;
+	void *bytes;
+	uint64_t old_id;     /* identifies events.old; 0: it has no records */
+	bool old_is_carried; /* events.sums contains it already, so it is not counted or listed */
+};
+
+/*
+ * Reads all files, or those that are not written any more (EVENTS_PAST). A missing directory has no records; files that
+ * are missing or not trusted count as empty.
+ */
+enum events_files { EVENTS_ALL, EVENTS_PAST };
+int events_read(const struct directory *directory, enum events_files files, struct events *ret_events);
+void events_free(struct events *events);
+
+/* ---- the bytes of a record ---- */
+
+/* Writes the part of a record before its texts, and returns its size. EVENTS_SUMS: `carried` is the id of a file. */
+#define EVENTS_HEAD_BYTES (128 + COUNTER_COUNT * sizeof(struct counters_amount))
+size_t events_spell(const struct events_record *record, const struct counters_amounts *amounts, uint64_t carried,
+                    uint8_t ret_head[EVENTS_HEAD_BYTES]);
+
+#endif

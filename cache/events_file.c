@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A record is appended by a few system calls if this process has already opened the file through trusted directories:
+ * it is opened by its whole path then, and must be the same file (device and inode) as before.
+ *
+ * Rolling over, under a lock on the file that has the name `events`:
+ *
+ *     read events.sums and events.old --> write events.new --> rename it to events.sums --> rename events to events.old
+ *
+ * If events.sums already carries events.old, another process died before the last step, and only that is done. Without
+ * locks (some network file systems have none) two processes may do this at once, and counts may be lost.
+ */
+#include "cache/calls.h"
+#include "cache/events.h"
+#include "cache/lock.h"
+#include "cache/output.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+
+#define CARRIED_BYTES (EVENTS_BYTES / 2)
+
+/* ---- rolling over ---- */
+
+static size_t add_bytes(uint8_t *bytes, size_t size, struct events_text text)
+{
+	memcpy(bytes + size, text.bytes, text.size);
+	return size + text.size;
+}
+
+/* Spells what events.sums contains: the counts of events.sums and events.old, and their newest calls. */
+static size_t spell_sums(const struct events *past, uint8_t ret_bytes[EVENTS_HEAD_BYTES + CARRIED_BYTES])
+{
+	const struct events_record sums = {.kind = EVENTS_SUMS, .when_ns = past->since_ns};
+	struct counters_amounts amounts = {.count = 0};
+	size_t first = past->count, room = CARRIED_BYTES, size;
+
+	for (size_t i = 0; i < COUNTER_COUNT; i++) {
+		if (past->counts[i] != 0) {
+			amounts.list[amounts.count++] = (struct counters_amount){i, past->counts[i]};
+		}
+	}
+	while (first > 0 && past->count - first < EVENTS_CARRIED && past->records[first - 1].whole.size <= room) {
+		room -= past->records[--first].whole.size;
+	}
+	size = events_spell(&sums, &amounts, past->old_id, ret_bytes);
+	while (first < past->count) {
+		size = add_bytes(ret_bytes, size, past->records[first++].whole);
+	}
+	return size;
+}
+
+/* Replaces events.sums. */
+static int write_sums(const struct directory *directory, int home, const struct events *past)
+{
+	uint8_t *bytes = malloc(EVENTS_HEAD_BYTES + CARRIED_BYTES);
+	int file = -1;
+	int error;
+
+	if (!bytes) {
+		return -ENOMEM;
+	}
+	(void)call_unlinkat(home, EVENTS_NEW_NAME, 0); /* of a process that was killed */
+	error = directory_open_file(directory, home, EVENTS_NEW_NAME, O_RDWR | O_CREAT, &file);
+	if (error == 0) {
+		error = output_at(file, 0, bytes, spell_sums(past, bytes));
+		call_close(file);
+	}
+	free(bytes);
+	return error == 0 && call_renameat(home, EVENTS_NEW_NAME, EVENTS_SUMS_NAME) < 0 ? -errno : error;
+}
+
+/* Returns whether the name is free, or that of a file of ours, which may be replaced. */
+static bool may_replace(const struct directory *directory, int home, const char *name)
+{
+	int file = -1;
+	int error = directory_open_file(directory, home, name, O_RDONLY, &file);
+	bool is_ours = error == -ENOENT || (error == 0 && directory_is_ours(file, EVENTS_MAGIC));
+
+	if (file >= 0) {
+		call_close(file);
+	}
+	return is_ours;
+}
+
+static int check_names(const struct directory *directory, int home)
+{
+	return may_replace(directory, home, EVENTS_NAME) && may_replace(directory, home, EVENTS_OLD_NAME) &&
+	               may_replace(directory, home, EVENTS_SUMS_NAME)
+	           ? 0
+	           : -EPERM;
+}
+
+int events_check(const struct directory *directory)
+{
+	int home = -1;
+	int error = directory_open(directory, DIRECTORY_REACH, &home);
+
+	if (error == 0) {
+		error = check_names(directory, home);
+		call_close(home);
+	}
+	return error == -ENOENT ? 0 : error;
+}
+
+static int roll_locked(const struct directory *directory, int home)
+{
+	struct events past;
+	int error = check_names(directory, home);
+
+	error = error ? error : events_read(directory, EVENTS_PAST, &past);
+	if (error != 0) {
+		return error;
+	}
+	if (past.old_id != 0 && !past.old_is_carried) {
+		error = write_sums(directory, home, &past);
+	}
+	events_free(&past);
+	return error == 0 && call_renameat(home, EVENTS_NAME, EVENTS_OLD_NAME) < 0 ? -errno : error;
+}
+
+/*
+ * Returns whether events.old has its name for EVENTS_GRACE_NS, so that no process is about to append to it. A rename
+ * sets the ctime.
+ */
+static bool is_ripe(int home)
+{
+	struct timespec now = {0};
+	struct stat found;
+	int64_t age_ns;
+
+	if (call_fstatat(home, EVENTS_OLD_NAME, &found, AT_SYMLINK_NOFOLLOW) < 0) {
+		return true;
+	}
+	call_clock(CLOCK_REALTIME, &now);
+	age_ns = (now.tv_sec - found.st_ctim.tv_sec) * INT64_C(1000000000) + now.tv_nsec - found.st_ctim.tv_nsec;
+	return age_ns < 0 || age_ns >= EVENTS_GRACE_NS;
+}
+
+/* Rolls the file over, unless another process does so or has just done so. */
+static int roll_over(const struct directory *directory)
+{
+	struct stat found, named;
+	int home = -1, file = -1;
+	int error = directory_open(directory, DIRECTORY_REACH, &home);
+
+	if (error != 0) {
+		return error;
+	}
+	error = directory_open_seen(directory, home, EVENTS_NAME, O_RDWR, &file, &found);
+	if (error == 0 && found.st_size > (off_t)EVENTS_ROLL && is_ripe(home) &&
+	    lock_bytes(file, LOCK_WHOLE, LOCK_ALONE, 0) != LOCK_HELD) {
+		bool is_newest =
+		    call_fstatat(home, EVENTS_NAME, &named, AT_SYMLINK_NOFOLLOW) == 0 && named.st_ino == found.st_ino;
+
+		error = is_newest ? roll_locked(directory, home) : 0;
+		lock_release_bytes(file, LOCK_WHOLE);
+	}
+	if (file >= 0) {
+		call_close(file);
+	}
+	call_close(home);
+	return error;
+}
+
+/* ---- appending ---- */
+
+/* The file to which this process appended last, after it was opened through trusted directories. */
+static struct {
+	_Atomic uint64_t device, inode, rights;
+} known;
+
+/* Owner and mode of the file. A second hard link would make another file of it. */
+static uint64_t rights_of(const struct stat *found)
+{
+	return (uint64_t)found->st_uid << 32 | found->st_mode | (uint64_t)(found->st_nlink > 1) << 31;
+}
+
+/* -EAGAIN: the path leads to another file, or to none. */
+static int open_known(const struct directory *directory, int *ret_file, struct stat *ret_found)
+{
+	static const char rest[] = "/" DIRECTORY_HOME "/" EVENTS_NAME;
+	char path[PATH_MAX];
+	size_t length = strlen(directory->path);
+	int file = -1;
+
+	if (length + sizeof(rest) > sizeof(path) || atomic_load_explicit(&known.inode, memory_order_relaxed) == 0) {
+		return -EAGAIN;
+	}
+	memcpy(path, directory->path, length);
+	memcpy(path + length, rest, sizeof(rest));
+	file = call_openat(AT_FDCWD, path, O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0);
+	if (file < 0) {
+		return -EAGAIN;
+	}
+	if (call_fstat(file, ret_found) < 0 ||
+	    ret_found->st_dev != atomic_load_explicit(&known.device, memory_order_relaxed) ||
+	    ret_found->st_ino != atomic_load_explicit(&known.inode, memory_order_relaxed) ||
+	    rights_of(ret_found) != atomic_load_explicit(&known.rights, memory_order_relaxed)) {
+		call_close(file);
+		return -EAGAIN;
+	}
+	*ret_file = file;
+	return 0;
+}
+
+static int open_trusted(const struct directory *directory, enum events_want want, int *ret_file, struct stat *ret_found)
+{
+	int home = -1;
+	int error = directory_open(directory, want == EVENTS_MAKE ? DIRECTORY_MAKE : DIRECTORY_REACH, &home);
+
+	if (error != 0) {
+		return error;
+	}
+	error = directory_open_seen(directory, home, EVENTS_NAME, O_RDWR | O_CREAT | O_APPEND, ret_file, ret_found);
+	call_close(home);
+	if (error == 0 && !directory_is_ours(*ret_file, EVENTS_MAGIC)) {
+		call_close(*ret_file);
+		return -EPERM;
+	}
+	if (error == 0) {
+		atomic_store_explicit(&known.device, ret_found->st_dev, memory_order_relaxed);
+		atomic_store_explicit(&known.inode, ret_found->st_ino, memory_order_relaxed);
+		atomic_store_explicit(&known.rights, rights_of(ret_found), memory_order_relaxed);
+	}
+	return error;
+}
+
+/* -EFBIG: the record has no room in the file. `ret_size`: the size of the file with the record. */
+static int append_once(const struct directory *directory, struct iovec *pieces, size_t size, enum events_want want,
+                       uint64_t *ret_size)
+{
+	struct stat found;
+	int file = -1;
+	int error = open_known(directory, &file, &found);
+
+	error = error ? open_trusted(directory, want, &file, &found) : 0;
+	if (error != 0) {
+		return error;
+	}
+	*ret_size = (uint64_t)found.st_size + size;
+	error = *ret_size > EVENTS_BYTES ? -EFBIG : output_pieces(file, pieces, 4, size);
+	call_close(file);
+	return error;
+}
+
+/* Returns a piece that is only read. */
+static struct iovec piece_of(struct events_text text)
+{
+	return (struct iovec){(void *)(uintptr_t)text.bytes, text.size};
+}
+
+int events_append(const struct directory *directory, const struct events_record *record,
+                  const struct counters_amounts *amounts, enum events_want want)
+{
+	uint8_t head[EVENTS_HEAD_BYTES];
+	size_t head_size = events_spell(record, amounts, 0, head);
+	struct iovec pieces[] = {
+	    {head, head_size}, piece_of(record->detail), piece_of(record->refusal), piece_of(record->about)};
+	size_t size = head_size + record->detail.size + record->refusal.size + record->about.size;
+	uint64_t new_size = 0;
+	int error = append_once(directory, pieces, size, want, &new_size);
+
+	if (new_size > EVENTS_ROLL) {
+		(void)roll_over(directory);
+	}
+	return new_size > EVENTS_BYTES ? append_once(directory, pieces, size, want, &new_size) : error;
+}
+
+int events_zero(const struct directory *directory)
+{
+	struct timespec now = {0};
+	struct events_record record = {.kind = EVENTS_ZERO};
+	const struct counters_amounts none = {.count = 0};
+	int error;
+
+	call_clock(CLOCK_REALTIME, &now);
+	record.when_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	error = events_append(directory, &record, &none, EVENTS_FIND);
+	return error == -ENOENT ? 0 : error; /* there is no directory, and so nothing to set to zero */
+}
