@@ -15,7 +15,10 @@ IFS=: read -r -a places <<<"$PATH"
 for ((i = ${#places[@]} - 1; i >= 0; i--)); do
 	[[ ${places[i]} == */ccache ]] || ln -sf "${places[i]}"/* "$tmp/bin/" 2>/dev/null # a compiler there looks for the next one
 done
-rm -f "$tmp/bin"/{strace,sudo,id,apt-get}
+rm -f "$tmp/bin"/{strace,sudo,id,apt-get,ldconfig} # ordinary users have no /sbin in PATH
+for tool in fakechroot faketime fish csh zsh lintian musl-gcc redis-server nginx; do
+	[ -e "$tmp/bin/$tool" ] || ln -s /bin/true "$tmp/bin/$tool"
+done
 cat >"$tmp/bin/id" <<'END'
 #!/bin/sh
 echo "${FAKE_UID:-1000}"
@@ -71,6 +74,11 @@ else
 	skip "At a terminal, sudo may ask; where it refuses, the command is shown." "no script(1) here"
 	skip "At a terminal, what sudo grants is installed." "no script(1) here"
 fi
+ln -sf /bin/true "$tmp/bin/strace"
+rm -f "$tmp/bin/fish"
+without_it() { set_up env PATH="$without" && grep -q 'install fish' "$tmp/said" && [ "$(tail -n 1 "$tmp/said")" = 'exit 0' ]; }
+check "What only single tests need is named, and done without." without_it
+ln -sf /bin/true "$tmp/bin/fish"
 rm -f "$tmp/bin/strace"
 by_root() { set_up env PATH="$without" FAKE_UID=0 && went_on; }
 check "Root installs what is missing." by_root
