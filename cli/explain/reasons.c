@@ -67,8 +67,9 @@ static const char *const words[COUNTER_COUNT] = {
         "The precompiled header is a file of the program, could not be made, or was made of other headers "
         "in memory, options or directories. Without --pch the result is cached.",
     [COUNTER_BYPASSED_bundled_headers] =
-        "--use-bundled-headers unpacked NVRTC's headers into its directory, or may not write there. Once "
-        "they are unpacked, compilations are cached.",
+        "--use-bundled-headers unpacked NVRTC's headers into its directory, may not write there, or uses a temporary "
+        "directory of this process, which no other process can use. With a lasting directory, compilations are cached "
+        "once the headers are unpacked.",
     [COUNTER_BYPASSED_logs] =
         "The requested log contains run times, or the driver's own cache leaves parts of it out. Leave "
         "out -time and -verbose.",

@@ -124,11 +124,8 @@ static bool add_directory(struct trace *trace, const char *path)
 	return trace_add(trace, &event) != NULL;
 }
 
-/*
- * Returns true for paths where mkdtemp() and the like create names, which are never used again. getenv() is as safe
- * here as in the compilation that has just ended, because the compilers call it too.
- */
-static bool is_temporary(const char *path, size_t size)
+/* getenv() is as safe here as in the compilation that has just ended, because the compilers call it too. */
+bool binding_temporary(const char *path, size_t size)
 {
 	const char *const directories[] = {"/tmp", "/var/tmp", getenv("TMPDIR")};
 
@@ -153,12 +150,12 @@ static bool is_short_lived(const struct request *request, const struct binding *
 
 	for (size_t i = 0; i < request->roots.count; i++) {
 		if ((all || binding->literal[i]) &&
-		    is_temporary(request->roots.root[i].text, request->roots.root[i].size)) {
+		    binding_temporary(request->roots.root[i].text, request->roots.root[i].size)) {
 			return true;
 		}
 	}
 	return cwd && (all || (!binding->input.cwd && trace_opened_any(binding->input.trace))) &&
-	       is_temporary(cwd, strlen(cwd));
+	       binding_temporary(cwd, strlen(cwd));
 }
 
 /*

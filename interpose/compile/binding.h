@@ -40,5 +40,7 @@ int binding_decide(const struct request *request, const struct observed *observe
  */
 int binding_enter(struct binding *binding, const struct request *request, struct observed *observed);
 void binding_free(struct binding *binding);
+/* Returns true for paths where mkdtemp() and the like create names, which are never used again. */
+bool binding_temporary(const char *path, size_t size);
 
 #endif

@@ -211,18 +211,21 @@ static int run_compile(const struct handle *handle, const struct call *call, enu
 
 /*
  * Reads the texts, and adds what earlier --pch compilations read. Refuses the result if NVRTC unpacked bundled headers,
- * which a hit would not do.
+ * which a hit would not do, or if only this process has them.
  */
 static enum counter complete_trace(struct handle *handle, const struct call *call, const struct request *request,
                                    struct trace *trace)
 {
+	const struct options *options = options_of(request);
 	uint32_t watched = atomic_load(&trace->tainted);
 
 	texts_read(handle, call, request, trace);
-	if (options_of(request)->pch && pch_complete(program_of(handle), call, watched, trace) != 0) {
+	if (options->pch && pch_complete(program_of(handle), call, watched, trace) != 0) {
 		return COUNTER_BYPASSED_precompiled_header;
 	}
-	return options_of(request)->bundle && (watched & TAINT_WRITE) ? COUNTER_BYPASSED_bundled_headers : COUNTER_NONE;
+	return options->bundle && ((watched & TAINT_WRITE) || describe_unpacked_here(options, trace))
+	               ? COUNTER_BYPASSED_bundled_headers
+	               : COUNTER_NONE;
 }
 
 /*

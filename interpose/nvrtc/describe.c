@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/nvrtc/describe.h"
 
+#include "interpose/compile/binding.h"
 #include "interpose/compile/runtime.h"
 #include "interpose/nvrtc/pch.h"
 #include "interpose/nvrtc/program.h"
 #include "interpose/nvrtc/request.h"
 #include "interpose/nvrtc/versions.h"
+#include "keygen/stamp.h"
 
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -24,6 +27,29 @@ static unsigned traits_of(const struct options *options)
 	return REQUEST_OPENS_FILES | (options_bind(options) ? REQUEST_BOUND : 0) |
 	       (options_exact(options) ? REQUEST_EXACT : 0) | (options->sticky & STICKY_SPLIT ? REQUEST_VARIES : 0) |
 	       (options->loose ? REQUEST_LOOSE : 0) | (options->ir ? REQUEST_SEALED : 0);
+}
+
+/* When this process first used a directory in which the headers had to be unpacked (stamp_now()); 0: never. */
+static _Atomic int64_t unpacked_ns;
+
+bool describe_unpacked_here(const struct options *options, const struct trace *trace)
+{
+	static const char marker[] = "/.nvrtc_headers_version";
+	int64_t since = atomic_load(&unpacked_ns);
+
+	if (since == 0 || !binding_temporary(options->bundle, strlen(options->bundle))) {
+		return false;
+	}
+	for (size_t i = 0; i < trace->count; i++) {
+		const struct trace_event *event = &trace->events[i];
+		size_t size = strlen(event->path);
+
+		if (event->kind == TRACE_OPEN && event->error == 0 && size >= sizeof(marker) &&
+		    strcmp(event->path + size - (sizeof(marker) - 1), marker) == 0) {
+			return event->stamp.mtime_ns >= since - STAMP_LATE_NS;
+		}
+	}
+	return false;
 }
 
 /*
@@ -50,6 +76,9 @@ static enum counter find_bundle(const struct options *options, struct request *r
 	memcpy(request->lock + size, name, sizeof(name));
 	descriptor = open(request->lock, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (descriptor < 0) {
+		int64_t never = 0;
+
+		(void)atomic_compare_exchange_strong(&unpacked_ns, &never, stamp_now());
 		return COUNTER_BYPASSED_bundled_headers;
 	}
 	/*

@@ -41,6 +41,18 @@ unpacks() { compile first --use-bundled-headers="$tmp/h" && [ "$(stat_of stores)
 check "The compile that unpacks the headers is not cached." unpacks
 names_option() { "$COMMAND" explain --last | grep -e --use-bundled-headers; }
 check "explain names the option." names_option
+of_this_process() {
+	local before
+	before=$(reason_of bundled_headers)
+	for n in 1 2; do
+		printf '%s\n' "=== Program $n." 'source <<' '#include <cuda_fp16.h>' "__global__ void k(__half *h) { *h = $n; }" END \
+			create "compile -arch=sm_90 -dlto --use-bundled-headers=$tmp/fleeting" all destroy
+	done >both.case
+	mkdir both.work
+	preloaded "$BUILD/tests/player" "$NVRTC_LIB/$NVRTC_SONAME" "$tmp/both.work" "$tmp/both.case" /dev/null 1 >both &&
+		[ "$(stat_of stores)" = 0 ] && [ "$(reason_of bundled_headers)" = $((before + 2)) ]
+}
+check "Nor is what the same process compiles with them: the next one unpacks them elsewhere." of_this_process
 settle
 check "The next one is stored." hits 0 compile second --use-bundled-headers="$tmp/h"
 check "Then it hits, and gives what NVRTC gives." as_without 1 --use-bundled-headers="$tmp/h"
