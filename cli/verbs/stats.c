@@ -243,6 +243,12 @@ static void print_table(const struct settings *settings, const struct counted *s
 	printf(ROW "%s\n", "Time saved", console_time(counts[COUNTER_TOTAL_saved_ns], text));
 	print_group("Bypassed", COUNTER_BYPASSED, counts);
 	print_group("Errors", COUNTER_ERRORS, counts);
+	if (shown->since == 0) {
+		puts(
+		    "No call of a compiler has reached the cache. What is linked statically (Warp) or runs as a "
+		    "process\n"
+		    "(nvcc, Triton's ptxas, cuTile) is not served: 'nvrtccache doctor -- PROGRAM' names what it uses.");
+	}
 }
 
 static int read_counts(const struct settings *settings, struct counted *ret_shown)

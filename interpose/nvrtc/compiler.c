@@ -224,8 +224,8 @@ static enum counter complete_trace(struct handle *handle, const struct call *cal
 		return COUNTER_BYPASSED_precompiled_header;
 	}
 	return options->bundle && ((watched & TAINT_WRITE) || describe_unpacked_here(options, trace))
-	               ? COUNTER_BYPASSED_bundled_headers
-	               : COUNTER_NONE;
+	           ? COUNTER_BYPASSED_bundled_headers
+	           : COUNTER_NONE;
 }
 
 /*
