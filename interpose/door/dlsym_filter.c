@@ -9,7 +9,9 @@
 #include "interpose/compilers.h"
 #include "interpose/door/doors.h"
 #include "interpose/elf/elf.h"
+#include "interpose/elf/loaded.h"
 #include "interpose/elf/loader.h"
+#include "interpose/elf/plain.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -78,15 +80,81 @@ static void *following_symbol(const char *name, const char *version, void *calle
 	return NULL;
 }
 
+/* ---- other hooks of dlsym ---- */
+
+struct hooks {
+	const char *name, *version;
+	const void *caller;
+	bool is_behind;     /* the walk has passed this library */
+	bool is_hidden;     /* a definition before this library hides its own */
+	bool called_behind; /* the caller's object comes behind this library */
+	int definitions;    /* of any version, behind this library */
+	uintptr_t found;
+};
+
+/* If a version is asked for, only a definition that has one counts, as for dlvsym. */
+static bool is_defined(const struct elf_object *object, const struct hooks *hooks, uintptr_t *ret_address)
+{
+	return elf_finds(object, hooks->name, hooks->version, ret_address) &&
+	       (!hooks->version || elf_symbol_version(object, hooks->name));
+}
+
+static int view_hook(const struct elf_object *object, void *context)
+{
+	struct hooks *hooks = context;
+	uintptr_t address;
+	bool is_caller;
+
+	if (is_ours(object->dynamic)) {
+		hooks->is_behind = true;
+		return 0;
+	}
+	if (!hooks->is_behind) {
+		hooks->is_hidden = is_defined(object, hooks, &address);
+		return hooks->is_hidden;
+	}
+	is_caller = elf_contains(object, (uintptr_t)hooks->caller);
+	hooks->called_behind = hooks->called_behind || is_caller;
+	if (!elf_finds(object, hooks->name, NULL, &address) || elf_is_copy(object)) {
+		return 0;
+	}
+	hooks->definitions++;
+	if (!hooks->found && !is_caller && is_defined(object, hooks, &address)) {
+		hooks->found = address;
+	}
+	return 0;
+}
+
+/*
+ * This library's dlsym forwards to the next one, which may be another hook's. If that hook looks up the real dlsym and
+ * gets this library's, the two call each other without end. So if there is a hook behind this library, an object behind
+ * it gets the first definition behind it that is not in that object itself. All others get this library's, so that what
+ * they look up is cached.
+ */
+static void *symbol_for_hook(void *handle, const char *name, const char *version, void *caller)
+{
+	struct hooks hooks = {.name = name, .version = version, .caller = caller};
+
+	if (!plain_equal(name, "dlsym") && !plain_equal(name, "dlvsym")) {
+		return NULL;
+	}
+	if (handle == RTLD_DEFAULT || handle == loaded_list()) {
+		(void)elf_each_object(view_hook, &hooks);
+	}
+	return !hooks.is_hidden && hooks.called_behind && hooks.definitions > 1 ? (void *)hooks.found : NULL;
+}
+
 struct dlsym_answer dlsym_filter(void *handle, const char *name, const char *version, void *caller,
                                  enum next_symbol_which which)
 {
 	const struct dlsym_answer not_ours = {NULL, 0};
 	int saved = errno;
-	void *address;
-
+	void *address = symbol_for_hook(handle, name, version, caller);
 	const struct compiler *compiler = compiler_of_name(name);
 
+	if (address) {
+		return (struct dlsym_answer){address, 1};
+	}
 	if (!compiler || !compiler->wants_door(name) || elf_another_copy_is_active()) {
 		return not_ours;
 	}

@@ -2,8 +2,9 @@
 /*
  * dlsym_filter: decides what the host's dlsym and dlvsym return (docs/DESIGN.md)
  *
- * Purpose: dlsym.S calls dlsym_filter() for every symbol that begins with 'n' or '_'; it decides in a few comparisons
- * whether the name is a compiler's. For all other names dlsym.S jumps to the next dlsym in load order (next_symbol.h).
+ * Purpose: dlsym.S calls dlsym_filter() for every symbol that begins with 'n', '_' or 'd'; it decides in a few
+ * comparisons whether the name is a compiler's, or dlsym's own. For all other names dlsym.S jumps to the next dlsym in
+ * load order (next_symbol.h).
  *
  * Rules: the real look-up is done once, with the host's handle. If it fails, the host gets that failure with the real
  * dlerror text. A name that the real library lacks stays NULL. There is no log, no allocation, no environment, no lock;
@@ -15,6 +16,9 @@
  * interposer. It may forward some of a compiler's functions and not others, so it gets doors too. The objects after the
  * caller are searched, and the result is used if the loader gives this library the same answer; otherwise the real
  * look-up runs.
+ *
+ * dlsym, dlvsym: another library that hooks these and comes behind this one must not get the functions of this library
+ * for the real ones, because they call its own (tests/integration/54-hooks.sh).
  */
 #ifndef INTERPOSE_DOOR_DLSYM_FILTER_H
 #define INTERPOSE_DOOR_DLSYM_FILTER_H

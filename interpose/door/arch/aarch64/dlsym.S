@@ -16,6 +16,8 @@
 	b.eq	2f
 	cmp	w9, #'_'
 	b.eq	2f
+	cmp	w9, #'d'
+	b.eq	2f
 1:	adrp	x16, next_symbol_functions
 	add	x16, x16, :lo12:next_symbol_functions
 	ldr	x16, [x16, #8*\which]

@@ -5,7 +5,7 @@
  * glibc resolves RTLD_NEXT and RTLD_DEFAULT by its caller's return address. So a call that this library does not answer
  * must reach the next dlsym in load order by a jump, with all registers unchanged. In C, for dlsym@GLIBC_2.34:
  *
- *	if (name begins with 'n' or '_') {
+ *	if (name begins with 'n', '_' or 'd') {
  *		struct dlsym_answer answer = dlsym_filter(handle, name, version or NULL, return_address, which);
  *		if (answer.handled)
  *			return answer.address;
@@ -35,6 +35,8 @@
 	cmpb	$'n', (%rsi)
 	je	2f
 	cmpb	$'_', (%rsi)
+	je	2f
+	cmpb	$'d', (%rsi)
 	je	2f
 1:	jmp	*next_symbol_functions+8*\which(%rip)
 2:	push	%rdi
