@@ -45,6 +45,7 @@ struct elf_import {
 	const char *name;
 	const char *version; /* NULL: unversioned */
 	void **slot;         /* NULL if the relocation type cannot be patched (ABS64 in data) */
+	void **place; /* the same, or data that the loader has filled with the address; NULL: with another value */
 	bool weak;
 	bool in_relro;
 };

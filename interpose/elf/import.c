@@ -113,9 +113,9 @@ static int each_relocation(const struct elf_object *object, const struct relocat
 			import.version = needed_version(object, object->versym[index] & 0x7fff);
 		}
 		/* If there is an addend, the slot does not contain the address of the function itself. */
-		if (type != RELOC_ABSOLUTE && (type == RELOC_SLOT || rela[i].r_addend == 0) &&
-		    slot % sizeof(void *) == 0) {
-			import.slot = (void **)slot;
+		if ((type == RELOC_SLOT || rela[i].r_addend == 0) && slot % sizeof(void *) == 0) {
+			import.place = (void **)slot;
+			import.slot = type == RELOC_ABSOLUTE ? NULL : import.place;
 		}
 		import.weak = ELF64_ST_BIND(symbol->st_info) == STB_WEAK;
 		import.in_relro = slot >= object->relro_start && slot < object->relro_end;

@@ -8,13 +8,12 @@
  * The plan is complete before the first slot is written, so a library is either patched completely or not changed.
  */
 #include "interpose/watch/watch.h"
+#include "interpose/elf/slots.h"
 #include "interpose/watch/imports.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 /* The table of imports.h and its look-up. */
 _Atomic(uintptr_t) imports_real[IMPORT_COUNT];
@@ -48,17 +47,11 @@ struct watch {
 	size_t count;
 };
 
-struct pages {
-	uintptr_t low, high;
-};
-
 struct plan {
-	const struct elf_object *object;
+	struct slots slots;
 	uintptr_t real[IMPORT_COUNT];
 	struct watch watch; /* what the library's slots will be */
 	size_t capacity;
-	struct pages constant, variable; /* pages of the slots in RELRO, and of the others */
-	struct pages relro;
 	const char *reason;
 };
 
@@ -114,9 +107,6 @@ const char *watch_obstacle(const struct elf_object *object)
 
 static int add_patch(struct plan *plan, const struct elf_import *import, uintptr_t replacement)
 {
-	struct pages *pages = import->in_relro ? &plan->constant : &plan->variable;
-	uintptr_t at = (uintptr_t)import->slot;
-
 	if (plan->watch.count == plan->capacity) {
 		size_t capacity = plan->capacity ? 2 * plan->capacity : 64;
 		struct patch *patches = realloc(plan->watch.patches, capacity * sizeof(*patches));
@@ -128,12 +118,7 @@ static int add_patch(struct plan *plan, const struct elf_import *import, uintptr
 		plan->capacity = capacity;
 	}
 	plan->watch.patches[plan->watch.count++] = (struct patch){(_Atomic(uintptr_t) *)import->slot, replacement};
-	if (pages->high == 0 || at < pages->low) {
-		pages->low = at;
-	}
-	if (at + sizeof(void *) > pages->high) {
-		pages->high = at + sizeof(void *);
-	}
+	slots_add(&plan->slots, import);
 	return 0;
 }
 
@@ -149,7 +134,7 @@ static int plan_import(const struct elf_import *import, void *context)
 		return -ENOTSUP;
 	}
 	if (!entry || !entry->replacement) {
-		return arithmetic_add(&plan->watch.arithmetic, plan->object, import, &replacement) ==
+		return arithmetic_add(&plan->watch.arithmetic, plan->slots.object, import, &replacement) ==
 		               ARITHMETIC_REDIRECTED
 		           ? add_patch(plan, import, replacement)
 		           : 0;
@@ -170,52 +155,6 @@ static int plan_import(const struct elf_import *import, void *context)
 	}
 	plan->real[id] = real;
 	return add_patch(plan, import, (uintptr_t)*entry->replacement);
-}
-
-static void round_pages(struct pages *pages, uintptr_t page)
-{
-	pages->low &= ~(page - 1);
-	pages->high = (pages->high + page - 1) & ~(page - 1);
-}
-
-static int protect_pages(const struct pages *pages, int protection)
-{
-	if (pages->low >= pages->high) {
-		return 0;
-	}
-	return mprotect((void *)pages->low, pages->high - pages->low, protection) == 0 ? 0 : -EPERM;
-}
-
-/*
- * Makes the slots' pages writable. Pages outside RELRO are writable already, unless a tool protected more than the
- * loader does. The loader protects only whole pages of RELRO, so both ends are rounded down.
- */
-static int unprotect_slots(struct plan *plan)
-{
-	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-	int error;
-
-	plan->relro.low = plan->object->relro_start & ~(page - 1);
-	plan->relro.high = plan->object->relro_end & ~(page - 1);
-	round_pages(&plan->variable, page);
-	round_pages(&plan->constant, page);
-	if (plan->constant.high > plan->relro.high) {
-		plan->constant.high = plan->relro.high;
-	}
-	error = protect_pages(&plan->constant, PROT_READ | PROT_WRITE);
-	return error ? error : protect_pages(&plan->variable, PROT_READ | PROT_WRITE);
-}
-
-static bool pages_overlap(const struct pages *one, const struct pages *other)
-{
-	return one->low < other->high && other->low < one->high;
-}
-
-static void protect_again(const struct plan *plan)
-{
-	if (pages_overlap(&plan->constant, &plan->relro) || pages_overlap(&plan->variable, &plan->relro)) {
-		protect_pages(&plan->relro, PROT_READ);
-	}
 }
 
 /*
@@ -246,10 +185,10 @@ static void store_slots(const struct watch *watch)
 /* Makes the plan. `ret_reason`: what prevents it, if that is known. */
 static int make_plan(struct plan *plan, const char **ret_reason)
 {
-	int error = elf_each_needed(plan->object, is_known_library, &plan->reason);
+	int error = elf_each_needed(plan->slots.object, is_known_library, &plan->reason);
 
 	if (error == 0) {
-		error = elf_each_import(plan->object, plan_import, plan);
+		error = elf_each_import(plan->slots.object, plan_import, plan);
 	}
 	if (error == -ENOTSUP) {
 		*ret_reason = plan->reason;
@@ -273,16 +212,16 @@ int watch_patch(const struct elf_object *object, watch_resolver *resolve, struct
 	int error = -ENOMEM;
 
 	if (plan && watch) {
-		plan->object = object;
+		plan->slots.object = object;
 		plan->watch.arithmetic.resolve = resolve;
 		error = make_plan(plan, ret_reason);
 	}
 	if (error == 0) {
-		error = unprotect_slots(plan);
+		error = slots_open(&plan->slots);
 		if (error == 0) {
 			store_slots(&plan->watch);
 		}
-		protect_again(plan);
+		slots_close(&plan->slots);
 	}
 	if (error == 0) {
 		*watch = plan->watch;
