@@ -42,17 +42,16 @@ void counters_add(enum counter counter, uint64_t amount)
 	atomic_fetch_add_explicit(&unrecorded[counter], amount, memory_order_relaxed);
 }
 
-/* Counts the reason in the group whose first reason is `disabled`. */
+/* Counts the reason in the group whose first reason is `disabled`, and an error in its own group too. */
 static void add_reason(enum counter_group of, enum counter reason, enum counter disabled, enum counter sum)
 {
-	const enum counter error = (enum counter)(disabled + (COUNTER_BYPASSED_failed - COUNTER_BYPASSED_disabled));
+	enum counter known = reason;
 
-	if (counter_group(reason) == COUNTER_BYPASSED) {
-		counters_add((enum counter)(disabled + (reason - COUNTER_BYPASSED_disabled)), 1);
-	} else {
+	if (counter_group(reason) == COUNTER_ERRORS) {
 		counters_add(reason, 1);
-		counters_add(error, 1);
+		known = (enum counter)(reason - COUNTER_ERRORS_directory + COUNTER_BYPASSED_directory);
 	}
+	counters_add((enum counter)(known - COUNTER_BYPASSED_disabled + disabled), 1);
 	counters_add(sum, 1);
 	if (of != COUNTER_NOTHING) {
 		counters_add(counter_share(of, sum), 1);

@@ -17,9 +17,9 @@
 /*
  * X(group, name). Groups: TOTAL (a number in the JSON object); NOT_KEPT (misses whose result was not stored), BYPASSED
  * (bypassed calls, which are not misses) and ERRORS (objects name -> count); and one for each compiler (an object of
- * "compilers"). Every reason is in both groups NOT_KEPT and BYPASSED. Callers pass the one of BYPASSED, and
- * counters_not_kept() or counters_bypassed() selects the group in which it is counted. If an error is the reason, the
- * error is counted, and "failed" in that group.
+ * "compilers"). Every reason is in both groups NOT_KEPT and BYPASSED. Callers pass the one of BYPASSED or ERRORS, and
+ * counters_not_kept() or counters_bypassed() selects the group in which it is counted. An error that is a reason is
+ * also counted in ERRORS.
  */
 #define COUNTERS_OF_EACH(X, group)                   \
 	X(group, hits_memory)                        \
@@ -79,25 +79,27 @@
 	X(group, precompiled_header) /* B11 */                                                                      \
 	X(group, bundled_headers)    /* --use-bundled-headers unpacked them, or cannot lock their directory */      \
 	X(group, logs)               /* the log tells run times, or lacks what the driver's own cache leaves out */ \
-	X(group, private_functions)  /* the host looked up functions that lead around the cache (F6) */             \
-	X(group, failed)             /* an error; it is counted there too */
+	X(group, private_functions)  /* the host looked up functions that lead around the cache (F6) */
 
-#define COUNTERS_OF_ERRORS(X)                                                 \
-	X(ERRORS, directory) /* cannot be made, opened or searched */         \
-	X(ERRORS, untrusted) /* others may write the root or an entry (C5) */ \
-	X(ERRORS, damaged)   /* entries that failed a check */                \
-	X(ERRORS, read)                                                       \
-	X(ERRORS, write)                                                      \
-	X(ERRORS, no_space)                                                   \
-	X(ERRORS, memory)                                                     \
-	X(ERRORS, mismatch) /* NVRTCCACHE_VERIFY found a difference */        \
-	X(ERRORS, internal)
+#define COUNTERS_OF_ERRORS(X, group)                                         \
+	X(group, directory) /* cannot be made, opened or searched */         \
+	X(group, untrusted) /* others may write the root or an entry (C5) */ \
+	X(group, damaged)   /* entries that failed a check */                \
+	X(group, read)                                                       \
+	X(group, write)                                                      \
+	X(group, no_space)                                                   \
+	X(group, memory)                                                     \
+	X(group, mismatch) /* NVRTCCACHE_VERIFY found a difference */        \
+	X(group, internal)
 
 #define COUNTERS(X)                      \
 	COUNTERS_OF_ALL(X)               \
 	COUNTERS_OF_REASONS(X, NOT_KEPT) \
+	COUNTERS_OF_ERRORS(X, NOT_KEPT)  \
 	COUNTERS_OF_REASONS(X, BYPASSED) \
-	COUNTERS_OF_ERRORS(X) COUNTERS_OF_EACH(X, NVRTC) COUNTERS_OF_EACH(X, NVJITLINK) COUNTERS_OF_EACH(X, NVVM)
+	COUNTERS_OF_ERRORS(X, BYPASSED)  \
+	COUNTERS_OF_ERRORS(X, ERRORS)    \
+	COUNTERS_OF_EACH(X, NVRTC) COUNTERS_OF_EACH(X, NVJITLINK) COUNTERS_OF_EACH(X, NVVM)
 
 enum counter {
 	COUNTER_NONE, /* no counter; no reason, if a counter is passed as a reason */

@@ -11,7 +11,7 @@ static const struct {
 	const char *text;
 } texts[] = {
     /* the trust checks return EPERM; system calls may return it for other reasons */
-    {EPERM, "not used, because others can write to it"},
+    {EPERM, "not used, because it belongs to another user or others can write to it"},
     {EBADMSG, "damaged"},
     {ENOENT, "no such file or directory"},
     {EIO, "input/output error"},

@@ -256,26 +256,28 @@ static int build_entry(const struct handle *handle, struct attempt *attempt, str
 }
 
 /* Stores the entry in memory and in the directory. Returns COUNTER_NONE, or why other processes will not find it. */
-static enum counter store_entry(const struct finding *finding, struct entry *entry, enum compile_lock_outcome *outcome)
+static enum counter store_entry(struct attempt *attempt, struct entry *entry)
 {
 	const struct runtime *runtime = runtime_get();
+	const struct finding *finding = &attempt->finding;
 	char text[ERROR_TEXT_BYTES];
 	int error;
 
 	if (runtime->memory) {
 		memory_put(runtime->memory, finding->fingerprint.low, finding->fingerprint.high, entry);
-		*outcome = COMPILE_LOCK_KEPT_HERE;
+		attempt->outcome = COMPILE_LOCK_KEPT_HERE;
 	}
 	if (!runtime->store) {
 		return COUNTER_BYPASSED_no_directory;
 	}
 	error = store_put(runtime->store, entry);
 	if (error != 0) {
-		log_write(LOG_WARNING, "cannot store the entry: %s: %s", runtime->settings.directory,
-		          error_text(error, text));
+		event_explain_refusal(attempt->event, "the entry cannot be stored: %s: %s", runtime->settings.directory,
+		                      error_text(error, text));
+		log_write(LOG_WARNING, "%s", attempt->event->refusal);
 		return runtime_error_counter(error, COUNTER_ERRORS_write);
 	}
-	*outcome = COMPILE_LOCK_KEPT;
+	attempt->outcome = COMPILE_LOCK_KEPT;
 	counters_add(COUNTER_TOTAL_evictions, store_take_evictions(runtime->store));
 	fetch_tell_agent(&finding->key);
 	return COUNTER_NONE;
@@ -322,8 +324,7 @@ struct entry *admit_result(struct handle *handle, const struct call *call, struc
 	if (reason == COUNTER_NONE) {
 		int error = build_entry(handle, attempt, &entry);
 
-		reason =
-		    error == 0 ? store_entry(&attempt->finding, entry, &attempt->outcome) : build_error_reason(error);
+		reason = error == 0 ? store_entry(attempt, entry) : build_error_reason(error);
 	}
 	if (reason == COUNTER_BYPASSED_return_code) {
 		explain_code(compiler, attempt->observed.return_code, event);

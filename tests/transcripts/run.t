@@ -130,7 +130,7 @@ The library names in its log, once, what is unknown, refused or cannot be used.
   nvrtccache[*]: NVRTCCACHE_MAXSIZE: unknown variable (did you mean 'NVRTCCACHE_MAX_SIZE'?) (glob)
   nvrtccache[*]: NVRTCCACHE_TRACE: '$TMP/nowhere/trace' cannot be used: no such file or directory (glob)
   nvrtccache[*]: NVRTCCACHE_LOWER: '$TMP/nowhere' cannot be used: no such file or directory (glob)
-  nvrtccache[*]: NVRTCCACHE_LOWER: '$TMP/others' cannot be used: not used, because others can write to it (glob)
+  nvrtccache[*]: NVRTCCACHE_LOWER: '$TMP/others' cannot be used: not used, because it belongs to another user or others can write to it (glob)
 
 It does not for processes that have nothing to compile, and never on a stderr that nobody has asked for.
 # requires: [ -x $LINKED ]
