@@ -86,7 +86,7 @@ static void add_explanation(struct json *json, const struct explanation *explana
 	static const char *const causes[] = {
 	    [CAUSE_UNKNOWN] = "unknown", [CAUSE_BROUGHT] = "brought",     [CAUSE_PASSED] = "bypassed",
 	    [CAUSE_STALE] = "stale",     [CAUSE_UNFIT] = "unfit",         [CAUSE_GONE] = "gone",
-	    [CAUSE_FIRST] = "first",     [CAUSE_DIFFERENT] = "different",
+	    [CAUSE_FIRST] = "first",     [CAUSE_DIFFERENT] = "different", [CAUSE_REFUSED] = "refused",
 	};
 	static const char *const places[] = {
 	    [CLOSEST_CACHED] = "kept", [CLOSEST_BELOW] = "kept_below", [CLOSEST_GONE] = "gone"};
@@ -97,6 +97,7 @@ static void add_explanation(struct json *json, const struct explanation *explana
 	const struct closest *closest = &explanation->closest;
 	enum counter reason = record->reason;
 	bool is_asked = record->agent != AGENT_FETCH_NOT_ASKED, has_reason = reason != COUNTER_NONE;
+	bool is_refused = explanation->cause == CAUSE_REFUSED;
 
 	json_begin_object(json, NULL);
 	json_string(json, "outcome", outcomes[record->kind]);
@@ -110,6 +111,7 @@ static void add_explanation(struct json *json, const struct explanation *explana
 	span_json_filled(json, "detail", span_of_record(record->detail));
 	span_json_filled(json, "refusal", span_of_record(record->refusal));
 	json_string(json, "agent", is_asked ? agent_outcome_name((enum agent_outcome)record->agent) : NULL);
+	json_string(json, "before", is_refused ? counter_name(explanation->earlier->reason) : NULL);
 	add_key(json, "key", record->has_key ? record->key : NULL);
 	add_key(json, "nearest", closest->place != CLOSEST_NOWHERE ? closest->key : NULL);
 	json_string(json, "nearest_is", places[closest->place]);

@@ -210,20 +210,29 @@ static void read_request(const struct settings *settings, struct explanation *ex
 
 /* ---- the cause ---- */
 
-/* Returns the last time before the record at which the same key was stored; 0: there is no such record. */
-static uint64_t find_stored(const struct events *events, const struct events_record *record)
+/* Returns whether both calls asked for the same. A request without a key is compared by what people can know of it. */
+static bool is_same_request(const struct events_record *record, const struct events_record *other)
 {
-	uint64_t when = 0;
+	if (record->has_key || other->has_key) {
+		return record->has_key && other->has_key && memcmp(record->key, other->key, ENTRY_KEY_BYTES) == 0;
+	}
+	return record->about.size > 0 && span_equal(span_of_record(record->about), span_of_record(other->about));
+}
+
+/* Returns the last miss before the record that had the same request; NULL: there is no such record. */
+static const struct events_record *find_earlier(const struct events *events, const struct events_record *record)
+{
+	const struct events_record *found = NULL;
 
 	for (size_t i = 0; i < events->count; i++) {
 		const struct events_record *other = &events->records[i];
 
-		if (other->kind == EVENTS_STORED && other->has_key && other->when_ns < record->when_ns &&
-		    other->when_ns > when && memcmp(other->key, record->key, ENTRY_KEY_BYTES) == 0) {
-			when = other->when_ns;
+		if (other->kind != EVENTS_BYPASSED && other->when_ns < record->when_ns &&
+		    (!found || other->when_ns > found->when_ns) && is_same_request(record, other)) {
+			found = other;
 		}
 	}
-	return when;
+	return found;
 }
 
 static enum cause find_cause(const struct events *events, struct explanation *explanation)
@@ -244,9 +253,9 @@ static enum cause find_cause(const struct events *events, struct explanation *ex
 		return CAUSE_BROUGHT;
 	}
 	/* the record has a limited size, so an entry that was removed long ago counts as never stored */
-	explanation->stored_ns = record->has_key ? find_stored(events, record) : 0;
-	if (explanation->stored_ns != 0) {
-		return CAUSE_GONE;
+	explanation->earlier = find_earlier(events, record);
+	if (explanation->earlier) {
+		return explanation->earlier->kind == EVENTS_STORED ? CAUSE_GONE : CAUSE_REFUSED;
 	}
 	if (!explanation->is_comparable) {
 		return CAUSE_UNKNOWN;

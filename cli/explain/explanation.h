@@ -31,6 +31,7 @@ enum cause {
 	CAUSE_STALE,     /* an entry was found, but one of its dependencies has changed */
 	CAUSE_UNFIT,     /* an entry was not used or not looked up, for the reason in the record's detail */
 	CAUSE_GONE,      /* an entry existed and was removed */
+	CAUSE_REFUSED,   /* the same request was compiled before, and its result was not cached */
 	CAUSE_DIFFERENT, /* the request differs from the closest cached entry */
 	CAUSE_FIRST      /* no comparable entry existed before */
 };
@@ -57,8 +58,8 @@ struct explanation {
 	struct request nearest;         /* the request of the closest entry */
 	struct differences differences; /* from that request; of a stale entry: -I with other directories */
 	enum cause cause;
-	uint64_t stored_ns;               /* CAUSE_GONE */
-	struct span moved_now, moved_was; /* CAUSE_STALE: the directories of a path-dependent entry */
+	const struct events_record *earlier; /* CAUSE_GONE, CAUSE_REFUSED: the last call with the same request */
+	struct span moved_now, moved_was;    /* CAUSE_STALE: the directories of a path-dependent entry */
 };
 
 int explanations_make(const struct settings *settings, const struct events *events, const struct events_record *records,

@@ -28,14 +28,14 @@ static const char *spell_when(uint64_t when_ns, char ret_text[WHEN_BYTES])
 	return ret_text;
 }
 
-/* Returns how much older the closest entry is, in the largest unit of which there are at least two. */
-static const char *spell_distance(const struct explanation *explanation, char ret_text[WHEN_BYTES])
+/* Returns how much earlier than the call that was, in the largest unit of which there are at least two. */
+static const char *spell_distance(const struct explanation *explanation, uint64_t before, char ret_text[WHEN_BYTES])
 {
 	static const struct {
 		uint64_t seconds;
 		const char *unit;
 	} units[] = {{86400, "days"}, {3600, "h"}, {60, "min"}, {1, "s"}};
-	uint64_t when = explanation->record.when_ns, before = explanation->closest.created_ns;
+	uint64_t when = explanation->record.when_ns;
 	uint64_t seconds = when > before ? (when - before) / 1000000000 : 0;
 	size_t i = 0;
 
@@ -44,6 +44,14 @@ static const char *spell_distance(const struct explanation *explanation, char re
 	}
 	snprintf(ret_text, WHEN_BYTES, "%" PRIu64 " %s earlier", seconds / units[i].seconds, units[i].unit);
 	return ret_text;
+}
+
+/* Prints "too new". */
+static void print_reason(const struct events_record *record)
+{
+	for (const char *at = counter_name(record->reason); *at != '\0'; at++) {
+		putchar(*at == '_' ? ' ' : *at);
+	}
 }
 
 /* Prints the outcome in the first line. A bypassed call has neither key nor cost, because it was not looked up. */
@@ -60,9 +68,7 @@ static void print_outcome(const struct events_record *record)
 		return;
 	}
 	fputs(record->kind == EVENTS_NOT_KEPT ? ", NOT CACHED: " : "BYPASSED: ", stdout);
-	for (const char *at = counter_name(record->reason); *at != '\0'; at++) { /* too_new -> too new */
-		putchar(*at == '_' ? ' ' : *at);
-	}
+	print_reason(record);
 	putchar('\n');
 }
 
@@ -172,7 +178,8 @@ static void print_closest(const struct explanation *explanation)
 	char key[KEY_TEXT_BYTES], distance[WHEN_BYTES];
 
 	key_spell(explanation->closest.key, key);
-	printf("closest cached entry: %.*s, %s%s.", KEY_SHORT, key, spell_distance(explanation, distance), place);
+	printf("closest cached entry: %.*s, %s%s.", KEY_SHORT, key,
+	       spell_distance(explanation, explanation->closest.created_ns, distance), place);
 	print_sameness(explanation);
 	print_differences(explanation);
 	if (explanation->differences.count == 0) {
@@ -194,7 +201,7 @@ static void print_stale(const struct explanation *explanation)
 
 	fputs("the same request was cached before", stdout);
 	if (explanation->closest.has_same_key) {
-		printf(", %s", spell_distance(explanation, distance));
+		printf(", %s", spell_distance(explanation, explanation->closest.created_ns, distance));
 	}
 	puts(", and that entry is not valid here:");
 	if (was.bytes) {
@@ -204,6 +211,19 @@ static void print_stale(const struct explanation *explanation)
 	}
 	console_line("  %.*s", SPAN(explanation->record.detail));
 	print_differences(explanation);
+}
+
+/* Prints why the same request was not cached the last time. */
+static void print_refused(const struct explanation *explanation)
+{
+	const struct events_record *earlier = explanation->earlier;
+	char distance[WHEN_BYTES];
+
+	printf("the same request was compiled before, %s, and not cached: ",
+	       spell_distance(explanation, earlier->when_ns, distance));
+	print_reason(earlier);
+	console_print(stdout, earlier->refusal.size ? " (%.*s)" : "%.*s", SPAN(earlier->refusal));
+	putchar('\n');
 }
 
 void words_print(const struct explanation *explanation)
@@ -218,7 +238,10 @@ void words_print(const struct explanation *explanation)
 		break;
 	case CAUSE_GONE:
 		printf("cached at %s, and gone since (evicted, cleared, damaged, or no longer trusted)\n",
-		       spell_when(explanation->stored_ns, when));
+		       spell_when(explanation->earlier->when_ns, when));
+		break;
+	case CAUSE_REFUSED:
+		print_refused(explanation);
 		break;
 	case CAUSE_DIFFERENT:
 		print_closest(explanation);

@@ -87,6 +87,8 @@ bypassed() { # one handle, which is refused once
 }
 check "What was bypassed, and why." bypassed
 
+refused() { compile '{"options": ["-DN=sizeof(__TIME__)"]}' '{"options": ["-DN=sizeof(__TIME__)"]}' && last_is 'told["cause"], told["before"]' "('refused', 'time_macros')"; }
+check "The last refusal of the same request." refused
 several() { explained --last 5 --json && holds 'len(told) == 5 and told[0]["time"] >= told[4]["time"]'; }
 check "The last five are an array, the newest first." several
 joined() { explained --last=5 --json && holds 'len(told) == 5' && explained -jl2 && holds 'len(told) == 2' && gives 2 explain --last=0 && err_has "bad number '0'" && gives 2 explain --last=2 3; }

@@ -154,7 +154,7 @@ The closest entry is still reported after it is gone, as gone.
   closest cached entry: KEY, TIME earlier, and gone since. Same source, NVRTC.
     option  -DN=8   was -DN=4
   $ nvrtccache explain --json | diff before -
-  14c14
+  15c15
   <   "nearest_is": "kept",
   ---
   >   "nearest_is": "gone",
@@ -219,6 +219,12 @@ A time macro, and what allows it.
     The source or a header uses __DATE__, __TIME__ or __TIMESTAMP__, so the result depends on the time of compilation. NVRTCCACHE_SLOPPINESS=time_macros caches such results anyway.
   first time: no entry of this program or this source was cached before
 
+The next miss of a request that was not cached names the last refusal, with what it was about.
+  $ host "$T"; explain | tail -n 1
+  the same request was compiled before, TIME earlier, and not cached: time macros
+  $ fresh; old inc/h.h '#define M sizeof(__TIME__)'; host "$H" "$H"; explain | tail -n 1 | sed "s# $TMP/inc# inc#g"
+  the same request was compiled before, TIME earlier, and not cached: time macros (the file inc/h.h)
+
 What the compiler answered is called by its name, and so is an option that it refuses.
   $ fresh; host '{"options": ["--no-such-option"]}'; explain
   5
@@ -260,6 +266,9 @@ An option with process-wide effect.
   closest cached entry: KEY, TIME earlier. Same source, NVRTC.
     option  -DN=5   was -DN=4
     option  -restrict   is gone
+  $ host '{"options": ["-DN=5"]}'; explain
+  a.cu (PID, TIME)  MISS, compiled in TIME, stored as KEY
+  the same request was compiled before, TIME earlier, and not cached: sticky options
 
 A header that is too new, and one that asks for the time, by their names.
   $ fresh; old inc/h.h '#define M 1' $(soon); host "$H"; explain | shorter
