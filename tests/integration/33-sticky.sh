@@ -110,6 +110,13 @@ last_cached "$tmp/first" "$base -Xcudafe --display_error_number" "$base" "$base 
 check "After an uncleared option only compiles with the same option are cached." test \
 	"$(reason_of uncleared_options) $(stat_of stores)" = "2 2"
 fresh_cache
+stored=
+for process in 1 2 3 4; do
+	last_cached "$tmp/$process" "$base" "$base -Xcudafe --display_error_number" "$base -DONE" "$base -Xcudafe --no_warnings" "$base -DTWO"
+	stored="$stored $(stat_of stores)"
+done
+check "Each process caches more, up to the next uncleared option, until all are hits." test "$stored" = " 2 4 5 5"
+fresh_cache
 last_cached "$tmp/first" "$base --bogus -Xcudafe --display_error_number" "$base" "$base -DMORE"
 check "Options that NVRTC rejects have no lasting effect: later compiles are cached." test \
 	"$(reason_of uncleared_options) $(reason_of return_code) $(stat_of stores)" = "0 1 2"
