@@ -176,7 +176,7 @@ static enum engine_answer put_ours(struct upload *upload, const uint8_t *key, si
 	return answer;
 }
 
-/* A key that the engine refuses for lack of permission or space is dropped. If it did not answer, the key waits. */
+/* A key that the engine refuses is dropped. If the engine did not answer or is full, the key waits. */
 static void upload_key(struct upload *upload, const uint8_t *key)
 {
 	enum engine_answer answer = ENGINE_TOO_LARGE;
@@ -190,7 +190,7 @@ static void upload_key(struct upload *upload, const uint8_t *key)
 	if (answer == ENGINE_DONE) {
 		answer = put_ours(upload, key, theirs, found, &seen);
 	}
-	if (answer == ENGINE_REFUSED || answer == ENGINE_FULL || answer == ENGINE_UNSUITED) {
+	if (answer == ENGINE_REFUSED || answer == ENGINE_UNSUITED) {
 		service_count(upload->service, SERVICE_COUNT_dropped, 1);
 	} else if (answer != ENGINE_DONE && answer != ENGINE_TOO_LARGE) {
 		pthread_mutex_lock(&upload->service->lock);

@@ -507,6 +507,11 @@ gone_engine() {
 }
 check "An engine that is not there is left alone, and found again when it is back." gone_engine
 
+full() {
+	values_gone && : >"$tmp/engine/full" && start served "${options[@]}" && report_all && becomes full 1 && rm "$tmp/engine/full" && becomes uploads 3 && [ "$(status dropped)" = 0 ] && stop
+}
+check "What a full engine refused is uploaded once it has space." full
+
 # It takes what it is asked and says nothing.
 cat >"$tmp/mute.py" <<-END
 	import socket, sys
