@@ -24,19 +24,12 @@
 #include <string.h>
 
 #define CHUNK_BYTES 65536
-#define WORDS_MAX   5
 
 struct engine_redis {
 	struct engine engine;
 	CURL *handle; /* NULL: no connection */
 	curl_socket_t socket;
 	char chunk[CHUNK_BYTES];
-};
-
-struct command {
-	int count;
-	const char *words[WORDS_MAX];
-	size_t sizes[WORDS_MAX];
 };
 
 /* A command on its way, and what is known of its reply. */
@@ -47,18 +40,6 @@ struct exchange {
 	enum redis_step step;
 	bool heard; /* a byte of the reply was received */
 };
-
-static void add_bytes(struct command *command, const void *bytes, size_t size)
-{
-	command->words[command->count] = bytes;
-	command->sizes[command->count] = size;
-	command->count++;
-}
-
-static void add_word(struct command *command, const char *word)
-{
-	add_bytes(command, word, strlen(word));
-}
 
 static void drop_connection(struct engine_redis *redis)
 {
@@ -158,26 +139,6 @@ static enum engine_answer receive_bytes(struct exchange *exchange, size_t *ret_g
 	return ENGINE_DONE;
 }
 
-/* The buffer of AUTH is zeroed before it is freed, because it contains the password. */
-static enum engine_answer send_command(const struct exchange *exchange, const struct command *command)
-{
-	const char *words[WORDS_MAX];
-	char *text = NULL;
-	long long size;
-	enum engine_answer answer;
-
-	memcpy(words, command->words, sizeof(words));
-	size = redisFormatCommandArgv(&text, command->count, words, command->sizes);
-	if (size < 0) {
-		engine_tell(&exchange->redis->engine, exchange->error, "out of memory");
-		return ENGINE_SLOW;
-	}
-	answer = send_bytes(exchange, text, (size_t)size);
-	explicit_bzero(text, exchange->step == REDIS_STEP_LOGIN ? (size_t)size : 0);
-	redisFreeCommand(text);
-	return answer;
-}
-
 /* Bytes after the reply are an error, because they would be taken for the reply to the next command. */
 static enum engine_answer receive_reply(struct exchange *exchange, redisReader *reader, redisReply **ret_reply)
 {
@@ -228,20 +189,26 @@ static enum engine_answer judge_error(const struct exchange *exchange, const cha
 	return answer;
 }
 
-/* Sends a command and receives its reply. On ENGINE_DONE the reply is no error, and the caller frees it. */
-static enum engine_answer ask_once(struct exchange *exchange, const struct command *command, redisReply **ret_reply)
+/*
+ * Sends a command, which hiredis has formatted to `size` bytes, and receives its reply. On ENGINE_DONE the reply is no
+ * error, and the caller frees it.
+ */
+static enum engine_answer ask_once(struct exchange *exchange, const char *command, int size, redisReply **ret_reply)
 {
 	redisReply *reply = NULL;
-	redisReader *reader;
-	enum engine_answer answer = send_command(exchange, command);
+	redisReader *reader = redisReaderCreate();
+	enum engine_answer answer;
 
+	if (size < 0 || reader == NULL) {
+		redisReaderFree(reader);
+		engine_tell(&exchange->redis->engine, exchange->error, "out of memory");
+		return ENGINE_SLOW;
+	}
+	answer = send_bytes(exchange, command, (size_t)size);
 	/* a reply is read even after ENGINE_BROKEN: a server that rejects a command sends the reason, then closes */
 	if (answer != ENGINE_DONE && answer != ENGINE_BROKEN) {
+		redisReaderFree(reader);
 		return answer;
-	}
-	reader = redisReaderCreate();
-	if (reader == NULL) {
-		return ENGINE_BROKEN;
 	}
 	answer = receive_reply(exchange, reader, &reply);
 	redisReaderFree(reader);
@@ -254,17 +221,19 @@ static enum engine_answer ask_once(struct exchange *exchange, const struct comma
 	return answer;
 }
 
-/* Sends AUTH or SELECT on a new connection. */
-static enum engine_answer introduce(const struct exchange *of, const struct command *command, enum redis_step step)
+/* Sends AUTH or SELECT on a new connection. The bytes of AUTH are zeroed, because they contain the password. */
+static enum engine_answer introduce(const struct exchange *of, char *command, int size, enum redis_step step)
 {
 	struct exchange exchange = *of;
 	redisReply *reply = NULL;
 	enum engine_answer answer;
 
 	exchange.step = step;
-	answer = ask_once(&exchange, command, &reply);
-	if (answer == ENGINE_DONE) {
-		freeReplyObject(reply);
+	answer = ask_once(&exchange, command, size, &reply);
+	freeReplyObject(reply);
+	if (size > 0) {
+		explicit_bzero(command, (size_t)size);
+		redisFreeCommand(command);
 	}
 	return answer;
 }
@@ -273,24 +242,19 @@ static enum engine_answer introduce(const struct exchange *of, const struct comm
 static enum engine_answer connect_to(struct exchange *exchange)
 {
 	const struct engine *engine = &exchange->redis->engine;
-	struct command login = {.count = 0};
-	struct command select = {.count = 0};
-	char number[16];
+	const char *user = engine->options->user;
 	enum engine_answer answer = open_connection(exchange);
+	char *command = NULL;
+	int size;
 
 	if (answer == ENGINE_DONE && engine->password != NULL) {
-		add_word(&login, "AUTH");
-		if (engine->options->user != NULL) {
-			add_word(&login, engine->options->user);
-		}
-		add_word(&login, engine->password);
-		answer = introduce(exchange, &login, REDIS_STEP_LOGIN);
+		size = user != NULL ? redisFormatCommand(&command, "AUTH %s %s", user, engine->password)
+		                    : redisFormatCommand(&command, "AUTH %s", engine->password);
+		answer = introduce(exchange, command, size, REDIS_STEP_LOGIN);
 	}
 	if (answer == ENGINE_DONE && engine->address.database != 0) {
-		(void)snprintf(number, sizeof(number), "%u", engine->address.database);
-		add_word(&select, "SELECT");
-		add_word(&select, number);
-		answer = introduce(exchange, &select, REDIS_STEP_DATABASE);
+		size = redisFormatCommand(&command, "SELECT %u", engine->address.database);
+		answer = introduce(exchange, command, size, REDIS_STEP_DATABASE);
 	}
 	if (answer != ENGINE_DONE) { /* without AUTH and SELECT the connection cannot be used */
 		drop_connection(exchange->redis);
@@ -300,34 +264,37 @@ static enum engine_answer connect_to(struct exchange *exchange)
 
 /*
  * Tries at most twice. The connection stays open only after a reply. It is also closed after ENGINE_REFUSED: a master
- * that became a replica refuses writes, and a new connection to the same name may reach the new master.
+ * that became a replica refuses writes, and a new connection to the same name may reach the new master. Frees the
+ * command. Returns NULL if the answer is not ENGINE_DONE.
  */
-static enum engine_answer ask(struct engine *engine, const struct command *command, const struct timespec *deadline,
-                              redisReply **ret_reply, struct engine_error *error)
+static redisReply *ask(struct engine *engine, char *command, int size, const struct timespec *deadline,
+                       enum engine_answer *ret_answer, struct engine_error *error)
 {
 	struct engine_redis *redis = (struct engine_redis *)engine;
 	bool stood = redis->handle != NULL && !is_stale(redis);
+	redisReply *reply = NULL;
+	bool is_done = false;
 
 	if (!stood) {
 		drop_connection(redis);
 	}
-	for (;;) {
+	while (!is_done) {
 		struct exchange exchange = {redis, deadline, error, REDIS_STEP_COMMAND, false};
 		enum engine_answer answer = redis->handle == NULL ? connect_to(&exchange) : ENGINE_DONE;
 
-		if (redis->handle == NULL) {
-			return answer;
+		if (answer == ENGINE_DONE) {
+			answer = ask_once(&exchange, command, size, &reply);
 		}
-		answer = ask_once(&exchange, command, ret_reply);
 		if (answer != ENGINE_DONE && answer != ENGINE_FULL && answer != ENGINE_UNSUITED) {
 			drop_connection(redis);
 		}
-		if (answer != ENGINE_BROKEN || !stood || exchange.heard) {
-			return answer;
-		}
+		is_done = answer != ENGINE_BROKEN || !stood || exchange.heard;
 		stood = false;
-		error->text[0] = '\0';
+		error->text[0] = is_done ? error->text[0] : '\0';
+		*ret_answer = answer;
 	}
+	redisFreeCommand(command);
+	return reply;
 }
 
 /* Copies a value out of a reply, and frees the reply. */
@@ -354,52 +321,37 @@ static enum engine_answer take_value(struct engine *engine, redisReply *reply, v
 	return answer;
 }
 
-static void add_expiry(struct command *command, const struct engine *engine, char seconds[16])
-{
-	(void)snprintf(seconds, 16, "%u", engine->options->expire_s);
-	add_word(command, "EX");
-	add_word(command, seconds);
-}
-
 /* GETEX reads a value and renews its expiry. */
 static enum engine_answer redis_get(struct engine *engine, const struct engine_name *name,
                                     const struct timespec *deadline, void **ret_value, size_t *ret_size,
                                     struct engine_error *error)
 {
-	bool renews = engine->options->expire_s != 0;
-	struct command command = {.count = 0};
+	unsigned expire_s = engine->options->expire_s;
 	char key[ENGINE_NAME_MAX];
-	char seconds[16];
-	redisReply *reply = NULL;
+	size_t length = engine_name_redis(engine->prefix, name, key);
+	char *command = NULL;
+	int size = expire_s != 0 ? redisFormatCommand(&command, "GETEX %b EX %u", key, length, expire_s)
+	                         : redisFormatCommand(&command, "GET %b", key, length);
 	enum engine_answer answer;
+	redisReply *reply = ask(engine, command, size, deadline, &answer, error);
 
-	add_word(&command, renews ? "GETEX" : "GET");
-	add_bytes(&command, key, engine_name_redis(engine->prefix, name, key));
-	if (renews) {
-		add_expiry(&command, engine, seconds);
-	}
-	answer = ask(engine, &command, deadline, &reply, error);
-	return answer == ENGINE_DONE ? take_value(engine, reply, ret_value, ret_size, error) : answer;
+	return reply != NULL ? take_value(engine, reply, ret_value, ret_size, error) : answer;
 }
 
 /* SET has EX, because with a separate EXPIRE a value would never expire if the agent ended between the two. */
 static enum engine_answer redis_put(struct engine *engine, const struct engine_name *name, const void *value,
-                                    size_t size, const struct timespec *deadline, struct engine_error *error)
+                                    size_t bytes, const struct timespec *deadline, struct engine_error *error)
 {
-	struct command command = {.count = 0};
+	unsigned expire_s = engine->options->expire_s;
 	char key[ENGINE_NAME_MAX];
-	char seconds[16];
-	redisReply *reply = NULL;
+	size_t length = engine_name_redis(engine->prefix, name, key);
+	char *command = NULL;
+	int size = expire_s != 0 ? redisFormatCommand(&command, "SET %b %b EX %u", key, length, value, bytes, expire_s)
+	                         : redisFormatCommand(&command, "SET %b %b", key, length, value, bytes);
 	enum engine_answer answer;
+	redisReply *reply = ask(engine, command, size, deadline, &answer, error);
 
-	add_word(&command, "SET");
-	add_bytes(&command, key, engine_name_redis(engine->prefix, name, key));
-	add_bytes(&command, value, size);
-	if (engine->options->expire_s != 0) {
-		add_expiry(&command, engine, seconds);
-	}
-	answer = ask(engine, &command, deadline, &reply, error);
-	if (answer == ENGINE_DONE && (reply->type != REDIS_REPLY_STATUS || strcmp(reply->str, "OK") != 0)) {
+	if (reply != NULL && (reply->type != REDIS_REPLY_STATUS || strcmp(reply->str, "OK") != 0)) {
 		engine_tell(engine, error, "unexpected type of reply");
 		answer = ENGINE_UNSUITED;
 	}
