@@ -214,12 +214,7 @@ def actor(behaviour, *options):
 
 
 fault("agent: accepts, and says nothing")(actor("mute"))
-fault("agent: never accepts")(actor("deaf"))
 fault("agent: starts, and never ends")(actor("hung"))
-fault("agent: says STARTED without end")(actor("stream"))
-fault("agent: says that it is there, and it is not")(actor("empty"))
-fault("agent: answers what is no answer")(actor("kind"))
-fault("agent: hands over a descriptor")(actor("gift"))
 fault("agent: another user's")(actor("empty", "--user", str(STRANGER)))
 
 
