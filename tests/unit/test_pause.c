@@ -106,6 +106,19 @@ Test(pause, questions_that_began_before_it_change_nothing)
 	cr_expect_eq(one.until, until);
 }
 
+Test(pause, an_answer_that_comes_after_a_later_failure_does_not_end_it)
+{
+	int64_t seen;
+	int64_t other;
+
+	(void)failed(1);
+	cr_assert(may_ask(6 * SECOND, &seen));
+	cr_assert(may_ask(11 * SECOND, &other));
+	pause_begin(&one, other, 11 * SECOND);
+	pause_end(&one, seen);
+	cr_expect_not(may_ask(12 * SECOND, &other));
+}
+
 Test(pause, a_clock_far_behind_does_not_keep_it)
 {
 	int64_t seen;
