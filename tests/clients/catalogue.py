@@ -10,6 +10,7 @@ REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__f
 HOME = os.path.join(REPOSITORY, "build", "clients")
 
 NVJITLINK = {"12": "nvidia-nvjitlink-cu12==12.*", "13": "nvidia-nvjitlink==13.*"}
+NVRTC = {"12": "nvidia-cuda-nvrtc-cu12==12.*", "13": "nvidia-cuda-nvrtc==13.*"}
 NVVM = {"12": "nvidia-cuda-nvcc-cu12==12.*", "13": "nvidia-nvvm==13.*"}
 
 
@@ -19,16 +20,18 @@ class Client:
     have some driver's library to start, `only_named` why it is tried only where it is named. `source` is the variable
     that names a directory with its sources, of which `holds` is one; its driver builds it when called with --build.
     `program` is a sample of ours in build/apps that the driver starts. What is not `reached` has NVRTC inside, where
-    no preload gets to. What is `private` uses private functions of a compiler, so all of it is bypassed."""
+    no preload gets to. What is `private` uses private functions of a compiler, so all of it is bypassed. With `own`
+    packages are installed into an environment of their own, without what they ask for."""
 
     def __init__(self, name, driver, binds, packages=(), quick=True, stub=False, majors=("12", "13"), only_named="",
-                 source="", holds="", program="", reached=True, private=False):
+                 source="", holds="", program="", reached=True, private=False, own=False):
         self.name, self.driver, self.binds, self.packages = name, driver, binds, packages
         self.quick, self.stub, self.majors, self.only_named = quick, stub, majors, only_named
         self.source, self.holds, self.program, self.reached, self.private = source, holds, program, reached, private
+        self.own = own
 
     def requirements(self, major):
-        return [package.format(major=major, nvvm=NVVM[major], nvjitlink=NVJITLINK[major]) for package in self.packages]
+        return [package.format(major=major, nvvm=NVVM[major], nvjitlink=NVJITLINK[major], nvrtc=NVRTC[major]) for package in self.packages]
 
 
 # numba-cuda 0.30 uses numpy.row_stack, which numpy 2.5 (for Python 3.12 and later) no longer has.
@@ -57,6 +60,9 @@ CLIENTS = [
             "numba-cuda==0.30.*", "numba-cuda-mlir==0.6.*", "{nvjitlink}", "{nvvm}"], quick=False, majors=("13",)),
     Client("cuTile", "cutile", "its own process", ["cuda-tile==1.7.*", "nvidia-cuda-tileiras==13.5.*", "{nvvm}"],
            majors=("13",), private=True),
+    Client("cuDNN", "cudnn_plans", "dlsym by dlopen",
+           ["cuda-bindings==13.*", "cuda-pathfinder", "nvidia-cudnn-cu{major}==9.28.*", "nvidia-cudnn-frontend==1.32.*", "numpy<2.5",
+            "{nvrtc}"], quick=False, own=True),
     Client("jit_lto", "jit_lto", "linked", program="jit_lto", majors=("13",)),
     Client("cuda.compute", "cuda_compute", "linked", quick=False, stub=True, majors=("13",), packages=COMPUTE),
     Client("radix sort", "cuda_compute_sort", "linked", quick=False, stub=True, majors=("13",), packages=COMPUTE),
@@ -102,11 +108,14 @@ def run(command, **extra):
 class Environment:
     """A Python of their own for the clients of one major version of NVRTC."""
 
-    def __init__(self, major):
+    def __init__(self, major, name=""):
         self.major = major
-        self.place = os.path.join(HOME, "cu" + major)
+        self.place = os.path.join(HOME, "cu" + major + name)
         self.python = os.path.join(self.place, "bin", "python")
         self.out_of_reach = False
+
+    def of(self, client):
+        return Environment(self.major, "-" + client.driver) if client.own else self
 
     def make(self):
         """Anew where it is not there or its Python is gone. Some systems have venv but not the pip to go in there."""
@@ -145,7 +154,7 @@ class Environment:
         if self.out_of_reach:
             raise Unavailable("PyPI cannot be reached")
         done = run(self.pip() + ["--disable-pip-version-check", "--retries", "1", "--timeout", "20", "install", "--quiet",
-                                 "--only-binary=:all:"] + wanted)
+                                 "--only-binary=:all:"] + ["--no-deps"] * client.own + wanted)
         if done.returncode != 0:
             self.out_of_reach = "Retrying (" in done.stderr
             raise Unavailable("PyPI cannot be reached" if self.out_of_reach else "pip: " + last_line(done.stderr))

@@ -32,7 +32,7 @@
 #define LIBC_NODE "GLIBC_2.17"
 #endif
 
-typedef long any_function(long, long, long, long, long, long);
+typedef long any_function(long, long, long, long, long, long, long, long, long);
 typedef void *dlsym_function(void *, const char *);
 
 struct clock {
@@ -57,13 +57,13 @@ static long long now(void)
 	return time.tv_sec * 1000000000LL + time.tv_nsec;
 }
 
-static long clocked(struct clock *clock, long a, long b, long c, long d, long e, long f)
+static long clocked(struct clock *clock, long a, long b, long c, long d, long e, long f, long g, long h, long i)
 {
 	long long start = now();
 	long result;
 
 	depth++;
-	result = clock->real(a, b, c, d, e, f);
+	result = clock->real(a, b, c, d, e, f, g, h, i);
 	if (--depth == 0) {
 		__atomic_fetch_add(&clock->ns, now() - start, __ATOMIC_RELAXED);
 		__atomic_fetch_add(&clock->calls, 1, __ATOMIC_RELAXED);
@@ -71,11 +71,11 @@ static long clocked(struct clock *clock, long a, long b, long c, long d, long e,
 	return result;
 }
 
-/* A function for each clock: none of those it stands for takes more than six words, or anything else. */
-#define WRAPPER(number)                                                              \
-	static long wrapper_##number(long a, long b, long c, long d, long e, long f) \
-	{                                                                            \
-		return clocked(&clocks[0x##number], a, b, c, d, e, f);               \
+/* A function for each clock: none of those it stands for takes more than nine words, or anything else. */
+#define WRAPPER(number)                                                                                      \
+	static long wrapper_##number(long a, long b, long c, long d, long e, long f, long g, long h, long i) \
+	{                                                                                                    \
+		return clocked(&clocks[0x##number], a, b, c, d, e, f, g, h, i);                              \
 	}
 #define NAME(number)     wrapper_##number,
 #define LOW(X, high)     X(high##0) X(high##1) X(high##2) X(high##3) X(high##4) X(high##5) X(high##6) X(high##7)

@@ -2,11 +2,16 @@
 /*
  * pretend_device: as much of libcuda and libcudart as lets programs for a GPU reach the point where they compile
  *
- * There is one device, an sm_90, whose memory is that of the host. Nothing can be loaded on it: from there on
- * everything fails as it does without a driver; what would have been loaded is written to the directory
- * $PRETEND_IMAGES. Programs are linked to it in the place of libcudart, and find it as libcuda.so.
+ * There is one device, an sm_90, whose memory is that of the host. What is loaded on it is written to the directory
+ * $PRETEND_IMAGES. Without $PRETEND_LOADS the load then fails, and all that follows, as it does without a driver; with
+ * it loads and launches succeed and do nothing. A compiler that asks for the driver is told that there is no device:
+ * NVRTC 13.5 needs cuGetExportTable where cuInit succeeds. Programs are linked to it in the place of libcudart, and find
+ * it as libcuda.so.1, libcuda.so or libcudart.so.
  */
+#define _GNU_SOURCE
+#include <dlfcn.h>
 #include <elf.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +30,15 @@ enum { COMPUTE_CAPABILITY_MAJOR = 75, COMPUTE_CAPABILITY_MINOR };
 	int name(void)          \
 	{                       \
 		return SUCCESS; \
+	}
+
+/* After a load that succeeded. */
+#define LOADED (getenv("PRETEND_LOADS") ? SUCCESS : NO_DEVICE)
+#define WITH_LOADS(name)       \
+	int name(void);        \
+	int name(void)         \
+	{                      \
+		return LOADED; \
 	}
 
 #define DEFINE(result, name, ...) \
@@ -51,6 +65,17 @@ DEFINE(int, cuCtxGetCurrent, void **ret_context)
 DEFINE(int, cuCtxGetDevice, int *ret_device)
 {
 	*ret_device = 0;
+	return SUCCESS;
+}
+
+DEFINE(int, cuDeviceGet, int *ret_device, int index)
+{
+	return cuCtxGetDevice(ret_device);
+}
+
+DEFINE(int, cuDeviceGetCount, int *ret_count)
+{
+	*ret_count = 1;
 	return SUCCESS;
 }
 
@@ -81,13 +106,14 @@ DEFINE(int, cuModuleLoadData, void **ret_module, const void *image)
 	char path[4096];
 	FILE *file;
 
+	*ret_module = &number;
 	(void)snprintf(path, sizeof(path), "%s/%04d", directory ? directory : "", __atomic_fetch_add(&number, 1, 5));
 	file = directory ? fopen(path, "w") : NULL;
 	if (file) {
 		(void)fwrite(image, 1, size_of(image), file);
 		(void)fclose(file);
 	}
-	return NO_DEVICE;
+	return LOADED;
 }
 
 DEFINE(int, cuLibraryLoadData, void **ret_library, const void *image)
@@ -95,7 +121,61 @@ DEFINE(int, cuLibraryLoadData, void **ret_library, const void *image)
 	return cuModuleLoadData(ret_library, image);
 }
 
+DEFINE(int, cuLibraryGetKernel, void **ret_kernel, void *library)
+{
+	*ret_kernel = library;
+	return LOADED;
+}
+
+DEFINE(int, cuModuleGetFunction, void **ret_function, void *module)
+{
+	return cuLibraryGetKernel(ret_function, module);
+}
+
+DEFINE(int, cuKernelGetAttribute, int *ret_value)
+{
+	*ret_value = 0;
+	return LOADED;
+}
+
+DEFINE(int, cuFuncGetAttribute, int *ret_value)
+{
+	return cuKernelGetAttribute(ret_value);
+}
+
+DEFINE(int, cuInit, unsigned flags)
+{
+	Dl_info caller;
+	bool known = dladdr(__builtin_return_address(0), &caller) != 0;
+
+	return known && (strstr(caller.dli_fname, "libnv") || !getenv("PRETEND_LOADS")) ? NO_DEVICE : SUCCESS;
+}
+
+WITH_LOADS(cuFuncSetAttribute)
+WITH_LOADS(cuKernelSetAttribute)
+WITH_LOADS(cuLibraryUnload)
+WITH_LOADS(cuModuleUnload)
+
+/* What cuDNN is linked with, or looks up and complains about. */
+FAILS(cuCtxGetLimit)
+FAILS(cuCtxPopCurrent)
+FAILS(cuCtxPushCurrent)
+FAILS(cuDriverGetVersion)
+FAILS(cuKernelGetFunction)
+FAILS(cuLaunchCooperativeKernel)
+FAILS(cuLaunchKernel)
+FAILS(cuLaunchKernelEx)
+FAILS(cuLibraryLoadFromFile)
+FAILS(cuLinkAddData)
+FAILS(cuLinkComplete)
+FAILS(cuLinkCreate)
 FAILS(cuLinkCreate_v2)
+FAILS(cuLinkDestroy)
+FAILS(cuOccupancyMaxActiveBlocksPerMultiprocessor)
+FAILS(cuOccupancyMaxPotentialClusterSize)
+FAILS(cuStreamGetCtx)
+FAILS(cuTensorMapEncodeIm2col)
+FAILS(cuTensorMapEncodeTiled)
 
 DEFINE(int, cudaMalloc, void **ret_memory, size_t size)
 {
