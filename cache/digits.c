@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "cache/digits.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 const char *digits_spell(const uint8_t *bytes, size_t size, char *ret_text)
 {
 	static const char digits[] = "0123456789abcdef";
@@ -31,6 +34,19 @@ bool digits_parse(const char *text, size_t size, uint8_t *ret_bytes)
 		ret_bytes[i] = (uint8_t)(high << 4 | low);
 	}
 	return true;
+}
+
+static int compare_texts(const void *one, const void *other)
+{
+	return strcmp(one, other);
+}
+
+bool digits_listed(const uint8_t bytes[DIGITS_LISTED], const char (*list)[DIGITS_BYTES(DIGITS_LISTED)], size_t count)
+{
+	char text[DIGITS_BYTES(DIGITS_LISTED)];
+
+	(void)digits_spell(bytes, DIGITS_LISTED, text);
+	return bsearch(text, list, count, sizeof(*list), compare_texts) != NULL;
 }
 
 /* Does not use strtoull(), which accepts blanks and signs, and wraps "-1". */

@@ -42,6 +42,11 @@ $(BUILD)/tests/compiler_clock.so: tests/clients/compiler_clock.c tests/slots.h
 	@mkdir -p $(@D)
 	$(call quiet,CC,$@)$(CC) -I. $(TEST_CFLAGS) -O2 -shared -fPIC -fvisibility=hidden -o $@ $< -ldl
 
+# Preloaded by scripts/cleared-options.
+$(BUILD)/tests/option_tap.so: tests/cases/option_tap.c
+	@mkdir -p $(@D)
+	$(call quiet,CC,$@)$(CC) -I. $(TEST_CFLAGS) -O2 -shared -fPIC -o $@ $< -ldl
+
 TEST_TARGETS += $(BUILD)/tests/player $(BUILD)/tests/verdict $(BUILD)/tests/stored $(BUILD)/tests/life $(BUILD)/tests/scale $(BUILD)/tests/compiler_clock.so
 
 # What takes minutes, and is no part of check: 16 processes for SOAK_SECONDS, killed and edited under, every answer checked.

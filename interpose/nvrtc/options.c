@@ -11,6 +11,7 @@
 #include "interpose/nvrtc/options.h"
 
 #include "interpose/compile/ptxas_options.h"
+#include "interpose/nvrtc/cleared.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -35,6 +36,7 @@ enum option_effect {
 	OPTION_BINDS = 1 << 9,      /* may let paths reach the output */
 	OPTION_TELLS = 1 << 10,     /* its output depends on the process */
 	OPTION_TIME = 1 << 11,      /* like BINDS; its value is the file for run times, or "-" for the log */
+	OPTION_NVVM = 1 << 12,      /* passes its value on to NVVM */
 	OPTION_RESTRICT = STICKY_RESTRICT << STICKY_AT,
 	OPTION_OPT_INFO = STICKY_OPT_INFO << STICKY_AT,
 	OPTION_SPLIT = STICKY_SPLIT << STICKY_AT,
@@ -105,7 +107,9 @@ enum option_form {
 	X(HARMLESS, VALUE, "fmax-errors", "fmax-errors")                              \
 	X(HARMLESS, FLAG, "ffinite-math-only", "ffinite-math-only")                   \
 	X(HARMLESS, FLAG, "fno-signed-zeros", "fno-signed-zeros")                     \
+	X(HARMLESS, FLAG, "uumn", "uumn")                                             \
 	X(PTXAS, VALUE, "ptxas-options", "Xptxas")                                    \
+	X(NVVM, VALUE, "=", "Xnvvm")                                                  \
 	X(DEBUG, FLAG, "device-debug", "G")                                           \
 	X(DEBUG, FLAG, "generate-line-info", "lineinfo")                              \
 	X(IR, FLAG, "dlink-time-opt", "dlto")                                         \
@@ -131,7 +135,6 @@ enum option_form {
 	X(BINDS, FLAG, "tile-as-default-execution-space", "default-tile")             \
 	X(BINDS, VALUE, "discard-value-names", "discard-value-names")                 \
 	X(BINDS, VALUE, "version-ident", "dQ")                                        \
-	X(BINDS, FLAG, "uumn", "uumn")                                                \
 	X(PROCESS, FLAG, "enable-cache-trace", "enable-cache-trace")
 
 struct known_option {
@@ -169,6 +172,7 @@ static bool is_blank(char c)
 /* Returns true for values of -Xptxas that do not concern lines or files. "-v" logs a run time, but no path. */
 static bool ptxas_value_is_harmless(const char *value)
 {
+	static const char registers[] = "-maxrregcount=";
 	static const char *const harmless[] = {"-v",  "--verbose", "-O0",      "-O1",      "-O2",
 	                                       "-O3", "-w",        "-dlcm=ca", "-dlcm=cg", "--warn-on-spills"};
 
@@ -177,7 +181,8 @@ static bool ptxas_value_is_harmless(const char *value)
 			return true;
 		}
 	}
-	return false;
+	return strncmp(value, registers, sizeof(registers) - 1) == 0 &&
+	       value[strspn(value + sizeof(registers) - 1, "0123456789") + sizeof(registers) - 1] == '\0';
 }
 
 /*
@@ -187,6 +192,29 @@ static bool ptxas_value_is_harmless(const char *value)
 static void note_uncleared(struct options *options, const char *option)
 {
 	options->uncleared = XXH3_64bits_withSeed(option, strlen(option), options->uncleared) | 1;
+}
+
+static void note_ptxas(struct options *options, const char *value)
+{
+	bool harmless = ptxas_value_is_harmless(value), cleared = ptxas_options_cleared(value);
+
+	options->ptxas_speaks |= strstr(value, "-v") || strstr(value, "-warn");
+	if ((harmless && cleared) || cleared_option(CLEARED_PTXAS, NULL, value)) {
+		return;
+	}
+	options->unknown |= !harmless;
+	if (!cleared) {
+		note_uncleared(options, value);
+	}
+}
+
+/* Notes an option that no document names, or a value of one. */
+static void note_unlisted(struct options *options, enum cleared_kind kind, const char *before, const char *text)
+{
+	if (!cleared_option(kind, before, text)) {
+		options->unknown = true;
+		note_uncleared(options, text);
+	}
 }
 
 /*
@@ -255,11 +283,11 @@ static int note_value(struct options *options, size_t capacity, const struct kno
 		options->tells_process |= value[strspn(value, " \t")] == '-';
 		return 0;
 	case OPTION_PTXAS:
-		options->unknown |= !ptxas_value_is_harmless(value);
-		options->ptxas_speaks |= strstr(value, "-v") || strstr(value, "-warn");
-		if (!ptxas_options_cleared(value)) {
-			note_uncleared(options, value);
-		}
+		note_ptxas(options, value);
+		return 0;
+	case OPTION_NVVM:
+		note_unlisted(options, CLEARED_NVVM, options->passed, value);
+		options->passed = value;
 		return 0;
 	default:
 		return 0;
@@ -325,8 +353,7 @@ static int read_option(struct options *options, size_t capacity, int index, cons
 	}
 	return note_value(options, capacity, known, index, name + size + 1);
 unknown:
-	options->unknown = true;
-	note_uncleared(options, string);
+	note_unlisted(options, CLEARED_FRONT_END, NULL, string);
 	return 0;
 }
 
@@ -357,7 +384,10 @@ int options_read(const char *const *options, int count, struct options *ret_opti
 			return rc;
 		}
 	}
-	found.unknown |= waiting != NULL;
+	if (waiting) { /* NVRTC reports that the value is missing, and goes on */
+		found.unknown = true;
+		note_uncleared(&found, waiting->names[1]);
+	}
 	found.spells = found.debug || found.ir;
 	/*
 	 * The warnings about precompiled headers depend on earlier compilations of the process, and with these options

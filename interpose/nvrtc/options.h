@@ -7,7 +7,8 @@
  * the option forms that the real NVRTC accepts (measured: -Ix, -I x, -I=x, --include-path=x, --include-path x, two
  * strings or one, surrounding blanks) and a list of options known to be harmless to path-neutral results. Anything else
  * makes the request path-dependent (`unknown`): an unlisted option, a listed one in a form that NVRTC rejects or that
- * was not measured, -Xptxas with any but a few values (it can pass -lineinfo), an absolute --pre-include.
+ * was not measured, -Xptxas with any but a few values (it can pass -lineinfo), an absolute --pre-include. Some options
+ * that no document names are known by their digests (cleared.h).
  *
  * The parser also finds options with an effect on later compilations of the process. scripts/sticky runs every option
  * that a release knows; an option that it has not cleared may have such an effect. These are unlisted options, in forms
@@ -49,6 +50,7 @@ struct options {
 	const char *bundle; /* the directory of --use-bundled-headers, which is in `include` too; NULL: not given */
 	uint32_t sticky;    /* STICKY_*: options with an effect on later compilations of the process */
 	uint64_t uncleared; /* 0, or a hash of the options that may have such an effect */
+	const char *passed; /* while the options are read: the value of the last -Xnvvm */
 };
 
 /* interpose/nvrtc/sticky.c says to which releases each of them applies. */

@@ -114,17 +114,9 @@ static const char known[][DIGITS_BYTES(KEY_BYTES)] = {
 #include "interpose/nvrtc/known_headers.list"
 };
 
-static int compare_digits(const void *one, const void *other)
-{
-	return memcmp(one, other, sizeof(known[0]) - 1);
-}
-
 bool known_header(const struct key *digest)
 {
-	char text[DIGITS_BYTES(KEY_BYTES)];
-
-	(void)digits_spell(digest->bytes, KEY_BYTES, text);
-	return bsearch(text, known, sizeof(known) / sizeof(known[0]), sizeof(known[0]), compare_digits) != NULL;
+	return digits_listed(digest->bytes, known, sizeof(known) / sizeof(known[0]));
 }
 
 static uint32_t found_taints(const void *search, const struct key *digest)

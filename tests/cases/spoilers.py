@@ -128,13 +128,15 @@ class Worker:
     """A process that compiles. It may die of what it is told: what follows is then not answered. All work in one
     directory, which is emptied first: some results spell it."""
 
+    more = {}  # variables
     place = tempfile.TemporaryDirectory(prefix="nvrtccache-sticky-")
 
     def __init__(self, path):
         for name in os.listdir(self.place.name):
             left = os.path.join(self.place.name, name)
             shutil.rmtree(left) if os.path.isdir(left) else os.unlink(left)
-        environment = dict(os.environ, CUDA_CACHE_DISABLE="1", LD_LIBRARY_PATH=os.path.dirname(os.path.abspath(path)))
+        environment = dict(os.environ, CUDA_CACHE_DISABLE="1", LD_LIBRARY_PATH=os.path.dirname(os.path.abspath(path)),
+                           **self.more)
         environment.pop("LD_PRELOAD", None)
         self.process = subprocess.Popen([sys.executable, os.path.abspath(__file__), os.path.abspath(path)], text=True,
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,

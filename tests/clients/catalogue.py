@@ -10,6 +10,7 @@ REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__f
 HOME = os.path.join(REPOSITORY, "build", "clients")
 
 NVJITLINK = {"12": "nvidia-nvjitlink-cu12==12.*", "13": "nvidia-nvjitlink==13.*"}
+CUBLAS = {"12": "nvidia-cublas-cu12==12.*", "13": "nvidia-cublas==13.*"}
 NVRTC = {"12": "nvidia-cuda-nvrtc-cu12==12.*", "13": "nvidia-cuda-nvrtc==13.*"}
 NVVM = {"12": "nvidia-cuda-nvcc-cu12==12.*", "13": "nvidia-nvvm==13.*"}
 
@@ -31,7 +32,8 @@ class Client:
         self.own = own
 
     def requirements(self, major):
-        return [package.format(major=major, nvvm=NVVM[major], nvjitlink=NVJITLINK[major], nvrtc=NVRTC[major]) for package in self.packages]
+        return [package.format(major=major, nvvm=NVVM[major], nvjitlink=NVJITLINK[major], nvrtc=NVRTC[major],
+                               cublas=CUBLAS[major]) for package in self.packages]
 
 
 # numba-cuda 0.30 uses numpy.row_stack, which numpy 2.5 (for Python 3.12 and later) no longer has.
@@ -62,7 +64,7 @@ CLIENTS = [
            majors=("13",), private=True),
     Client("cuDNN", "cudnn_plans", "dlsym by dlopen",
            ["cuda-bindings==13.*", "cuda-pathfinder", "nvidia-cudnn-cu{major}==9.28.*", "nvidia-cudnn-frontend==1.32.*", "numpy<2.5",
-            "{nvrtc}"], quick=False, own=True),
+            "{nvrtc}", "{cublas}"], quick=False, own=True),
     Client("jit_lto", "jit_lto", "linked", program="jit_lto", majors=("13",)),
     Client("cuda.compute", "cuda_compute", "linked", quick=False, stub=True, majors=("13",), packages=COMPUTE),
     Client("radix sort", "cuda_compute_sort", "linked", quick=False, stub=True, majors=("13",), packages=COMPUTE),

@@ -232,6 +232,39 @@ Test(options, text_passed_to_the_assembler_binds_unless_it_is_one_of_a_few_value
 	assert_unknown("-Xptxas", "-v,-lineinfo");
 }
 
+Test(options, a_number_of_registers_for_the_assembler_does_not_bind)
+{
+	assert_harmless("-Xptxas", "-maxrregcount=128");
+	assert_unknown("-Xptxas", "-maxrregcount=128,-lineinfo");
+	assert_unknown("-Xptxas", "-maxrregcountx");
+}
+
+static void assert_cleared(bool expected, const char *name, const char *value)
+{
+	READ("-w", name, value);
+	cr_expect_eq(!options.unknown && options.uncleared == 0, expected, "%s %s", name, value);
+}
+
+/* Of what the list has, cuDNN spells this value alone in the clear: its name is that of a listed option. */
+Test(options, an_option_is_cleared_by_its_digest_and_only_where_it_was_seen)
+{
+	assert_cleared(true, "-Xptxas", "-uumn");
+	assert_cleared(false, "-Xptxas", "-uumn ");
+	assert_cleared(false, "-Xptxas", "-uumm");
+	assert_cleared(false, "-Xnvvm", "-uumn");
+	assert_cleared(false, "-Xnvvm", "-opt=0");
+	assert_cleared(false, "--no-such-option", "-w");
+}
+
+Test(options, what_is_passed_to_nvvm_is_not_read_as_an_option)
+{
+	READ("-Xnvvm", "-I/a", "-Xnvvm=-I/b", "-I/c");
+	cr_expect_eq(options.include_count, 1);
+	cr_expect(options.unknown && options.uncleared != 0);
+	READ("-Xnvvm");
+	cr_expect(options.unknown && options.uncleared != 0);
+}
+
 Test(options, the_value_of_a_two_string_option_is_not_read_as_an_option)
 {
 	assert_harmless("-D", "-G");
