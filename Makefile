@@ -88,7 +88,7 @@ all: $(BUILD)/libnvrtccache.so $(BUILD)/nvrtccache $(if $(AGENT),$(BUILD)/nvrtcc
 
 no-agent:
 	$(call quiet,WITHOUT,nvrtccache-agent: missing are $(foreach need,$(AGENT_NEEDS),$(if \
-		$(call AGENT_HAS,$(need)),,$(word 2,$(subst =, ,$(need))))) (scripts/setup --test installs them)):
+		$(call AGENT_HAS,$(need)),,$(word 2,$(subst =, ,$(need))))) (packages libhiredis-dev libcurl4-openssl-dev libzstd-dev)):
 
 $(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)

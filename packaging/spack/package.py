@@ -23,6 +23,10 @@ class Nvrtccache(MakefilePackage):
     # linked statically and as headers alone; Spack's compiler finds both by itself
     depends_on("libb2")
     depends_on("xxhash")
+    # of nvrtccache-agent
+    depends_on("hiredis")
+    depends_on("curl")
+    depends_on("zstd")
 
     def build(self, spec, prefix):
         make("all", f"PREFIX={prefix}")

@@ -93,6 +93,8 @@ api() {
 		[ "$(stat_of misses)" -eq 1 ]
 }
 of_wheel "library_path() is what can be preloaded." api
+tells_version() { [ "nvrtccache $(venv/bin/python -c 'import nvrtccache; print(nvrtccache.__version__)')" = "$("$COMMAND" -V)" ]; }
+of_wheel "__version__ is the command's." tells_version
 passes_on() {
 	local status=0
 	venv/bin/python -m nvrtccache run -- sh -c 'exit 42' || status=$?

@@ -9,9 +9,18 @@ import os
 
 from nvrtccache._activate import activate
 
-__all__ = ["activate", "command_path", "library_path"]
+__all__ = ["__version__", "activate", "command_path", "library_path"]
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def __getattr__(name: str) -> str:
+    # reading the package's metadata takes tens of milliseconds, so importing the package does not
+    if name != "__version__":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import importlib.metadata
+
+    return importlib.metadata.version("nvrtccache")
 
 
 def library_path() -> str:
