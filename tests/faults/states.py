@@ -180,8 +180,11 @@ def remove(path):
     if not os.path.lexists(path):
         return
     if stat.S_ISDIR(os.lstat(path).st_mode):
+        os.chmod(path, 0o700)  # before it is read: only root reads what has no permission
         for directory, names, _ in os.walk(path):
-            os.chmod(directory, 0o700)
+            for name in names:
+                if not os.path.islink(os.path.join(directory, name)):
+                    os.chmod(os.path.join(directory, name), 0o700)
         shutil.rmtree(path)
     else:
         os.unlink(path)

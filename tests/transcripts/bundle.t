@@ -36,7 +36,7 @@ Entries that are there already are not counted as imported.
   $ nvrtccache import kernels.nvb
   Imported 0 entries (0 bytes) into $TMP/third in * *s; 3 were there already (glob)
   $ rm $(file 1); nvrtccache import kernels.nvb; entries
-  Imported 1 entry (* KiB) into $TMP/third in * *s; 2 were there already (glob)
+  Imported 1 entry (*) into $TMP/third in * *s; 2 were there already (glob)
   3
 
 Standard output and input will do.
