@@ -161,10 +161,13 @@ of_venv "activate() in a virtual environment: the same Python." as_without "$tmp
 by_name() { PATH=$tmp/venv/bin:$PATH as_without python train.py; }
 of_venv "Its Python, found by its name: the same." by_name
 venv_activate() {
-	echo 'eval "$(nvrtccache env)"' >>"$tmp/venv/bin/activate"
-	hits_again bash -uec '. "$1"; python kernel.py; deactivate; eval "$(nvrtccache env --off)"; [ -z "${LD_PRELOAD:-}" ]' bash "$tmp/venv/bin/activate"
+	sed -n '/^cat >>.venv/,/^END/p' "$top/docs/RECIPES.md" | sed "s#\.venv#$tmp/venv#" | bash || return
+	for shell in bash ${zsh:+zsh}; do
+		hits_again "$shell" -uec '. "$1"; [ -n "$LD_PRELOAD" ] && . "$1"; python kernel.py; deactivate; [ -z "${LD_PRELOAD:-}" ]' "$shell" "$tmp/venv/bin/activate" || return
+	done
 }
-of_venv "A line in its bin/activate turns the cache on." venv_activate
+zsh=$(command -v zsh)
+of_venv "The recipe's lines in its bin/activate turn the cache on, and deactivate turns it off." venv_activate
 
 # ---- pytest and Jupyter, which come from PyPI into build/notebook
 
