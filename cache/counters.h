@@ -73,7 +73,7 @@
 	X(group, threads)           /* files touched by threads that cannot be attributed */                        \
 	X(group, exports)           /* something linked calls functions that we do not export */                    \
 	X(group, libraries)         /* a mathematics library that cannot be told from others */                     \
-	X(group, too_large)         /* larger than max_size / 8 */                                                  \
+	X(group, too_large)         /* entry_size_limit() (entry.h) */                                              \
 	X(group, read_only)                                                                                         \
 	X(group, extensions)         /* __nvrtcCPEx with extensions (A7) */                                         \
 	X(group, precompiled_header) /* B11 */                                                                      \

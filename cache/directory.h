@@ -3,7 +3,7 @@
  * directory: opens and creates the cache directory, and defines the names in it (docs/DESIGN.md C1, C5)
  *
  * Layout: <path>/CACHEDIR.TAG, <path>/v1/ab/<62 hex> (entries), <path>/v1/ab/tmp.<pid>.<random> (temporary files),
- * <path>/v1/lock (cache/lock.h), <path>/v1/usage-index (cache/upkeep/usage_index.h). Directories get mode 0700, and
+ * <path>/v1/lock (cache/lock.h), <path>/v1/sums (cache/upkeep/sums.h). Directories get mode 0700, and
  * also the bits of the group if shared, whatever the umask is. Missing parents of <path> are created with 0700 less the
  * umask. <path> is the root. <path>/v1 is the home: callers have a descriptor of it, and names are relative to it.
  *

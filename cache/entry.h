@@ -35,6 +35,15 @@
 #define ENTRY_SECTIONS_MAX 64
 #define ENTRY_BYTES_MAX    (1u << 31)
 
+/*
+ * Returns the size of the largest file that is stored, read, imported or fetched: an eighth of the cap, because a
+ * larger one would evict most of the cache. Without a cap (0), UINT64_MAX.
+ */
+static inline uint64_t entry_size_limit(uint64_t max_size)
+{
+	return max_size != 0 ? max_size / 8 : UINT64_MAX;
+}
+
 /* The first bytes of a file of entries, in this and in all later formats. */
 #define ENTRY_MAGIC_BYTES 8
 extern const uint8_t entry_magic[ENTRY_MAGIC_BYTES];

@@ -20,7 +20,7 @@ static uint64_t byte_of(const uint8_t key[ENTRY_KEY_BYTES])
 	uint64_t byte;
 
 	memcpy(&byte, key, sizeof(byte));
-	return byte >> 2; /* below LOCK_USAGE_INDEX */
+	return byte >> 2; /* below LOCK_EVICTION */
 }
 
 /* EINTR counts as held, so that lock_bytes() tries again after a pause. */
@@ -69,41 +69,21 @@ void lock_release_bytes(int file, struct lock_range range)
 }
 
 /*
- * A process that is stopped while it holds a lock (a stopped `prune`, a lock of another program on the whole file) must
- * cost each process one wait, not one per store. After a wait that timed out, no thread waits for a lock of either
- * kind. Waiting for one kind is enabled again when a lock of that kind was acquired at once.
+ * A process that is stopped while it holds a lock (a lock of another program on the whole file) must cost each process
+ * one wait, not one per store. After a wait that timed out, no thread waits until a lock was acquired at once.
  */
-enum lock_kind { LOCK_OF_KEY, LOCK_OF_USAGE_INDEX, LOCK_KINDS };
-static _Atomic bool impatient[LOCK_KINDS];
-
-static void lose_patience(void)
-{
-	for (int kind = 0; kind < LOCK_KINDS; kind++) {
-		atomic_store_explicit(&impatient[kind], true, memory_order_relaxed);
-	}
-}
+static _Atomic bool impatient;
 
 static enum lock_result take_byte(int lock, uint64_t byte, unsigned wait_us)
 {
-	_Atomic bool *tired = &impatient[byte < LOCK_USAGE_INDEX ? LOCK_OF_KEY : LOCK_OF_USAGE_INDEX];
-	bool waits = wait_us > 0 && !atomic_load_explicit(tired, memory_order_relaxed);
+	bool waits = wait_us > 0 && !atomic_load_explicit(&impatient, memory_order_relaxed);
 	enum lock_result result =
 	    lock_bytes(lock, (struct lock_range){(off_t)byte, 1}, LOCK_ALONE, waits ? wait_us : 0);
 
-	if (result == LOCK_TAKEN) {
-		atomic_store_explicit(tired, false, memory_order_relaxed);
-	} else if (result == LOCK_HELD && wait_us > 0) {
-		lose_patience();
+	if (wait_us > 0 && result != LOCK_NONE) {
+		atomic_store_explicit(&impatient, result == LOCK_HELD, memory_order_relaxed);
 	}
 	return result;
-}
-
-int lock_begin(const struct directory *directory, int home)
-{
-	int lock = -1;
-
-	(void)directory_open_file(directory, home, LOCK_NAME, O_RDWR | O_CREAT, &lock);
-	return lock;
 }
 
 /*
@@ -113,10 +93,10 @@ int lock_begin(const struct directory *directory, int home)
 int lock_take(const struct directory *directory, int home, uint64_t byte, unsigned wait_us, int *ret_lock)
 {
 	enum lock_result result;
-	int lock = lock_begin(directory, home);
+	int lock;
 
-	if (lock < 0) {
-		*ret_lock = -1;
+	*ret_lock = -1;
+	if (directory_open_file(directory, home, LOCK_NAME, O_RDWR | O_CREAT, &lock) < 0) {
 		return 0;
 	}
 	result = take_byte(lock, byte, wait_us);
@@ -135,22 +115,6 @@ int lock_take_key(const struct directory *directory, int home, const uint8_t key
                   int *ret_lock)
 {
 	return lock_take(directory, home, byte_of(key), wait_us, ret_lock);
-}
-
-/*
- * Never waits, because its caller works on many keys. If the lock is held, another process is storing under the key, so
- * its file need not be removed now.
- */
-bool lock_add_key(int lock, const uint8_t key[ENTRY_KEY_BYTES])
-{
-	return lock < 0 || lock_bytes(lock, (struct lock_range){(off_t)byte_of(key), 1}, LOCK_ALONE, 0) != LOCK_HELD;
-}
-
-void lock_release_key(int lock, const uint8_t key[ENTRY_KEY_BYTES])
-{
-	if (lock >= 0) {
-		lock_release_bytes(lock, (struct lock_range){(off_t)byte_of(key), 1});
-	}
 }
 
 void lock_release(int lock)

@@ -6,13 +6,12 @@
  * holder dies. A waiter polls, because F_OFD_SETLKW would wait without limit for a holder that is stopped.
  *
  * The directory's lock file is <path>/v1/lock. Its bytes are locked and never written: a key selects one byte, and
- * LOCK_USAGE_INDEX is another.
+ * LOCK_EVICTION is another.
  *
  * Calling sequence: lock_take() or lock_take_key(); lock_release().
  * Errors: -EAGAIN: another process holds the lock. If the file system has no locks, `*ret_lock` is -1 and the caller
  * continues without a lock: locks keep the sums exact and results from being lost, but no result is wrong without them.
- * After a wait that timed out, the process does not wait for locks of either kind (key, usage index) until it acquires
- * one of that kind without a wait.
+ * After a wait that timed out, the process does not wait for such locks until it acquires one at once.
  * Threads: any; each holder has its own descriptor. Fork: locks are released explicitly, because a child has the
  * descriptor too. Signals: EINTR is retried.
  */
@@ -47,24 +46,15 @@ bool lock_is_remote(int file);
 
 /* ---- the directory's lock file ---- */
 
-/* The byte of the usage index, which no key selects. */
-#define LOCK_USAGE_INDEX (UINT64_C(1) << 62)
+/* A process that evicts locks this byte, which no key selects. */
+#define LOCK_EVICTION (UINT64_C(1) << 62)
 
 /* Locks one byte, polling for about `wait_us` microseconds. */
 int lock_take(const struct directory *directory, int home, uint64_t byte, unsigned wait_us, int *ret_lock);
 /* Locks the byte of `key`. A process holds this lock while it changes or removes the file of the key. */
 int lock_take_key(const struct directory *directory, int home, const uint8_t key[ENTRY_KEY_BYTES], unsigned wait_us,
                   int *ret_lock);
-/* Opens the lock file for lock_add_key(); nothing is locked yet. -1: it cannot be opened. */
-int lock_begin(const struct directory *directory, int home);
-/* Releases all bytes and closes the file; -1 is accepted. */
+/* Releases the lock and closes the file; -1 is accepted. */
 void lock_release(int lock);
-
-/*
- * Tries to add `key` to an open lock, without waiting. Returns false if another process holds that key, and true if the
- * file system has no locks. lock_release_key() releases only that key.
- */
-bool lock_add_key(int lock, const uint8_t key[ENTRY_KEY_BYTES]);
-void lock_release_key(int lock, const uint8_t key[ENTRY_KEY_BYTES]);
 
 #endif

@@ -11,8 +11,6 @@
 
 #define SECOND_NS INT64_C(1000000000)
 #define GRAIN_NS  1000
-/* Subtracted from the rank of short-lived files. Larger than any time of use, and leaves room for sums with others. */
-#define RANK_BELOW (INT64_C(1) << 62)
 
 int64_t recency_now(void)
 {
@@ -53,19 +51,19 @@ enum recency_mark recency_mark_of(const struct stat *found)
 	}
 }
 
-static int64_t rank_of(int64_t used, enum recency_mark mark)
+/* Most hits within the hour after the first one do not show in the time, so the file may have been used until now. */
+int64_t recency_order(const struct stat *found, int64_t now)
 {
-	return mark == RECENCY_SHORT_LIVED && used < RANK_BELOW ? used - RANK_BELOW : used;
-}
+	int64_t used = recency_of(found);
 
-int64_t recency_rank(const struct stat *found)
-{
-	return rank_of(recency_of(found), recency_mark_of(found));
-}
-
-int64_t recency_of_rank(int64_t rank)
-{
-	return rank < 0 ? rank + RANK_BELOW : rank;
+	switch (recency_mark_of(found)) {
+	case RECENCY_SHORT_LIVED:
+		return used < RECENCY_FIRST ? used - RECENCY_FIRST : used;
+	case RECENCY_USED:
+		return used < now && now - used < RECENCY_PERIOD_NS ? now : used;
+	default:
+		return used;
+	}
 }
 
 bool recency_ahead(int64_t used, int64_t now)
@@ -81,46 +79,33 @@ bool recency_due(const struct stat *found, int64_t now)
 }
 
 /* Omits mtime: eviction uses it as a lower bound of the time of use, and removal of damaged files compares it. */
-static int64_t make_times(struct timespec times[2], int64_t now, enum recency_mark mark)
+static void make_times(struct timespec times[2], int64_t now, enum recency_mark mark)
 {
 	int64_t stamp = now - now % GRAIN_NS + mark;
 
 	times[0] = (struct timespec){.tv_sec = (time_t)(stamp / SECOND_NS), .tv_nsec = (long)(stamp % SECOND_NS)};
 	times[1] = (struct timespec){.tv_nsec = UTIME_OMIT};
-	return rank_of(stamp, mark);
 }
 
 /*
  * Only the owner may set arbitrary times; another user with write permission may set both times to the current time
  * (utimensat() with NULL). A file whose mtime is in the future needs that too, or it would always be the newest.
  */
-static int64_t set_times(int at, const char *path, const struct stat *found, int64_t now, enum recency_mark mark)
+void recency_touch(int at, const char *path, const struct stat *found, int64_t now)
 {
 	bool written_ahead = recency_ahead(nanoseconds_of(found->st_mtim), now);
 	struct timespec times[2];
-	int64_t rank = make_times(times, now, mark);
 
+	make_times(times, now, RECENCY_USED);
 	if (written_ahead || (utimensat(at, path, times, AT_SYMLINK_NOFOLLOW) < 0 && errno == EPERM)) {
 		(void)utimensat(at, path, NULL, AT_SYMLINK_NOFOLLOW);
 	}
-	return rank;
 }
 
-void recency_touch(int at, const char *path, const struct stat *found, int64_t now)
-{
-	(void)set_times(at, path, found, now, RECENCY_USED);
-}
-
-int64_t recency_mark(int at, const char *path, const struct stat *found, int64_t now)
-{
-	return set_times(at, path, found, now, RECENCY_MARKED);
-}
-
-int64_t recency_mark_file(int file, int64_t now, enum recency_mark mark)
+void recency_mark_file(int file, int64_t now, enum recency_mark mark)
 {
 	struct timespec times[2];
-	int64_t rank = make_times(times, now, mark);
 
+	make_times(times, now, mark);
 	(void)futimens(file, times);
-	return rank;
 }

@@ -9,11 +9,11 @@
  *
  * A hit sets the atime at most once an hour per file. The result of the fstat() that reading needs anyway decides, so
  * most hits need no additional system call. If the whole cache is replaced within an hour, this rule alone would hide
- * all hits from eviction, which would then be first in, first out (measured: 4 to 6 points of hit rate lost with a Zipf
- * distribution). Therefore a file can be marked: the next hit sets the time of a marked file in any case. A new file is
- * marked. Eviction marks a file that was used less than an hour ago instead of removing it, once for each pass over the
- * cache. The mark is in the nanoseconds of the atime: one past a whole microsecond. File systems with coarser times
- * lose it, and then the rule of one update an hour holds for every file.
+ * all hits from eviction, which would then be first in, first out (measured: 4 points of hit rate lost with a Zipf
+ * distribution). Therefore a new file is marked: the first hit sets its time in any case, and eviction treats a file
+ * whose first hit is less than an hour ago as used now. The mark is in the nanoseconds of the atime: one past a whole
+ * microsecond. File systems with coarser times lose it, and then every file that is less than an hour old counts as
+ * used now.
  *
  * Entries that no later process is likely to request (cache/entry.h: entry_set_short_lived()) have another mark, two
  * nanoseconds past a whole microsecond. Until their first hit they are evicted before all others.
@@ -22,7 +22,7 @@
  * That changes mtime: a process about to remove the file takes it for a different file and leaves it.
  *
  * Times: nanoseconds of CLOCK_REALTIME. A time more than an hour in the future comes from a wrong clock. The next hit
- * or scan corrects it, because the file would otherwise never be evicted.
+ * or sample corrects it, because the file would otherwise never be evicted.
  * Errors: none; a time that cannot be set stays unchanged.
  */
 #ifndef CACHE_RECENCY_H
@@ -33,6 +33,8 @@
 #include <sys/stat.h>
 
 #define RECENCY_PERIOD_NS INT64_C(3600000000000)
+/* Subtracted from the order of files that are evicted before all others. Larger than any time of use. */
+#define RECENCY_FIRST (INT64_C(1) << 62)
 
 /* Returns the current time. */
 int64_t recency_now(void);
@@ -43,11 +45,10 @@ enum recency_mark { RECENCY_USED, RECENCY_MARKED, RECENCY_SHORT_LIVED };
 int64_t recency_of(const struct stat *found);
 enum recency_mark recency_mark_of(const struct stat *found);
 /*
- * Returns the position in the order of eviction: recency_of(), but a negative number for short-lived files.
- * recency_of_rank() converts a rank back to the time of use.
+ * Returns the position in the order of eviction: the time of last use, but `now` for a file that had a hit within the
+ * last hour, and a negative number for a short-lived one.
  */
-int64_t recency_rank(const struct stat *found);
-int64_t recency_of_rank(int64_t rank);
+int64_t recency_order(const struct stat *found, int64_t now);
 /* Returns whether `used` is more than an hour after `now`. */
 bool recency_ahead(int64_t used, int64_t now);
 
@@ -55,9 +56,7 @@ bool recency_ahead(int64_t used, int64_t now);
 bool recency_due(const struct stat *found, int64_t now);
 /* Sets the time of use to `now`, without a mark. `found` is the stat of the file. */
 void recency_touch(int at, const char *path, const struct stat *found, int64_t now);
-/* Sets the time of use to `now` and marks the file. Returns what recency_rank() returns until its next change. */
-int64_t recency_mark(int at, const char *path, const struct stat *found, int64_t now);
-/* The same for an open new file, with any mark. */
-int64_t recency_mark_file(int file, int64_t now, enum recency_mark mark);
+/* Sets the time of use of an open new file to `now`, and marks it. */
+void recency_mark_file(int file, int64_t now, enum recency_mark mark);
 
 #endif

@@ -131,7 +131,7 @@ static int read_result(struct store *store, int at, const char *path, const uint
 	int rc = source_open(&store->directory, at, path, ret_found, &source);
 
 	/* A process with this limit did not write such a file: it is forged, or of a process with a larger limit. */
-	if (rc == 0 && source.size > store_size_limit(store)) {
+	if (rc == 0 && source.size > entry_size_limit(store->max_size)) {
 		rc = -ENOENT;
 	}
 	if (rc == 0) {

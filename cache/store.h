@@ -22,14 +22,14 @@
  * key; otherwise the next store_put() replaces it. The same holds for anything that is not a regular file. Results
  * before the damage are still found, and store_put() copies the sound ones.
  *
- * Size: after each store_put(), the least recently used files are removed until the sum of all files is below max_size
+ * Size: store_put() evicts if the files take more than max_size, and if the file system or a quota has no room
  * (cache/upkeep/evict.h). A hit updates a file's time of use at most once an hour, or at once if the file is marked
  * (cache/recency.h), and never in a read-only store.
  *
  * Errors: negative errno values; the caller treats all of them as a miss or as "not stored". -ENOENT: no file has this
  * key. -EPERM: the root, a directory or the file is not trusted. -EROFS: the `read_only` option is set. -EFBIG: the
- * entry is larger than max_size / 8 (if there is a cap), or than the process may write (RLIMIT_FSIZE). -ENXIO: no
- * directory is configured. -ENOTDIR: the directory's path is a symbolic link (its parents may be links) or not a
+ * entry is larger than entry_size_limit(), or than the process may write (RLIMIT_FSIZE). -ENXIO: no directory is
+ * configured. -ENOTDIR: the directory's path is a symbolic link (its parents may be links) or not a
  * directory. -EINVAL: the directory's path is not absolute.
  * Threads: any number at once on one store. Fork: a store has no state that is wrong in a child (temporary names
  * contain the current process id). Signals: EINTR is retried. errno is not preserved. The umask has no effect (modes
@@ -78,16 +78,17 @@ void store_close(struct store *store);
 
 /*
  * Returns the newest result of `key` whose dependencies hold. -ENOENT: the key has no file, or one that is larger than
- * max_size / 8, which stays. -ESTALE: the dependencies of no result hold. -EBADMSG: the file was damaged, and has been
- * removed if possible. A result is valid if `check` is NULL or if it has no dependencies. Opens one file.
+ * entry_size_limit(), which stays. -ESTALE: the dependencies of no result hold. -EBADMSG: the file was damaged, and has
+ * been removed if possible. A result is valid if `check` is NULL or if it has no dependencies. Opens one file.
  */
 int store_get(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], store_check *check, void *context,
               struct entry **ret_entry);
 
 /*
  * Stores a result before the other results of its key. A result with the same dependencies is replaced. The oldest
- * results are dropped beyond STORE_RESULTS_MAX, or beyond max_size / 8 in sum. If two processes store under one key at
- * the same time, one result is lost only if the file system has no locks, or if the lock is held for more than 200 ms.
+ * results are dropped beyond STORE_RESULTS_MAX, or beyond entry_size_limit() in sum. If two processes store under one
+ * key at the same time, one result is lost only if the file system has no locks, or if the lock is held for more than
+ * 200 ms.
  */
 int store_put(struct store *store, const struct entry *entry);
 /*

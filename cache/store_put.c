@@ -3,7 +3,8 @@
  * Storing a result in the file of its key:
  *
  *   lock the key --> temporary file: the new result, then each sound old one with other dependencies --> rename
- *   --> unlock --> count the file; above the cap: evict the least recently used entries
+ *   --> unlock --> above the cap: evict the least recently used entries
+ *   no room on the disk --> evict --> once again from the beginning
  */
 #include "cache/store_state.h"
 
@@ -20,6 +21,7 @@
 #include <unistd.h>
 
 #define LOCK_WAIT_US 200000
+#define ROOM_TRIES   3
 
 /* Calls the caller's function, because dependencies that differ only in stamps require the same. */
 static bool same_dependencies(const struct store *store, const struct entry *a, const struct entry *b)
@@ -40,7 +42,8 @@ static int append_old(const struct store *store, int shard, const char *name, co
                       struct temporary *temporary, struct stat *ret_replaced)
 {
 	const uint8_t *key = entry_info(entry)->key;
-	uint64_t room = store_size_limit(store) < temporary->limit ? store_size_limit(store) : temporary->limit;
+	const uint64_t limit = entry_size_limit(store->max_size);
+	const uint64_t room = limit < temporary->limit ? limit : temporary->limit;
 	struct source source = {.file = -1};
 	struct entry_info info;
 	unsigned count = 1;
@@ -86,7 +89,7 @@ static enum recency_mark choose_mark(const struct entry *entry, const struct sta
 
 /* Writes the entry to the file `name`, before the results that are already there. The caller holds the key's lock. */
 static int publish_entry(const struct store *store, int shard, const char *name, const struct entry *entry,
-                         int64_t *ret_now, struct evict_file *ret_file)
+                         struct evict *ret_stored)
 {
 	struct temporary temporary;
 	struct stat replaced = {0};
@@ -106,27 +109,15 @@ static int publish_entry(const struct store *store, int shard, const char *name,
 	}
 	if (rc == 0) {
 		/* read after the last write: that sets the mtime, and the later of mtime and atime counts */
-		*ret_now = store->clock();
-		ret_file->key = entry_info(entry)->key;
-		ret_file->size = temporary.written;
-		ret_file->replaced = S_ISREG(replaced.st_mode) ? (uint64_t)replaced.st_size : 0;
-		ret_file->rank = recency_mark_file(temporary.file, *ret_now, choose_mark(entry, &replaced));
+		ret_stored->now = store->clock();
+		ret_stored->bytes = temporary.written;
+		recency_mark_file(temporary.file, ret_stored->now, choose_mark(entry, &replaced));
 		rc = temporary_publish(&temporary, name, store->fsync ? DURABILITY_SYNC : DURABILITY_NONE);
 	}
 	if (rc < 0) {
 		temporary_discard(&temporary);
 	}
 	return rc;
-}
-
-/* Errors are ignored, because the result has been stored and the next store evicts what this one could not. */
-static void keep_below_cap(struct store *store, int home, const struct evict_file *file, int64_t now)
-{
-	struct evict evict = {&store->directory, home, store->max_size, now};
-	struct evict_report report = {0};
-
-	(void)evict_put(&evict, file, &report);
-	atomic_fetch_add_explicit(&store->evictions, report.entries, memory_order_relaxed);
 }
 
 /*
@@ -162,19 +153,52 @@ static bool is_there(const struct store *store, int shard, const char *name, con
 	return there;
 }
 
+/* Stores the entry in the open home. For `replaced` see put_result(). */
+static int put_in_home(const struct store *store, int home, const struct entry *entry, const struct entry *replaced,
+                       struct evict *ret_stored)
+{
+	const uint8_t *key = entry_info(entry)->key;
+	char name[DIRECTORY_NAME_BYTES];
+	int shard = -1;
+	int lock = -1;
+	int rc =
+	    directory_open_shard(&store->directory, home, key[0], replaced ? DIRECTORY_LIST : DIRECTORY_MAKE, &shard);
+
+	if (rc < 0) {
+		return rc;
+	}
+	directory_entry_name(key, name);
+	if (lock_take_key(&store->directory, home, key, replaced ? 0 : LOCK_WAIT_US, &lock) < 0) {
+		lock = -1; /* losing a result of another process is better than making the host wait longer */
+		rc = replaced ? -EAGAIN : 0;
+	}
+	if (rc == 0 && replaced && !is_there(store, shard, name, replaced)) {
+		rc = -EAGAIN;
+	}
+	if (rc == 0) {
+		rc = publish_entry(store, shard, name, entry, ret_stored);
+	}
+	lock_release(lock);
+	close(shard);
+	return rc;
+}
+
+/* Counts what was evicted. Returns whether something was. */
+static bool note_evictions(struct store *store, const struct sample_removed *removed)
+{
+	atomic_fetch_add_explicit(&store->evictions, removed->entries, memory_order_relaxed);
+	return removed->bytes > 0;
+}
+
 /*
  * Stores `entry`. If `replaced` is not NULL, the file must still contain that entry, nothing is created but the file,
- * and a key that another process has locked is an error (-EAGAIN) instead of a wait.
+ * and a key that another process has locked is an error (-EAGAIN) instead of a wait. If the file system or a quota has
+ * no room (for bytes or inodes), entries are evicted until it should have, and the entry is stored again.
  */
 static int put_result(struct store *store, const struct entry *entry, const struct entry *replaced)
 {
 	const struct entry_info *info = entry_info(entry);
-	struct evict_file file = {0};
-	int64_t now = 0;
-	char name[DIRECTORY_NAME_BYTES];
-	int home = -1;
-	int shard = -1;
-	int lock = -1;
+	struct evict stored = {&store->directory, -1, store->max_size, store->clock(), info->key, info->total_size};
 	int rc;
 
 	if (!store->directory.path) {
@@ -183,36 +207,28 @@ static int put_result(struct store *store, const struct entry *entry, const stru
 	if (store->read_only) {
 		return -EROFS;
 	}
-	if (info->total_size > store_size_limit(store)) {
+	if (info->total_size > entry_size_limit(store->max_size)) {
 		return -EFBIG;
 	}
-	rc = directory_open(&store->directory, replaced ? DIRECTORY_REACH : DIRECTORY_MAKE, &home);
+	rc = directory_open(&store->directory, replaced ? DIRECTORY_REACH : DIRECTORY_MAKE, &stored.home);
 	if (rc < 0) {
 		return rc;
 	}
-	rc = directory_open_shard(&store->directory, home, info->key[0], replaced ? DIRECTORY_LIST : DIRECTORY_MAKE,
-	                          &shard);
-	if (rc < 0) {
-		close(home);
-		return rc;
-	}
-	directory_entry_name(info->key, name);
-	if (lock_take_key(&store->directory, home, info->key, replaced ? 0 : LOCK_WAIT_US, &lock) < 0) {
-		lock = -1; /* losing a result of another process is better than making the host wait longer */
-		rc = replaced ? -EAGAIN : 0;
-	}
-	if (rc == 0 && replaced && !is_there(store, shard, name, replaced)) {
-		rc = -EAGAIN;
+	rc = put_in_home(store, stored.home, entry, replaced, &stored);
+	for (unsigned i = 0; i < ROOM_TRIES && (rc == -ENOSPC || rc == -EDQUOT); i++) {
+		const struct sample_removed removed = evict_for_room(&stored);
+
+		if (!note_evictions(store, &removed)) {
+			break;
+		}
+		rc = put_in_home(store, stored.home, entry, replaced, &stored);
 	}
 	if (rc == 0) {
-		rc = publish_entry(store, shard, name, entry, &now, &file);
+		const struct sample_removed removed = evict_after_store(&stored);
+
+		(void)note_evictions(store, &removed);
 	}
-	lock_release(lock);
-	close(shard);
-	if (rc == 0) {
-		keep_below_cap(store, home, &file, now);
-	}
-	close(home);
+	close(stored.home);
 	return rc;
 }
 

@@ -20,10 +20,4 @@ struct store {
 	_Atomic uint64_t evictions; /* not yet returned by store_take_evictions() */
 };
 
-/* Returns the largest size of a file in bytes. A file that fills the cache would evict everything else. */
-static inline uint64_t store_size_limit(const struct store *store)
-{
-	return store->max_size ? store->max_size / 8 : UINT64_MAX;
-}
-
 #endif

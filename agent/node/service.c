@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/node/service.h"
 
+#include "cache/events.h"
 #include "cache/harmless.h"
 #include "cache/tools/foreign.h"
 #include "keygen/dependencies.h"
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 #define SECOND INT64_C(1000000000)
 
@@ -120,7 +122,7 @@ static void begin_lock(struct service *service)
 
 bool service_begin(struct service *service, const struct service_options *options, struct settings *settings)
 {
-	uint64_t largest = settings->max_size / 8; /* the store's limit for an entry */
+	uint64_t largest = entry_size_limit(settings->max_size);
 
 	*service = (struct service){.options = *options, .settings = *settings, .since = time(NULL)};
 	*settings = (struct settings){.directory = NULL};
@@ -130,15 +132,14 @@ bool service_begin(struct service *service, const struct service_options *option
 	service->pause.first_ns = SECOND;
 	service->pause.longest_ns = 60 * SECOND;
 	begin_lock(service);
+	events_open(&service->directory, EVENTS_WRITABLE, getpid());
 	directory_settle(service->settings.directory, service->settings.base_length, service->settings.base_is_home);
 	if (!read_keys(service) || !open_store(service) || !open_engines(service)) {
 		service_end(service);
 		return false;
 	}
-	service->rules = (struct value_rules){service->keyring, options->trust, VALUE_RAW_MAX};
-	if (service->settings.max_size != 0 && largest < VALUE_RAW_MAX) {
-		service->rules.raw_max = largest;
-	}
+	service->rules =
+	    (struct value_rules){service->keyring, options->trust, largest < VALUE_RAW_MAX ? largest : VALUE_RAW_MAX};
 	return true;
 }
 
@@ -308,5 +309,6 @@ size_t service_land(struct service *service, const struct results *results)
 		landed += is_stored;
 		service_count(service, SERVICE_COUNT_store_errors, !is_stored);
 	}
+	(void)events_tell_counts(EVENTS_NOW); /* evictions */
 	return landed;
 }

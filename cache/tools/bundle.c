@@ -130,8 +130,7 @@ int bundle_read_begin(struct bundle_reader *reader, uint64_t entry_size_max, bun
 	memset(reader, 0, sizeof(*reader));
 	reader->get = get_bytes;
 	reader->context = context;
-	reader->entry_size_max =
-	    entry_size_max > 0 && entry_size_max < ENTRY_BYTES_MAX ? entry_size_max : ENTRY_BYTES_MAX;
+	reader->entry_size_max = entry_size_max < ENTRY_BYTES_MAX ? entry_size_max : ENTRY_BYTES_MAX;
 	(void)XXH3_128bits_reset(&reader->sum);
 	got = read_summed(reader, &header, sizeof(header));
 	if (got < 0) {

@@ -78,7 +78,7 @@ enum bundle_found {
 	BUNDLE_FAILED   /* an error, see *ret_error */
 };
 
-/* Reads the header. `entry_size_max` limits the size of an entry in bytes; 0: ENTRY_BYTES_MAX is the only limit. */
+/* Reads the header. Entries larger than `entry_size_max` bytes are skipped. */
 int bundle_read_begin(struct bundle_reader *reader, uint64_t entry_size_max, bundle_get *get, void *context);
 /*
  * Reads the next entry. *ret_entry is written only with BUNDLE_ENTRY, and the caller gets one reference; *ret_error

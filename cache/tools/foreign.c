@@ -5,6 +5,8 @@
  */
 #include "cache/tools/foreign.h"
 
+#include "cache/counters.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,6 +86,7 @@ int foreign_put(struct store *store, const struct entry *entry, foreign_forget *
 
 	if (rc == 0 && !known) {
 		rc = store_put(store, neutral);
+		counters_add(COUNTER_TOTAL_evictions, store_take_evictions(store));
 	}
 	entry_unref(neutral);
 	if (rc == 0) {

@@ -23,7 +23,10 @@ typedef void foreign_forget(void *dependencies, size_t size);
 int foreign_neutral(const struct entry *entry, foreign_forget *forget, struct entry **ret_entry);
 
 enum foreign_put { FOREIGN_STORED, FOREIGN_KNOWN };
-/* Stores a copy of the entry without valid stamps. FOREIGN_KNOWN: the same result was already stored. */
+/*
+ * Stores a copy of the entry without valid stamps, and counts the evictions; the caller calls events_tell_counts().
+ * FOREIGN_KNOWN: the same result was already stored.
+ */
 int foreign_put(struct store *store, const struct entry *entry, foreign_forget *forget, store_same *same,
                 enum foreign_put *ret_put);
 

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * prune: removes the least recently used entries of the whole directory, exactly (docs/DESIGN.md C4)
+ * prune: removes the least recently used entries of the whole directory, exactly, or all entries (docs/DESIGN.md C4)
  *
- *   scan each shard, under the usage index's lock --> all entries, with size and time of last use
- *   --> choose entries not used for the given time, then the least recently used until the rest is below the cap
- *   --> for each shard: mark as unknown --> examine each file again: ours and unchanged? remove it --> count the shard
- *   --> still above the cap, because files had changed? choose the next oldest
+ *   store_prune(): examine all files --> remove entries not used for the given time --> remove the least recently used
+ *                  until the rest is below the cap
+ *   store_clear(): for each shard: examine all files --> remove all entries
  *
- * Stores of other processes wait only for the lock of one key while its file is removed, and for the usage index while
- * one shard is counted. A process that is killed leaves shards unknown, and the next stores count them.
- * Errors: negative errno values. -EAGAIN: another process keeps the usage index locked. -EINTR: the chore was stopped,
- * and the report says what was done.
+ * An entry that another process has used or replaced since it was examined is not removed, and neither are files whose
+ * first bytes are not ours. Temporary files are removed if they are stale (cache/upkeep/sample.h). No lock is taken.
+ * The sums of all shards (cache/upkeep/sums.h) are right afterwards. A process that is killed leaves them too large,
+ * until the next samples.
+ * Errors: negative errno values. -EINTR: the chore was stopped, and the report says what was done. store_clear()
+ * returns the first error after it has removed what it could.
  */
 #ifndef CACHE_TOOLS_PRUNE_H
 #define CACHE_TOOLS_PRUNE_H
@@ -29,5 +30,7 @@ struct store_pruned {
  * the least recently used entries until the size is below max_size.
  */
 int store_prune(struct store *store, int64_t unused_ns, struct store_pruned *ret_pruned);
+/* Removes stale temporary files and all entries. The counters stay, because they count past events. */
+int store_clear(struct store *store, struct store_pruned *ret_pruned);
 
 #endif

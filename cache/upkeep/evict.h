@@ -1,95 +1,46 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * evict: keeps the cache below its size cap by removing the least recently used entries (docs/DESIGN.md C4)
+ * evict: keeps the cache below its size cap by removing some of the least recently used entries (docs/DESIGN.md C4)
  *
- * Purpose: evict_put() is the last step of a store: it counts the new file and, if the sum exceeds the cap, removes the
- * least recently used entries. cache/tools/prune.h does this for the `prune` command: exactly, and for the whole
- * directory.
+ * Purpose: evict_after_store() is the last step of a store. It samples the shard of the new file
+ * (cache/upkeep/sample.h), which corrects that shard's sum (cache/upkeep/sums.h). If the total of the sums exceeds the
+ * cap, it evicts. evict_for_room() evicts when the file system has no room left, whatever the total is.
+ * cache/tools/prune.h does this for the `prune` command: exactly, and for the whole directory.
  *
- * How entries are chosen without an index of all entries: the usage index (cache/upkeep/usage_index.h) holds the 512
- * least recently used entries among those that were seen. Stores add the files that they write, and scans add the files
- * that they find. A scan reads one shard and the times of its files. Above the cap, a scan is due after one store for
- * each 16 files of the next shard; below the cap, after 8 stores and one more for each 8 files. One store makes at most
- * two scans. A small cache (about one file per shard) fits into the index, and its order is exact. In a large cache
- * each scan samples 1/256 of all entries, and the removed entries are among the oldest sixteenth. Removing the least
- * recently used file of one shard would be simpler, but if a shard has one file, that file is always its oldest.
+ * How entries are chosen without an index of them: about 64 entries are drawn, of the new file's shard if that many are
+ * in it, otherwise also of up to 15 other shards. The first in the order of sample_sort() are removed, at most
+ * EVICT_REMOVALS. The new entry is never removed. A store that wrote more bytes than that frees repeats this, up to
+ * EVICT_ROUNDS times. An eviction aims at a 64th below the cap, so that not every store has to evict.
  *
- * A record is a hint. Before a removal the file is examined again, under its key's lock. If its time or size has
- * changed, its record is corrected and the next oldest record is tried. After EVICT_CHECKS attempts in a row without a
- * removal, the oldest of the files that were examined is removed. An entry that was used within the last hour, since it
- * was written or last marked, is spared once and marked (cache/recency.h). The newest entry is not removed to make room
- * for itself, even if it is short-lived and therefore the first in the order.
+ * The cache may exceed the cap for a while: after the cap was lowered, or while shards have no sum because the file was
+ * lost. Each store samples up to 16 shards without a sum.
  *
- * Entries and temporary files count. The scan of a shard removes its stale temporary files: those older than an hour,
- * or older than a minute if their process does not exist. (A process on another host is not visible here, but its
- * writes take milliseconds.) A file is removed only if its first bytes are ours or it is empty. Other files with the
- * name of an entry count only until that is known. Entries of another format age like any other. Entries larger than
- * an eighth of the cap, which were stored before the cap was lowered, are removed first. Other v<N> directories are
- * ignored.
+ * Concurrency: one process evicts at a time, under the lock LOCK_EVICTION. Another one that stores meanwhile does not
+ * wait and does not evict.
  *
- * Concurrency: a store counts and removes under the lock LOCK_USAGE_INDEX, so that two stores do not both remove the
- * excess. It waits at most 200 ms for the lock; after that it returns -EAGAIN, and the next store does the work.
- * Without file locks, concurrent updates make the sums inexact, and scans correct them. While shards are unknown,
- * because the index was lost, a store removes at most about twice the bytes that it stored.
- *
- * Cost of a store that evicts, in system calls: 9 for the usage index, 4 for each removal, 1 or 2 for each file that
- * was examined and not removed, and sometimes a scan.
- *
- * Errors: negative errno values, for the log only, because the store itself has succeeded. Files that cannot be removed
- * (EACCES, EROFS) are skipped; after EVICT_FAILURES of them the attempt ends. A process that is killed here leaves only
- * whole files. It leaves a usage index that is right, that is damaged and will be rebuilt, or that lacks one file until
- * the file's shard is scanned.
+ * Errors: none are returned, because the store itself has succeeded. Files that cannot be removed (EACCES, EROFS) are
+ * skipped. A process that is killed here leaves only whole files, and sums that the next samples correct.
  */
 #ifndef CACHE_UPKEEP_EVICT_H
 #define CACHE_UPKEEP_EVICT_H
 
-#include "cache/directory.h"
-#include "cache/upkeep/usage_index.h"
+#include "cache/upkeep/sample.h"
 
-#define EVICT_CHECKS   32
-#define EVICT_FAILURES 4
+#define EVICT_REMOVALS 8
+#define EVICT_ROUNDS   16
 
 struct evict {
 	const struct directory *directory;
 	int home;
 	uint64_t max_size; /* 0: no cap */
 	int64_t now;       /* recency_now() */
-};
-
-/* The files that were removed. */
-struct evict_report {
-	uint64_t entries;
-	uint64_t bytes; /* of entries and temporaries */
-	uint64_t temporaries;
-	uint64_t foreign;  /* files that are not ours and were not removed */
-	uint64_t failures; /* files that could not be removed */
-};
-
-/* The file that a store has written. */
-struct evict_file {
+	/* the file that was or is to be stored */
 	const uint8_t *key;
-	uint64_t size;
-	uint64_t replaced; /* size of the file that it replaced; 0: none */
-	int64_t rank;      /* recency_rank() */
+	uint64_t bytes;
 };
 
-/* Counts a file that was stored, and evicts. Waits at most 200 ms for the usage index (-EAGAIN). */
-int evict_put(const struct evict *evict, const struct evict_file *file, struct evict_report *ret_report);
-
-struct evict_list {
-	struct usage_index_record *records;
-	size_t count;
-	size_t room;
-	bool failed; /* there was no memory: records are missing */
-};
-
-/*
- * Scans one shard under the usage index's lock: updates its sums and records in the loaded `index`, adds its entries to
- * `list` unless that is NULL, and removes stale temporary files. Files that are not ours, and those that cannot be
- * removed, are counted in the report. Times of use from a wrong clock are corrected. A missing shard is empty. The sums
- * of a shard that cannot be read do not change. The caller frees the list's records with free().
- */
-void evict_scan_shard(const struct evict *evict, struct usage_index *index, unsigned shard, struct evict_report *report,
-                      struct evict_list *list);
+/* Return what was removed. */
+struct sample_removed evict_after_store(const struct evict *evict);
+struct sample_removed evict_for_room(const struct evict *evict);
 
 #endif

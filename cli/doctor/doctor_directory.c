@@ -91,8 +91,8 @@ static void note_file_system(struct findings *findings, int place)
 }
 
 /*
- * Returns by how many bytes the cache may still grow. The current size comes from the usage index, because counting all
- * files would take long.
+ * Returns by how many bytes the cache may still grow. The current size is about what stores have noted, because
+ * counting all files would take long.
  */
 static uint64_t room_below_cap(const struct settings *settings)
 {
@@ -104,7 +104,7 @@ static uint64_t room_below_cap(const struct settings *settings)
 	struct store *store;
 
 	if (store_open(&options, &store) == 0) {
-		(void)store_usage_noted(store, &usage);
+		(void)store_usage_about(store, &usage);
 		store_close(store);
 	}
 	return usage.bytes < settings->max_size ? settings->max_size - usage.bytes : 0;

@@ -4,6 +4,7 @@
  * been compiled. The bundle has the least recently used entry first, so the order of use stays the same.
  */
 #include "cache/directory.h"
+#include "cache/events.h"
 #include "cache/store.h"
 #include "cache/tools/bundle.h"
 #include "cache/tools/foreign.h"
@@ -81,12 +82,7 @@ static int refuse_store(const struct settings *settings, int error)
 static bool begin_reading(const char *file, const struct settings *settings, struct bundle_reader *reader,
                           struct origin *origin)
 {
-	/*
-	 * Entries larger than an eighth of the size limit are not stored, as in every store. The result is at least 1
-	 * unless there is no limit, because 0 means no limit.
-	 */
-	uint64_t largest = settings->max_size == 0 ? 0 : settings->max_size < 16 ? 1 : settings->max_size / 8;
-	int error = bundle_read_begin(reader, largest, read_origin, origin);
+	int error = bundle_read_begin(reader, entry_size_limit(settings->max_size), read_origin, origin);
 
 	if (error == -EPROTONOSUPPORT && reader->format != BUNDLE_FORMAT) {
 		console_error("%s: bundle of format %" PRIu32 "; this version reads format %d", file, reader->format,
@@ -270,6 +266,7 @@ static int run_import(struct settings *settings, char **operands)
 
 	/* makes the store create a default directory only in a $HOME that belongs to this user */
 	directory_settle(settings->directory, settings->base_length, settings->base_is_home);
+	events_open(&(struct directory){settings->directory, settings->shared}, EVENTS_WRITABLE, getpid());
 	error = settings->read_only ? -EROFS
 	                            : store_open(&(struct store_options){.directory = settings->directory,
 	                                                                 .max_size = settings->max_size,
@@ -280,6 +277,7 @@ static int run_import(struct settings *settings, char **operands)
 	error = error ? error : ask_directory(settings);
 	interrupt_hold();
 	status = error ? refuse_store(settings, error) : import_from(settings, store, operands[0]);
+	(void)events_tell_counts(EVENTS_NOW); /* evictions */
 	store_close(store);
 	return status;
 }

@@ -8,7 +8,6 @@
 #include "cache/tools/prune.h"
 #include "cache/store.h"
 #include "cache/tools/age.h"
-#include "cache/tools/usage.h"
 #include "cli/console/console.h"
 #include "cli/console/progress.h"
 #include "cli/console/verb.h"
@@ -60,10 +59,7 @@ static int remove_entries(const struct settings *settings, enum removal removal,
 	options.chore = progress_chore("looking", removal == REMOVE_ALL ? "clearing" : "pruning");
 	error = store_open(&options, &store);
 	if (error == 0 && removal == REMOVE_ALL) {
-		error = store_clear(store, &pruned.removed);
-		pruned.foreign = pruned.removed.foreign;
-		/* not reported: print_removed() calls them stale, but `clear` removes those of running processes too */
-		pruned.removed.temporaries = 0;
+		error = store_clear(store, &pruned);
 	} else if (error == 0) {
 		error = store_prune(store, unused_ns, &pruned);
 	}

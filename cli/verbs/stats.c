@@ -3,7 +3,7 @@
  * stats: prints the counters of all processes and the size of the cache
  *
  * Counters are rows of the lists in cache/counters.h, so that a new counter of a group appears in both forms of output
- * without a change here. The size comes from the usage index, which stores update; --count reads the directory instead.
+ * without a change here. The size is about what stores have noted; --count reads the directory instead.
  */
 #include "cache/events.h"
 #include "cache/settings.h"
@@ -211,7 +211,7 @@ static void print_table(const struct settings *settings, const struct counted *s
 
 	console_line(ROW "%s", "Directory", settings->directory);
 	print_count("Entries", usage->entries);
-	printf(ROW "%s of %s", "Size", console_bytes(usage->bytes, text),
+	printf(ROW "%s%s of %s", "Size", asked.count ? "" : "about ", console_bytes(usage->bytes, text),
 	       settings->max_size != 0 ? console_bytes(settings->max_size, cap) : "no limit");
 	if (settings->max_size != 0) {
 		printf(" (%.1f %%)", 100 * (double)usage->bytes / (double)settings->max_size);
@@ -279,7 +279,7 @@ static int gather_counts(const struct settings *settings, struct counted *ret_sh
 	if (error != 0) {
 		return error;
 	}
-	error = asked.count ? store_usage(store, &ret_shown->usage) : store_usage_noted(store, &ret_shown->usage);
+	error = asked.count ? store_usage(store, &ret_shown->usage) : store_usage_about(store, &ret_shown->usage);
 	progress_end();
 	store_close(store);
 	/* nothing was ever stored, but there may be counters */

@@ -271,6 +271,7 @@ static enum counter store_entry(struct attempt *attempt, struct entry *entry)
 		return COUNTER_BYPASSED_no_directory;
 	}
 	error = store_put(runtime->store, entry);
+	counters_add(COUNTER_TOTAL_evictions, store_take_evictions(runtime->store));
 	if (error != 0) {
 		event_explain_refusal(attempt->event, "the entry cannot be stored: %s: %s", runtime->settings.directory,
 		                      error_text(error, text));
@@ -278,7 +279,6 @@ static enum counter store_entry(struct attempt *attempt, struct entry *entry)
 		return runtime_error_counter(error, COUNTER_ERRORS_write);
 	}
 	attempt->outcome = COMPILE_LOCK_KEPT;
-	counters_add(COUNTER_TOTAL_evictions, store_take_evictions(runtime->store));
 	fetch_tell_agent(&finding->key);
 	return COUNTER_NONE;
 }

@@ -10,6 +10,7 @@
  * otherwise. Where tracing is not allowed, system calls are not counted.
  */
 #include "cache/store.h"
+#include "cache/upkeep/sample.h"
 #include "tests/bench/timing.h"
 #include "tests/unit/syscalls.h"
 
@@ -132,7 +133,7 @@ static void sync_and_settle(void)
 	close(place);
 }
 
-/* Files as stores leave them, used a day ago and a millisecond apart. Returns the sum of their sizes. */
+/* Files as stores leave them, used a day ago and a millisecond apart. Returns what they take on the disk. */
 static uint64_t plant(unsigned count)
 {
 	struct timespec wall;
@@ -141,6 +142,7 @@ static uint64_t plant(unsigned count)
 	int places[256];
 	int64_t start = now();
 	char path[4200];
+	struct stat found;
 
 	if (put(store, 0) < 0) {
 		fail(root, 0);
@@ -169,18 +171,19 @@ static uint64_t plant(unsigned count)
 			(void)snprintf(name + 2 * (k - 1), 3, "%02x", key[k]);
 		}
 		file = openat(places[key[0]], name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-		if (file < 0 || write(file, whole, size) != (ssize_t)size || futimens(file, stamps) < 0) {
+		if (file < 0 || write(file, whole, size) != (ssize_t)size || futimens(file, stamps) < 0 ||
+		    fstat(file, &found) < 0) {
 			fail("an entry", 0);
 		}
 		close(file);
-		bytes += size;
+		bytes += sample_bytes_of(&found);
 		entry_unref(entry);
 	}
 	for (unsigned i = 0; i < 256; i++) {
 		close(places[i]);
 	}
 	/* it tells of one entry */
-	(void)snprintf(path, sizeof(path), "%s/v1/usage-index", root);
+	(void)snprintf(path, sizeof(path), "%s/v1/sums", root);
 	(void)unlink(path);
 	row("filling it", (double)(now() - start) / 1e9, "s");
 	return bytes;
@@ -358,7 +361,7 @@ static void look_at_directory(unsigned count, uint64_t bytes)
 
 	(void)snprintf(path, sizeof(path), "%s/v1/80", root);
 	row("entries in a directory", (double)count / 256, "");
-	row("size of the entries", (double)bytes / 1048576, "MiB");
+	row("blocks of the entries", (double)bytes / 1048576, "MiB");
 	if (stat(path, &found) == 0) {
 		row("size of one directory of the 256", (double)found.st_size / 1024, "KiB");
 	}

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/faults/scenarios.h"
 
-#include "cache/upkeep/usage_index.h"
 #include "tests/faults/tree.h"
 
 #include <fcntl.h>
@@ -124,7 +123,7 @@ static bool make_full(void)
 	return usage.entries == FILLERS;
 }
 
-/* The usage index is lost, and somebody died while storing, long ago. */
+/* The sums are lost, and somebody died while storing, long ago. */
 static bool make_full_unknown(void)
 {
 	struct stage_usage usage;
@@ -133,7 +132,7 @@ static bool make_full_unknown(void)
 	size_t size;
 	bool good;
 
-	if (!make_full() || unlink(stage_path("cache/v1/usage-index")) != 0) {
+	if (!make_full() || unlink(stage_path("cache/v1/sums")) != 0) {
 		return false;
 	}
 	stage_usage(&usage);
@@ -143,31 +142,6 @@ static bool make_full_unknown(void)
 	snprintf(path, sizeof(path), "%.11s/tmp.1.0123456789abcdef", usage.entry[0]);
 	good = file_write(stage_path(path), bytes, 4) && tree_age(stage_path(path), 2 * HOUR);
 	free(bytes);
-	return good;
-}
-
-/* The next store counts the shard with the most results anew. */
-static bool make_full_uncounted(void)
-{
-	struct directory directory = {.path = (char *)(uintptr_t)stage_path("cache")};
-	struct usage_index *index = NULL;
-	unsigned most = 0;
-	int root = -1;
-	bool good = make_full() && directory_open(&directory, DIRECTORY_REACH, &root) == 0 &&
-	            usage_index_load(&directory, root, &index) == 0;
-
-	for (unsigned i = 0; good && i < DIRECTORY_SHARDS; i++) {
-		most = index->page.shards[i].files > index->page.shards[most].files ? i : most;
-	}
-	if (good) {
-		index->page.shards[most].known = 0;
-		index->page.cursor = most;
-		good = usage_index_save(index) == 0;
-	}
-	usage_index_free(index);
-	if (root >= 0) {
-		close(root);
-	}
 	return good;
 }
 
@@ -206,8 +180,7 @@ const struct scenario scenarios[] = {
     {"store of a result that names its place", make_another, HOST(debug, NULL), HOST(with_debug, NULL), 0, 0},
     {"store of a large result", make_another, HOST(large, NULL), HOST(with_large, NULL), 0, 0},
     {"store that must evict", make_full, HOST(plain, capped), HOST(two, capped), 0, 1},
-    {"store that must evict without a usage index", make_full_unknown, HOST(plain, capped), HOST(two, capped), 0, 1},
-    {"store that must evict and count", make_full_uncounted, HOST(plain, capped), HOST(two, capped), 0, 1},
+    {"store that must evict without sums", make_full_unknown, HOST(plain, capped), HOST(two, capped), 0, 1},
     {"store, shared and synced", make_shared, HOST(others, shared_synced), HOST(everywhere, shared), 0, 0},
     {"store over a result (recache)", make_plain, HOST(plain, recache), EVERYWHERE, 0, 0},
     {"hit on disk", make_plain, HOST(plain, NULL), EVERYWHERE, 0, 0},

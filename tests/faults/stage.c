@@ -4,6 +4,7 @@
 #include "cache/events.h"
 #include "cache/store.h"
 #include "cache/tools/prune.h"
+#include "cache/upkeep/sample.h"
 #include "tests/fake/nvrtc.h"
 #include "tests/fake/text.h"
 #include "tests/faults/tree.h"
@@ -158,7 +159,7 @@ static bool is_hex(const char *text, size_t size)
 
 static void look_at(void *context, const char *path, const char *name, const struct stat *found)
 {
-	static const char known[] = "CACHEDIR.TAG v1/usage-index v1/lock v1/compile-lock v1/events v1/events.old "
+	static const char known[] = "CACHEDIR.TAG v1/sums v1/lock v1/compile-lock v1/events v1/events.old "
 	                            "v1/events.sums v1/events.new";
 	struct stage_usage *usage = context;
 	const char *last = strrchr(name, '/');
@@ -166,13 +167,13 @@ static void look_at(void *context, const char *path, const char *name, const str
 	last = last ? last + 1 : name;
 	if (strncmp(last, "tmp.", 4) == 0) {
 		usage->temporaries++;
-		usage->bytes += (uint64_t)found->st_size;
+		usage->bytes += sample_bytes_of(found);
 	} else if (strlen(name) == 68 && is_hex(last, 62)) {
 		if (usage->entries < 8) {
 			snprintf(usage->entry[usage->entries], sizeof(usage->entry[0]), "cache/%s", name);
 		}
 		usage->entries++;
-		usage->bytes += (uint64_t)found->st_size;
+		usage->bytes += sample_bytes_of(found);
 	} else if (!is_among(name, known, WORDS_WHOLE)) {
 		usage->strangers++;
 	}

@@ -83,7 +83,7 @@ static int run_host(const struct scenario *scenario, const struct process *host,
 	return status;
 }
 
-/* What the usage index missed is found by the stores that follow: the directory is below its cap, and not emptied
+/* What the sums missed is found by the stores that follow: the directory is below its cap, and not emptied
  * either.
  */
 static const char *judge_eviction(const struct scenario *scenario, bool soon)
@@ -111,7 +111,7 @@ static const char *judge_eviction(const struct scenario *scenario, bool soon)
 }
 
 /* What came to pass at that number: not always what stood there in the run without faults, as a store that finds no
- * usage index begins with other shards each time. */
+ * sums begins with other shards each time. */
 static const char *name_of_call(const struct seen *seen, const struct inject_plan *plan, unsigned expected)
 {
 	return inject_name(plan->at <= seen->report.calls ? seen->report.call[plan->at - 1] : expected);
@@ -131,7 +131,7 @@ static void try_fault(struct tally *tally, const struct inject_plan *plan, unsig
 		tell(tally, plan, inject_name(expected), "the directory cannot be made anew");
 		return;
 	}
-	before = strstr(scenario->name, "without a usage index") ? 1 : 0;
+	before = strstr(scenario->name, "without sums") ? 1 : 0;
 	host.plan = plan;
 	status = run_host(scenario, &host, tally->sweep->companions, seen, &wrong);
 	call = name_of_call(seen, plan, expected);

@@ -133,7 +133,7 @@ static void hostile(const uint8_t *data, size_t size, uint8_t what, uint8_t how)
 	int error = 0;
 
 	memory.size = mend(memory.bytes, size, what);
-	if (bundle_read_begin(&reader, (uint64_t)(how >> 4) * 32, get, &memory) == 0) {
+	if (bundle_read_begin(&reader, (uint64_t)(how >> 4) * 32 - 1, get, &memory) == 0) {
 		do {
 			struct entry *entry;
 			size_t entry_size;

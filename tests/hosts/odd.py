@@ -41,7 +41,7 @@ plain = {k: v for k, v in os.environ.items() if not k.startswith("NVRTCCACHE_") 
 
 def names_of_ours(choose):
     key = "".join(choose.choice(DIGITS) for _ in range(62))
-    return ["lock", "compile-lock", "usage-index", key, f"tmp.{choose.randrange(1, 99999)}.{key[:16]}"] + [f"0{d}" for d in DIGITS]
+    return ["lock", "compile-lock", "sums", key, f"tmp.{choose.randrange(1, 99999)}.{key[:16]}"] + [f"0{d}" for d in DIGITS]
 
 
 def snapshot(top):
@@ -141,7 +141,7 @@ class Round:
         v1 = os.path.join(self.cache, "v1")
         kind = self.choose.choice(["link", "link", "hard", "hard", "pipe", "mode", "owner", "foreign", "content", "directory"])
         where = self.choose.choice([v1, os.path.join(v1, "stats"), *self.places(), os.path.join(v1, "lock"),
-                                    os.path.join(v1, "compile-lock"), os.path.join(v1, "usage-index"),
+                                    os.path.join(v1, "compile-lock"), os.path.join(v1, "sums"),
                                     *[os.path.join(v1, "stats", "0" + d) for d in DIGITS]])
         if where == self.cache and kind not in ("mode", "owner"):
             where = v1

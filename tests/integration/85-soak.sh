@@ -22,7 +22,7 @@ killed_and_edited() {
 	soak --seconds 10 --processes 16 && [ "$(value kills)" -gt 0 ] && [ "$(value edits)" -gt 0 ] && [ "$(value evictions)" -gt 0 ] &&
 		[ "$(value hits_disk)" -gt 0 ] && [ "$(value verified)" -gt 0 ]
 }
-check "16 processes for 10 seconds, killed, edited under, pruned, cleared: no wrong answer, the cap and the usage index hold." \
+check "16 processes for 10 seconds, killed, edited under, pruned, cleared: no wrong answer, the cap and the sums hold." \
 	killed_and_edited
 
 agents_and_engine_die() {
@@ -74,11 +74,11 @@ one_serves_the_other() {
 if [ "$(id -u)" -ne 0 ] || ! setpriv --reuid 65501 --regid 54321 --clear-groups test -r "$LIBRARY" -a -x "$WORKER" -a -r "$NVRTC"; then
 	skip "Two users of a group share a cache: each finds the other's entries, and no other user does." \
 		"needs root, and a build that other users can read"
-	skip "So do four processes of theirs for 4 seconds: no wrong answer, the cap and the usage index hold." \
+	skip "So do four processes of theirs for 4 seconds: no wrong answer, the cap and the sums hold." \
 		"needs root, and a build that other users can read"
 else
 	check "Two users of a group share a cache: each finds the other's entries, and no other user does." one_serves_the_other
-	check "So do four processes of theirs for 4 seconds: no wrong answer, the cap and the usage index hold." shared_by_a_group
+	check "So do four processes of theirs for 4 seconds: no wrong answer, the cap and the sums hold." shared_by_a_group
 fi
 fresh_cache
 

@@ -3,7 +3,7 @@ What removes entries, how many, and where nothing is removed.
 
 clear removes every entry and says how many.
   $ plant 7; nvrtccache clear; entries
-  Removed 7 entries (6.8 KiB) from $TMP/cache in * *s (glob)
+  Removed 7 entries (28.0 KiB) from $TMP/cache in * *s (glob)
   0
   $ nvrtccache clear
   Removed 0 entries (0 bytes) from $TMP/cache in * *s (glob)
@@ -12,10 +12,10 @@ prune removes what was used longest ago, down to the size, and stale files.
   $ plant 8; touch -d '2 hours ago' cache/v1/00/tmp.1.1
   $ nvrtccache prune
   Removed 0 entries, 1 stale temporary file (0 bytes) from $TMP/cache in * *s (glob)
-  8 entries left, 7.8 KiB of 5.0 GiB
-  $ nvrtccache prune --max-size 3000
-  Removed 5 entries (4.9 KiB) from $TMP/cache in * *s (glob)
-  3 entries left, 2.9 KiB of 2.9 KiB
+  8 entries left, 32.0 KiB of 5.0 GiB
+  $ nvrtccache prune --max-size 12K
+  Removed 5 entries (20.0 KiB) from $TMP/cache in * *s (glob)
+  3 entries left, 12.0 KiB of 12.0 KiB
   $ files | grep -o '.$'
   0
   1
@@ -23,21 +23,21 @@ prune removes what was used longest ago, down to the size, and stale files.
 
 prune removes what was not used for so long, and then down to the size.
   $ fresh; plant 8
-  $ for words in '--older-than 330m' '--older-than 4.5h --max-size 3000' '-o 0.2d' '--older-than 1w'; do nvrtccache prune $words; done
-  Removed 2 entries (2.0 KiB) from $TMP/cache in * *s (glob)
-  6 entries left, 5.9 KiB of 5.0 GiB
-  Removed 3 entries (2.9 KiB) from $TMP/cache in * *s (glob)
-  3 entries left, 2.9 KiB of 2.9 KiB
+  $ for words in '--older-than 330m' '--older-than 4.5h --max-size 12K' '-o 0.2d' '--older-than 1w'; do nvrtccache prune $words; done
+  Removed 2 entries (8.0 KiB) from $TMP/cache in * *s (glob)
+  6 entries left, 24.0 KiB of 5.0 GiB
+  Removed 3 entries (12.0 KiB) from $TMP/cache in * *s (glob)
+  3 entries left, 12.0 KiB of 12.0 KiB
   Removed 0 entries (0 bytes) from $TMP/cache in * *s (glob)
-  3 entries left, 2.9 KiB of 5.0 GiB
+  3 entries left, 12.0 KiB of 5.0 GiB
   Removed 0 entries (0 bytes) from $TMP/cache in * *s (glob)
-  3 entries left, 2.9 KiB of 5.0 GiB
+  3 entries left, 12.0 KiB of 5.0 GiB
   $ files | grep -o '.$'
   0
   1
   2
   $ nvrtccache prune --older-than 0s
-  Removed 3 entries (2.9 KiB) from $TMP/cache in * *s (glob)
+  Removed 3 entries (12.0 KiB) from $TMP/cache in * *s (glob)
   0 entries left, 0 bytes of 5.0 GiB
 
 A bad age is refused with what would be right.
@@ -54,12 +54,12 @@ A bad age is refused with what would be right.
 prune and stats know a cache without a cap.
   $ NVRTCCACHE_MAX_SIZE=0 nvrtccache prune
   Removed 0 entries (0 bytes) from $TMP/cache in * *s (glob)
-  3 entries left, 2.9 KiB of no limit
+  3 entries left, 12.0 KiB of no limit
   $ NVRTCCACHE_MAX_SIZE=0 nvrtccache stats | grep Size
-  Size             2.9 KiB of no limit
-  $ NVRTCCACHE_MAX_SIZE=2000 nvrtccache prune
-  Removed 1 entry (1000 bytes) from $TMP/cache in * *s (glob)
-  2 entries left, 2.0 KiB of 2.0 KiB
+  Size             about 12.0 KiB of no limit
+  $ NVRTCCACHE_MAX_SIZE=8K nvrtccache prune
+  Removed 1 entry (4.0 KiB) from $TMP/cache in * *s (glob)
+  2 entries left, 8.0 KiB of 8.0 KiB
 
 prune refuses what it cannot do, and makes no directory.
   $ brief prune --max-size much

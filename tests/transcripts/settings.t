@@ -95,9 +95,9 @@ A size may have a fraction, in variables and arguments.
   $ NVRTCCACHE_MAX_SIZE=1.5G NVRTCCACHE_MEM_SIZE=0.5k nvrtccache config | grep SIZE
   environment NVRTCCACHE_MAX_SIZE    1536M
   environment NVRTCCACHE_MEM_SIZE    512
-  $ plant 4 && nvrtccache prune --max-size 2.5K && fresh
-  Removed 2 entries (2.0 KiB) from $TMP/cache in * *s (glob)
-  2 entries left, 2.0 KiB of 2.5 KiB
+  $ plant 4 && nvrtccache prune --max-size 10.5K && fresh
+  Removed 2 entries (8.0 KiB) from $TMP/cache in * *s (glob)
+  2 entries left, 8.0 KiB of 10.5 KiB
 
 The directory defaults to one in XDG_CACHE_HOME or HOME.
   $ env -u NVRTCCACHE_DIR nvrtccache config | head -n 1

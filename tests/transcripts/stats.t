@@ -6,7 +6,7 @@ stats of a cache that is not there yet shows zeros, aligned, and makes nothing.
   $ nvrtccache stats
   Directory        $TMP/cache
   Entries          0
-  Size             0 bytes of 5.0 GiB (0.0 %)
+  Size             about 0 bytes of 5.0 GiB (0.0 %)
   Hits             0
     from memory    0
     from disk      0
@@ -48,9 +48,9 @@ stats counts entries and bytes, and knows the cap.
   $ plant 7
   $ nvrtccache stats | grep -E 'Entries|Size'
   Entries          7
-  Size             6.8 KiB of 5.0 GiB (0.0 %)
+  Size             about 28.0 KiB of 5.0 GiB (0.0 %)
   $ NVRTCCACHE_MAX_SIZE=2m nvrtccache stats --json | json '[told[name] for name in ("entries", "bytes", "max_bytes")]'
-  [7, 7000, 2097152]
+  [7, 28672, 2097152]
 
 stats shows what the cache has noted, and with --count what is there, which prune notes.
   $ nvrtccache prune >/dev/null; rm cache/v1/*/*2; nvrtccache stats | grep Entries

@@ -2,13 +2,13 @@
 /*
  * evict_fixture: numbered entries of one size in a store with a cap, a clock that tests move, and an exact LRU
  *
- * Use: as store_fixture, then fixture_capped(). The clock begins at the real time and must only go forward: the files'
- * own mtime is real.
+ * Use: as store_fixture, then fixture_capped(). The clock begins at a fixed time, later than the files' own mtimes, and
+ * must only go forward: what is drawn depends on it, and is the same in every run.
  */
 #ifndef TESTS_EVICT_FIXTURE_H
 #define TESTS_EVICT_FIXTURE_H
 
-#include "cache/tools/usage.h"
+#include "cache/tools/prune.h"
 #include "store_fixture.h"
 
 #include "cache/upkeep/evict.h"
@@ -17,8 +17,9 @@
 
 #define SECOND      INT64_C(1000000000)
 #define HOUR        (3600 * SECOND)
-#define FILE_BYTES  UINT64_C(1024)
+#define FILE_BYTES  UINT64_C(4096) /* one block of most file systems */
 #define ENTRY_BYTES (FILE_BYTES - 192 - 16 - 16)
+#define CLOCK_START (INT64_C(2114380800) * SECOND) /* 2037 */
 
 static int64_t clock_now;
 
@@ -29,7 +30,7 @@ static inline int64_t fixture_clock(void)
 
 static inline struct store *fixture_capped(uint64_t max_size)
 {
-	clock_now = now_ns();
+	clock_now = clock_now > CLOCK_START ? clock_now : CLOCK_START;
 	return fixture_store((struct store_options){.max_size = max_size, .clock = fixture_clock});
 }
 
@@ -102,13 +103,21 @@ static inline struct store_usage usage_of(struct store *store)
 	return usage;
 }
 
-/* Locks a number's key as a put of another process would. The caller closes the descriptor. */
-static inline int lock_number(unsigned number)
+/* As stores have noted it. */
+static inline struct store_usage noted_of(struct store *store)
 {
-	uint64_t place;
+	struct store_usage usage = {.bytes = 1};
 
-	memcpy(&place, numbered_key(number), sizeof(place));
-	return fixture_lock_range((off_t)(place >> 2), 1);
+	cr_assert_eq(store_usage_about(store, &usage), 0);
+	return usage;
+}
+
+static inline struct store_pruned pruned_of(struct store *store)
+{
+	struct store_pruned pruned;
+
+	cr_assert_eq(store_prune(store, INT64_MAX, &pruned), 0);
+	return pruned;
 }
 
 /* Sets both times of a file to so many seconds before now. */
@@ -118,6 +127,18 @@ static inline void age_file(const char *path, int64_t seconds)
 
 	times[1] = times[0];
 	cr_assert_eq(utimensat(AT_FDCWD, path, times, AT_SYMLINK_NOFOLLOW), 0);
+}
+
+/* Writes a file with these first bytes, so many seconds old. */
+static inline void write_aged(const char *name, const void *bytes, size_t size, int64_t seconds)
+{
+	char path[500];
+
+	(void)snprintf(path, sizeof(path), "%s", in_home(name));
+	*strrchr(path, '/') = '\0';
+	(void)mkdir(path, 0700);
+	fixture_write(in_home(name), bytes, size);
+	age_file(in_home(name), seconds);
 }
 
 /* splitmix64: the same numbers everywhere. */
@@ -169,34 +190,29 @@ static inline unsigned zipf_next(struct zipf *zipf)
 	return low;
 }
 
-/* An exact LRU: sizes in bytes, times in accesses. */
+/* An exact LRU of files of one size. */
 struct lru {
-	uint64_t cap;
-	uint64_t bytes;
+	unsigned cap;
+	unsigned there;
 	unsigned count;
 	unsigned hits;
 	uint64_t time;
 	uint64_t used[ZIPF_MAX]; /* 0: not there */
 };
 
-static inline void lru_access(struct lru *lru, unsigned number, uint64_t (*size_of)(unsigned number))
+static inline void lru_access(struct lru *lru, unsigned number)
 {
-	if (lru->used[number]) {
-		lru->hits++;
-	} else {
-		lru->bytes += size_of(number);
-	}
+	lru->hits += lru->used[number] != 0;
+	lru->there += lru->used[number] == 0;
 	lru->used[number] = ++lru->time;
-	while (lru->bytes > lru->cap) {
+	if (lru->there > lru->cap) {
 		unsigned oldest = number;
 
 		for (unsigned i = 0; i < lru->count; i++) {
-			if (lru->used[i] && lru->used[i] < lru->used[oldest]) {
-				oldest = i;
-			}
+			oldest = lru->used[i] && lru->used[i] < lru->used[oldest] ? i : oldest;
 		}
 		lru->used[oldest] = 0;
-		lru->bytes -= size_of(oldest);
+		lru->there--;
 	}
 }
 

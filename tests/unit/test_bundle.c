@@ -134,7 +134,7 @@ static enum bundle_found read_all(uint64_t size_max)
 
 static void expect_one_damaged(void)
 {
-	cr_expect_eq(read_all(0), BUNDLE_CHANGED);
+	cr_expect_eq(read_all(UINT64_MAX), BUNDLE_CHANGED);
 	cr_expect_eq(seen.damaged, 1);
 	cr_expect_eq(seen.entries, ENTRIES - 1);
 }
@@ -151,10 +151,10 @@ Test(bundle, written_entries_are_read_back)
 {
 	struct bundle_reader reader;
 
-	cr_expect_eq(read_all(0), BUNDLE_END);
+	cr_expect_eq(read_all(UINT64_MAX), BUNDLE_END);
 	cr_expect_eq(seen.entries, ENTRIES);
 	memory.at = 0;
-	cr_assert_eq(bundle_read_begin(&reader, 0, get, &memory), 0);
+	cr_assert_eq(bundle_read_begin(&reader, UINT64_MAX, get, &memory), 0);
 	cr_expect_eq(reader.keys, 7);
 }
 
@@ -171,7 +171,7 @@ Test(bundle, equal_entries_give_equal_bundles)
 Test(bundle, an_empty_bundle_is_valid)
 {
 	write_entries(0);
-	cr_expect_eq(read_all(0), BUNDLE_END);
+	cr_expect_eq(read_all(UINT64_MAX), BUNDLE_END);
 	cr_expect_eq(memory.size, 2 * BUNDLE_FRAME_BYTES);
 }
 
@@ -185,7 +185,7 @@ Test(bundle, a_truncated_bundle_returns_its_whole_entries_and_reports_the_cut)
 		enum bundle_found found;
 
 		memory.size = size;
-		found = read_all(0);
+		found = read_all(UINT64_MAX);
 		if (size < BUNDLE_FRAME_BYTES) {
 			cr_expect(found == BUNDLE_FAILED && seen.error == -EBADMSG);
 			continue;
@@ -211,7 +211,7 @@ Test(bundle, one_wrong_byte_anywhere_is_reported_and_returns_no_wrong_entry)
 		for (size_t j = 0; j < sizeof(wrongs); j++) {
 
 			memory.bytes[i] ^= wrongs[j];
-			cr_expect_neq(read_all(0), BUNDLE_END, "byte %zu", i);
+			cr_expect_neq(read_all(UINT64_MAX), BUNDLE_END, "byte %zu", i);
 			memory.bytes[i] ^= wrongs[j];
 			all += seen.entries;
 		}
@@ -249,7 +249,7 @@ Test(bundle, a_damaged_frame_returns_no_entry)
 {
 	for (size_t i = 0; i < BUNDLE_FRAME_BYTES; i++) {
 		memory.bytes[BUNDLE_FRAME_BYTES + i] ^= 1;
-		cr_expect_eq(read_all(0), BUNDLE_BROKEN, "byte %zu", i);
+		cr_expect_eq(read_all(UINT64_MAX), BUNDLE_BROKEN, "byte %zu", i);
 		cr_expect_eq(seen.entries + seen.damaged, 0);
 		memory.bytes[BUNDLE_FRAME_BYTES + i] ^= 1;
 	}
@@ -269,12 +269,12 @@ Test(bundle, a_length_larger_than_the_data_allocates_little_memory)
 
 	memcpy(frame + 8, &number, sizeof(number));
 	reseal(frame);
-	cr_expect_eq(read_all(0), BUNDLE_CUT);
+	cr_expect_eq(read_all(UINT64_MAX), BUNDLE_CUT);
 	cr_expect_leq(memory.asked_max, 1u << 20);
 	number = UINT64_MAX - 15;
 	memcpy(frame + 8, &number, sizeof(number));
 	reseal(frame);
-	cr_expect_eq(read_all(0), BUNDLE_BROKEN);
+	cr_expect_eq(read_all(UINT64_MAX), BUNDLE_BROKEN);
 }
 
 Test(bundle, the_number_of_another_format_is_reported)
@@ -284,7 +284,7 @@ Test(bundle, the_number_of_another_format_is_reported)
 	for (uint8_t format = 0; format < 4; format++) {
 		memory.at = 0;
 		memory.bytes[AT_FORMAT] = format;
-		cr_expect_eq(bundle_read_begin(&reader, 0, get, &memory),
+		cr_expect_eq(bundle_read_begin(&reader, UINT64_MAX, get, &memory),
 		             format == BUNDLE_FORMAT ? 0 : -EPROTONOSUPPORT);
 		cr_expect_eq(reader.format, format);
 	}
@@ -292,14 +292,14 @@ Test(bundle, the_number_of_another_format_is_reported)
 	memory.bytes[AT_FORMAT] = BUNDLE_FORMAT;
 	memory.bytes[AT_FORMAT + 4] = ENTRY_FORMAT + 1;
 	reseal(memory.bytes);
-	cr_expect_eq(bundle_read_begin(&reader, 0, get, &memory), -EPROTONOSUPPORT);
+	cr_expect_eq(bundle_read_begin(&reader, UINT64_MAX, get, &memory), -EPROTONOSUPPORT);
 	cr_expect_eq(reader.entry_format, ENTRY_FORMAT + 1);
 }
 
 Test(bundle, a_file_that_is_not_a_bundle_is_rejected)
 {
 	memory.bytes[0] = 'x';
-	cr_expect_eq(read_all(0), BUNDLE_FAILED);
+	cr_expect_eq(read_all(UINT64_MAX), BUNDLE_FAILED);
 	cr_expect_eq(seen.error, -EBADMSG);
 }
 
@@ -310,7 +310,7 @@ Test(bundle, read_and_write_errors_are_returned)
 	memory.error = -EIO;
 	for (memory.error_at = 0; memory.error_at < memory.size; memory.error_at += 40) {
 		memory.at_a_time = 40;
-		cr_expect_eq(read_all(0), BUNDLE_FAILED);
+		cr_expect_eq(read_all(UINT64_MAX), BUNDLE_FAILED);
 		cr_expect_eq(seen.error, -EIO);
 	}
 	memory.size = 0;

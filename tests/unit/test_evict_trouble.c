@@ -1,44 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* evict: concurrent and killed processes, lost usage indexes, and files that cannot be removed */
+/* evict: concurrent and killed processes, lost sums, full disks, and files that cannot be removed */
 #include "cache/lock.h"
-#include "cache/tools/prune.h"
 #include "evict_fixture.h"
 
-#include "cache/upkeep/usage_index.h"
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
 
 TestSuite(evict_trouble, .init = fixture_open, .fini = fixture_close, .timeout = 240);
 
-/* Expects that the usage index agrees with the files of all shards. */
-static void expect_index_right(struct store *store)
-{
-	struct directory directory = {.path = fixture.root};
-	struct usage_index *index;
-	unsigned unknown;
-	int root;
-
-	cr_assert_eq(directory_open(&directory, DIRECTORY_REACH, &root), 0);
-	cr_assert_eq(usage_index_load(&directory, root, &index), 0);
-	cr_assert_eq(usage_index_total(index, &unknown), usage_of(store).bytes);
-	cr_assert_eq(unknown, 0);
-	usage_index_free(index);
-	close(root);
-}
-
-/* Waits for children that must all exit with 0. */
-static void expect_all_well(const pid_t *children, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		cr_assert_eq(exit_of(children[i]), 0);
-	}
-}
+#define CAP (100 * FILE_BYTES)
 
 Store_test(evict_trouble, concurrent_evictions_do_not_remove_too_much)
 {
-	uint64_t cap = 100 * FILE_BYTES;
-	struct store *store = fixture_store((struct store_options){.max_size = cap});
+	struct store *store = fixture_store((struct store_options){.max_size = CAP});
 	pid_t children[4];
 
-	for (unsigned i = 0; i < 4; i++) {
+	for (unsigned i = 0; i < COUNT(children); i++) {
 		children[i] = fork();
 		if (children[i] == 0) {
 			int failed = 0;
@@ -49,17 +27,16 @@ Store_test(evict_trouble, concurrent_evictions_do_not_remove_too_much)
 			_exit(failed ? 1 : 0);
 		}
 	}
-	expect_all_well(children, 4);
-	cr_assert_leq(usage_of(store).bytes, cap * 105 / 100);
-	cr_assert_geq(usage_of(store).bytes, cap * 95 / 100, "%llu were removed too much",
-	              (unsigned long long)(100 - usage_of(store).entries));
+	for (unsigned i = 0; i < COUNT(children); i++) {
+		cr_assert_eq(exit_of(children[i]), 0);
+	}
+	cr_assert_leq(usage_of(store).bytes, CAP * 110 / 100);
+	cr_assert_geq(usage_of(store).bytes, CAP * 90 / 100);
 }
 
 Store_test(evict_trouble, a_process_killed_at_any_moment_leaves_a_cache_that_works)
 {
-	uint64_t cap = 100 * FILE_BYTES;
-	struct store *store = fixture_store((struct store_options){.max_size = cap});
-	struct store_pruned pruned;
+	struct store *store = fixture_store((struct store_options){.max_size = CAP});
 	uint64_t random = 3;
 
 	for (unsigned round = 0; round < 25; round++) {
@@ -73,161 +50,93 @@ Store_test(evict_trouble, a_process_killed_at_any_moment_leaves_a_cache_that_wor
 		}
 		usleep(2000 + next_random(&random) % 20000);
 		kill(child, SIGKILL);
-		cr_assert_eq(waitpid(child, &status, 0), child);
-		cr_assert(WIFSIGNALED(status));
-		/* each killed process leaves at most one uncounted file, until the next scan of its shard */
-		cr_assert_leq(usage_of(store).bytes, cap + (round + 1) * FILE_BYTES, "round %u", round);
-		for (unsigned i = 0; i < 100; i++) {
-			unsigned number = round * 10000 + i;
-
-			cr_assert(!numbered_exists(number) || numbered_get(store, number), "entry %u is damaged",
-			          number);
+		cr_assert(waitpid(child, &status, 0) == child && WIFSIGNALED(status));
+		cr_assert_leq(usage_of(store).bytes, CAP * 110 / 100 + usage_of(store).temporaries * FILE_BYTES);
+		for (unsigned number = round * 10000; number < round * 10000 + 100; number++) {
+			cr_assert(!numbered_exists(number) || numbered_get(store, number), "%u is damaged", number);
 		}
 	}
-	for (unsigned i = 0; i < 300; i++) {
-		cr_assert_eq(numbered_put(store, 1000000 + i), 0);
-	}
-	cr_assert_leq(usage_of(store).bytes, cap * 105 / 100);
-	cr_assert_geq(usage_of(store).bytes, cap * 90 / 100);
-	cr_assert_eq(store_prune(store, INT64_MAX, &pruned), 0);
-	expect_index_right(store);
-	/* the temporaries of the killed are too young to be swept */
-	cr_assert_eq(store_clear(store, &(struct store_usage){0}), 0);
+	clock_now = now_ns() + 2 * HOUR; /* the temporaries of the killed are stale now */
+	store = fixture_store((struct store_options){.max_size = CAP, .clock = fixture_clock});
+	(void)pruned_of(store);
+	cr_assert_eq(noted_of(store).bytes, usage_of(store).bytes);
 }
 
-Store_test(evict_trouble, a_lost_or_damaged_usage_index_is_rebuilt)
+/* What stands in place of the sums, and whether the stores that follow write new ones there. */
+static void expect_rebuilt(struct store *store, unsigned from)
 {
-	uint64_t cap = 300 * FILE_BYTES;
-	struct store *store = fixture_capped(cap);
+	put_range(store, from, from + 300);
+	cr_assert_leq(usage_of(store).bytes, 3 * CAP * 102 / 100);
+	cr_assert_geq(usage_of(store).bytes, 3 * CAP * 95 / 100);
+	cr_assert_leq(noted_of(store).bytes, usage_of(store).bytes * 102 / 100);
+	cr_assert_geq(noted_of(store).bytes, usage_of(store).bytes * 98 / 100);
+}
+
+Store_test(evict_trouble, lost_and_damaged_sums_are_rebuilt)
+{
+	struct store *store = fixture_capped(3 * CAP);
 	size_t size;
 	uint8_t *bytes;
 
 	put_range(store, 0, 320);
-	expect_index_right(store);
-	for (unsigned kind = 0; kind < 4; kind++) {
-		bytes = fixture_read(in_home("usage-index"), &size);
-		bytes[kind == 0 ? 8 : kind == 1 ? 100 : size - 1] ^= 0x40;
-		fixture_write(in_home("usage-index"), bytes, kind == 2 ? size / 2 : size);
-		free(bytes);
-		if (kind == 3) {
-			unlink(in_home("usage-index"));
-		}
-		put_range(store, 1000 + kind * 1000, 1000 + kind * 1000 + 300);
-		cr_assert_leq(usage_of(store).bytes, cap);
-		cr_assert_geq(usage_of(store).bytes, cap * 95 / 100);
-		expect_index_right(store);
+	bytes = fixture_read(in_home("sums"), &size);
+	for (size_t i = 16; i < size; i += 16) {
+		bytes[i + 5] ^= 0x40; /* each claims petabytes */
 	}
+	fixture_write(in_home("sums"), bytes, size);
+	free(bytes);
+	expect_rebuilt(store, 1000);
+	cr_assert_eq(truncate(in_home("sums"), 0), 0);
+	expect_rebuilt(store, 2000);
+	cr_assert_eq(unlink(in_home("sums")), 0);
+	expect_rebuilt(store, 3000);
+	cr_assert_eq(unlink(in_home("sums")) | symlink("elsewhere", in_home("sums")), 0);
+	expect_rebuilt(store, 4000);
 }
 
-Store_test(evict_trouble, removes_little_while_the_usage_index_is_being_rebuilt)
+Store_test(evict_trouble, the_file_of_another_program_in_place_of_the_sums_stays)
 {
-	uint64_t cap = 300 * FILE_BYTES;
-	struct store *store = fixture_capped(cap);
-
-	put_range(store, 0, 200);
-	unlink(in_home("usage-index"));
-	for (unsigned i = 0; i < 90; i++) {
-		clock_now += SECOND;
-		cr_assert_eq(numbered_put(store, 5000 + i), 0);
-		cr_assert_leq(store_take_evictions(store), 2);
-	}
-	cr_assert_leq(usage_of(store).bytes, cap);
-}
-
-Store_test(evict_trouble, stays_near_the_cap_without_a_usage_index)
-{
-	struct store *store = fixture_capped(600 * FILE_BYTES);
+	struct store *store = fixture_capped(CAP);
+	size_t size;
+	uint8_t *bytes;
 
 	put_range(store, 0, 1);
-	unlink(in_home("usage-index"));
-	cr_assert_eq(mkdir(in_home("usage-index"), 0700), 0);
-	fixture_write(in_home("usage-index/full"), "", 0);
-	put_range(store, 1, 1500);
-	cr_assert_leq(usage_of(store).entries, 900);
-	cr_assert_geq(usage_of(store).entries, 400);
+	fixture_write(in_home("sums"), "My thesis, chapter one", 22);
+	put_range(store, 1, 20);
+	bytes = fixture_read(in_home("sums"), &size);
+	cr_assert_eq(size, 22);
+	free(bytes);
+	cr_assert_eq(noted_of(store).entries, 20);
 }
 
-Store_test(evict_trouble, files_removed_by_other_processes_are_noticed_by_later_scans)
+Store_test(evict_trouble, files_removed_by_hand_are_noticed_by_later_samples)
 {
-	struct store *store = fixture_capped(200 * FILE_BYTES);
-	uint64_t evicted, before;
+	struct store *store = fixture_capped(2 * CAP);
 
 	put_range(store, 0, 200);
 	for (unsigned i = 0; i < 200; i += 2) {
 		cr_assert_eq(unlink(numbered_path(i)), 0);
 	}
-	before = usage_of(store).entries;
-	put_range(store, 1000, 1080);
-	evicted = store_take_evictions(store);
-	cr_log_info("%llu were evicted of %llu", (unsigned long long)evicted, (unsigned long long)before);
-	cr_assert_leq(evicted, 40, "scans do not set the sum right");
-	cr_assert_eq(usage_of(store).entries, before + 80 - evicted);
-	put_range(store, 1080, 1300);
-	cr_assert_eq(usage_of(store).entries, 200);
-	expect_index_right(store);
+	put_range(store, 1000, 1600);
+	cr_assert_leq(noted_of(store).bytes, usage_of(store).bytes * 105 / 100);
+	cr_assert_geq(usage_of(store).entries, 190);
 }
 
-static void shard_path(unsigned number, char ret_path[500])
-{
-	(void)strcpy(ret_path, numbered_path(number));
-	*strrchr(ret_path, '/') = '\0';
-}
-
-Store_test(evict_trouble, a_removed_shard_is_tolerated)
-{
-	struct store *store = fixture_capped(200 * FILE_BYTES);
-	char path[500];
-	unsigned refused = 0;
-
-	put_range(store, 0, 200);
-	shard_path(0, path);
-	cr_assert_eq(rename(path, beside("away")), 0);
-	put_range(store, 1000, 1400);
-	cr_assert_leq(usage_of(store).bytes, 200 * FILE_BYTES);
-	cr_assert_geq(usage_of(store).bytes, 190 * FILE_BYTES);
-	shard_path(1, path);
-	cr_assert_eq(rename(path, beside("away too")), 0);
-	fixture_write(path, "", 0);
-	for (unsigned i = 2000; i < 2400; i++) {
-		clock_now += SECOND;
-		refused += numbered_put(store, i) != 0;
-	}
-	cr_assert_lt(refused, 20, "only what belongs to that shard");
-	cr_assert_eq(unlink(path), 0);
-	cr_assert_leq(usage_of(store).bytes, 200 * FILE_BYTES);
-	cr_assert_geq(usage_of(store).bytes, 190 * FILE_BYTES);
-}
-
-Store_test(evict_trouble, stores_go_on_if_another_process_holds_the_lock)
+Store_test(evict_trouble, stores_go_on_and_do_not_evict_while_another_process_does)
 {
 	struct store *store = fixture_capped(10 * FILE_BYTES);
-	struct store_pruned pruned;
 	int lock;
 
 	put_range(store, 0, 10);
-	lock = fixture_lock_range((off_t)LOCK_USAGE_INDEX, 1);
+	lock = fixture_lock_range((off_t)LOCK_EVICTION, 1);
 	put_range(store, 10, 12);
 	cr_assert_eq(usage_of(store).entries, 12);
-	cr_assert_eq(store_prune(store, INT64_MAX, &pruned), -EAGAIN);
 	close(lock);
-	cr_assert_eq(store_prune(store, INT64_MAX, &pruned), 0);
+	put_range(store, 12, 13);
 	cr_assert_eq(usage_of(store).entries, 10);
 }
 
-Store_test(evict_trouble, an_entry_locked_by_a_put_is_not_evicted)
-{
-	struct store *store = fixture_capped(10 * FILE_BYTES);
-	int lock;
-
-	put_range(store, 0, 10);
-	lock = lock_number(0);
-	put_range(store, 10, 15);
-	cr_assert(numbered_exists(0));
-	cr_assert_not(numbered_exists(1));
-	close(lock);
-}
-
-/* Runs `body` in a child, which may become another user; 77: not possible here. */
+/* Runs `body` in a child, which may become another user or mount something; 77: not possible here. */
 static void body_in_child(int (*body)(struct store *store))
 {
 	struct store *store = fixture_capped(60 * FILE_BYTES);
@@ -240,16 +149,12 @@ static void body_in_child(int (*body)(struct store *store))
 /* Files of the five oldest entries' shards cannot be removed, so files of other shards must be. */
 static int fill_past_refusing_shards(struct store *store, bool (*refuse)(const char *shard))
 {
-	char path[500];
-
-	for (unsigned i = 0; i < 60; i++) {
-		clock_now += SECOND;
-		if (numbered_put(store, i) != 0) {
-			return 2;
-		}
-	}
+	put_range(store, 0, 60);
 	for (unsigned i = 0; i < 5; i++) {
-		shard_path(i, path);
+		char path[500];
+
+		(void)strcpy(path, numbered_path(i));
+		*strrchr(path, '/') = '\0';
 		if (!refuse(path)) {
 			return 77;
 		}
@@ -263,7 +168,7 @@ static int fill_past_refusing_shards(struct store *store, bool (*refuse)(const c
 			return 3;
 		}
 	}
-	return usage_of(store).bytes <= 60 * FILE_BYTES ? 0 : 4;
+	return usage_of(store).bytes <= 62 * FILE_BYTES ? 0 : 4;
 }
 
 static bool take_permission(const char *shard)
@@ -281,6 +186,11 @@ static int without_permission(struct store *store)
 
 STORE_ROW(evict_trouble, skips_files_that_it_may_not_remove, body_in_child(without_permission))
 
+static bool have_mounts(void)
+{
+	return unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
+}
+
 static bool mount_read_only(const char *shard)
 {
 	return mount(shard, shard, NULL, MS_BIND, NULL) == 0 &&
@@ -289,10 +199,70 @@ static bool mount_read_only(const char *shard)
 
 static int on_read_only_mounts(struct store *store)
 {
-	if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0) {
-		return 77;
-	}
-	return fill_past_refusing_shards(store, mount_read_only);
+	return have_mounts() ? fill_past_refusing_shards(store, mount_read_only) : 77;
 }
 
 STORE_ROW(evict_trouble, skips_files_on_a_read_only_file_system, body_in_child(on_read_only_mounts))
+
+/* The file system is full before the cap is reached. */
+static int fill_file_system(struct store *store, const char *options, size_t size)
+{
+	if (!have_mounts() || mkdir(fixture.root, 0700) != 0 || mount("none", fixture.root, "tmpfs", 0, options) != 0) {
+		return 77;
+	}
+	for (unsigned i = 0; i < 600; i++) {
+		clock_now += SECOND;
+		if (numbered_put_sized(store, i, size) != 0 || !numbered_get(store, i)) {
+			return 2;
+		}
+	}
+	return store_take_evictions(store) > 0 && !numbered_exists(0) ? 0 : 4;
+}
+
+static int without_blocks(struct store *store)
+{
+	(void)store;
+	return fill_file_system(fixture.store, "mode=700,size=1200k", ENTRY_BYTES);
+}
+
+static int without_blocks_for_large_ones(struct store *store)
+{
+	(void)store;
+	return fill_file_system(fixture.store, "mode=700,size=4m", 30 * FILE_BYTES);
+}
+
+static int without_inodes(struct store *store)
+{
+	(void)store;
+	return fill_file_system(fixture.store, "mode=700,nr_inodes=400", 10);
+}
+
+/* Answers EDQUOT to each creation of a temporary file. */
+static bool set_quota(void)
+{
+	struct sock_filter code[] = {
+	    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+	    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_openat, 0, 3),
+	    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[2])),
+	    BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, O_EXCL, 0, 1),
+	    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EDQUOT),
+	    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog program = {COUNT(code), code};
+
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+static int without_quota(struct store *store)
+{
+	put_range(store, 0, 20);
+	if (!set_quota()) {
+		return 77;
+	}
+	return numbered_put(store, 20) == -EDQUOT && store_take_evictions(store) > 2 && !numbered_exists(0) ? 0 : 5;
+}
+
+STORE_ROW(evict_trouble, an_exhausted_quota_evicts_a_bounded_number_of_times, body_in_child(without_quota))
+STORE_ROW(evict_trouble, a_full_file_system_does_not_freeze_the_cache, body_in_child(without_blocks))
+STORE_ROW(evict_trouble, a_full_file_system_makes_room_for_large_entries, body_in_child(without_blocks_for_large_ones))
+STORE_ROW(evict_trouble, a_file_system_without_inodes_does_not_freeze_the_cache, body_in_child(without_inodes))

@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* prune: changes of files between the scan and the removal, and the usage index meanwhile */
+/* prune: exact removal, changes of files between the look and the removal, and files of others */
 #include "cache/tools/chore.h"
-#include "cache/tools/prune.h"
 #include "evict_fixture.h"
-
-#include "cache/upkeep/usage_index.h"
 
 TestSuite(prune, .init = fixture_open, .fini = fixture_close);
 
 #define PUT  10
 #define LEFT 5
 
-/* Called after the scan and before the first removal; and before each removal. */
+/* Called after the look and before the first removal. */
 static void (*before_removal)(void);
-static void (*at_removal)(void);
 static struct chore chore;
 
 static bool stopped(void)
@@ -21,9 +17,6 @@ static bool stopped(void)
 	if (chore.phase == CHORE_WORKING && before_removal) {
 		before_removal();
 		before_removal = NULL;
-	}
-	if (chore.phase == CHORE_WORKING && at_removal) {
-		at_removal();
 	}
 	return false;
 }
@@ -47,34 +40,33 @@ static struct store_pruned pruned(int64_t unused_ns)
 	return result;
 }
 
+/* Expects these entries, and that stores have noted them. */
 static void expect_left(const char *wanted)
 {
+	struct store *store = fixture_capped(1 << 20);
+
 	for (unsigned i = 0; i < PUT; i++) {
 		cr_expect_eq(numbered_exists(i), wanted[i] == '+', "entry %u", i);
 	}
+	cr_expect_eq(noted_of(store).entries, usage_of(store).entries);
+	cr_expect_eq(noted_of(store).bytes, usage_of(store).bytes);
 }
 
-/* Expects `entries` entries both in the usage index and in the directory. */
-static void expect_noted(uint64_t entries)
-{
-	struct store *store = fixture_capped(1 << 20);
-	struct store_usage noted = {0}, counted = usage_of(store);
-
-	cr_expect_eq(store_usage_noted(store, &noted), 0);
-	cr_expect_eq(counted.entries, entries);
-	cr_expect_eq(noted.entries, entries);
-	cr_expect_eq(noted.bytes, counted.bytes);
-}
-
-Store_test(prune, the_oldest_are_removed_and_the_usage_index_is_updated)
+Store_test(prune, the_oldest_are_removed_and_the_sums_are_right)
 {
 	struct store_pruned result = pruned(INT64_MAX);
 
 	expect_left("-----+++++");
-	expect_noted(LEFT);
 	cr_expect_eq(result.removed.entries, PUT - LEFT);
+	cr_expect_eq(result.removed.bytes, (PUT - LEFT) * FILE_BYTES);
 	cr_expect_eq(result.left.entries, LEFT);
 	cr_expect_eq(result.left.bytes, LEFT * FILE_BYTES);
+}
+
+Store_test(prune, a_missing_directory_is_not_created)
+{
+	(void)pruned_of(fixture.store);
+	cr_expect_not(fixture_exists(fixture.root));
 }
 
 Store_test(prune, an_entry_used_exactly_at_the_limit_is_not_removed)
@@ -88,13 +80,11 @@ Store_test(prune, too_large_entries_are_removed_first)
 {
 	struct store *store = fixture_capped(1 << 20);
 	struct store *small = fixture_capped(24 * FILE_BYTES);
-	struct store_pruned result;
 
 	put_apart(store, 0, 24, 0);
 	clock_now += HOUR;
 	cr_assert_eq(numbered_put_sized(store, 24, 4 * FILE_BYTES), 0);
-	cr_assert_eq(store_prune(small, INT64_MAX, &result), 0);
-	cr_expect_eq(result.removed.entries, 1);
+	cr_expect_eq(pruned_of(small).removed.entries, 1);
 	cr_expect_not(numbered_exists(24));
 }
 
@@ -103,12 +93,11 @@ static void use_first(void)
 	age_file(numbered_path(0), 1);
 }
 
-Store_test(prune, an_entry_used_after_the_scan_is_not_removed)
+Store_test(prune, an_entry_used_after_the_look_is_not_removed)
 {
 	before_removal = use_first;
 	(void)pruned(INT64_MAX);
 	expect_left("+-----++++");
-	expect_noted(LEFT);
 }
 
 static void remove_some(void)
@@ -123,69 +112,6 @@ Store_test(prune, files_removed_by_another_process_count_as_freed)
 	before_removal = remove_some;
 	cr_expect_eq(pruned(INT64_MAX).removed.entries, PUT - LEFT - 3);
 	expect_left("-----+++++");
-	expect_noted(LEFT);
-}
-
-static int held = -1;
-
-static void hold_first(void)
-{
-	held = lock_number(0);
-}
-
-Store_test(prune, an_entry_locked_by_a_put_is_not_removed)
-{
-	before_removal = hold_first;
-	(void)pruned(INT64_MAX);
-	close(held);
-	expect_left("+-----++++");
-	expect_noted(LEFT);
-}
-
-static unsigned unknown_seen;
-
-static void look_for_unknown(void)
-{
-	const struct directory directory = {.path = fixture.root};
-	struct usage_index *index;
-	int home;
-
-	cr_assert_eq(directory_open(&directory, DIRECTORY_REACH, &home), 0);
-	cr_assert_eq(usage_index_peek(&directory, home, &index), 0);
-	for (unsigned i = 0; i < DIRECTORY_SHARDS; i++) {
-		unknown_seen += index->page.shards[i].known == 0;
-	}
-	usage_index_free(index);
-	close(home);
-}
-
-Store_test(prune, a_shard_is_unknown_to_the_usage_index_during_removal)
-{
-	at_removal = look_for_unknown;
-	(void)pruned(INT64_MAX);
-	cr_expect_geq(unknown_seen, PUT - LEFT);
-	unknown_seen = 0;
-	look_for_unknown();
-	cr_expect_eq(unknown_seen, 0);
-}
-
-/* Stores as another process, which counts the unknown shard while the files to be removed still exist. */
-static void store_another(void)
-{
-	const uint64_t cap = 1 << 20;
-	struct store *store = fixture_store((struct store_options){.max_size = cap, .clock = fixture_clock});
-	static unsigned number = 100;
-
-	cr_assert_eq(numbered_put(store, number++), 0);
-}
-
-Store_test(prune, a_shard_changed_by_another_process_meanwhile_is_counted_again)
-{
-	at_removal = store_another;
-	(void)pruned(INT64_MAX);
-	at_removal = NULL;
-	expect_left("-----+++++");
-	expect_noted(usage_of(fixture.store).entries);
 }
 
 Store_test(prune, by_age_uses_true_ages_and_by_size_begins_with_short_lived_entries)
@@ -198,6 +124,70 @@ Store_test(prune, by_age_uses_true_ages_and_by_size_begins_with_short_lived_entr
 	cr_assert_eq(store_prune(store, HOUR, &result), 0);
 	cr_assert(numbered_exists(0) && numbered_exists(1));
 	small = fixture_store((struct store_options){.max_size = 3 * FILE_BYTES / 2, .clock = fixture_clock});
-	cr_assert_eq(store_prune(small, INT64_MAX, &result), 0);
+	(void)pruned_of(small);
 	cr_assert(numbered_exists(0) && !numbered_exists(1));
+}
+
+#define DIGITS62 "0123456789012345678901234567890123456789012345678901234567890a"
+
+Store_test(prune, foreign_files_are_never_removed)
+{
+	static const char *const others[] = {
+	    "77/thesis.tex", "77/.nfs000000000000000100000001", "77/tmp.notes", "../v2", "stray", "account.txt",
+	    "77/" DIGITS62,  "77/tmp.1.0123456789abcdef"};
+	struct store *store = fixture_capped(400 * FILE_BYTES), *small;
+	struct store_pruned cleared;
+
+	put_range(store, 0, 10);
+	for (size_t i = 0; i < COUNT(others); i++) {
+		write_aged(others[i], "My thesis, chapter one.", 23, 7200);
+	}
+	cr_assert_eq(pruned_of(store).foreign, 4, "names, and the temporary one");
+	put_range(store, 10, 800);
+	small = fixture_capped(1);
+	cr_assert_eq(pruned_of(small).foreign, 5, "and the entry");
+	cr_assert_eq(store_clear(store, &cleared), 0);
+	cr_assert_eq(cleared.foreign, 5);
+	for (size_t i = 0; i < COUNT(others); i++) {
+		cr_assert(fixture_exists(in_home(others[i])), "%s", others[i]);
+	}
+	cr_assert_eq(unlink(in_home(others[3])) | unlink(in_home(others[7])), 0);
+}
+
+Store_test(prune, stores_beside_clear_all_succeed)
+{
+	struct store *store = fixture_store((struct store_options){.max_size = 1 << 24});
+	struct store_pruned cleared;
+	pid_t child = fork();
+	int status;
+
+	if (child == 0) {
+		int failed = 0;
+
+		for (unsigned i = 0; i < 600; i++) {
+			failed |= numbered_put(store, i);
+		}
+		_exit(failed ? 1 : 0);
+	}
+	while (waitpid(child, &status, WNOHANG) == 0) {
+		cr_assert_eq(store_clear(store, &cleared), 0);
+	}
+	cr_assert_eq(status, 0);
+}
+
+Store_test(prune, clear_removes_entries_and_empty_files_but_no_live_temporaries)
+{
+	struct store *store = fixture_capped(1 << 20);
+	struct store_pruned cleared;
+
+	put_range(store, 0, 10);
+	write_aged("77/" DIGITS62, "", 0, 0);
+	write_aged("77/tmp.1.1", entry_magic, sizeof(entry_magic), 10);
+	write_aged("77/tmp.1.2", entry_magic, sizeof(entry_magic), 3700);
+	cr_assert_eq(store_clear(store, &cleared), 0);
+	cr_expect_eq(cleared.removed.entries, 11);
+	cr_expect_eq(cleared.removed.temporaries, 1);
+	cr_expect_eq(usage_of(store).entries, 0);
+	cr_expect_eq(noted_of(store).bytes, usage_of(store).bytes);
+	cr_assert_eq(unlink(in_home("77/tmp.1.1")), 0);
 }

@@ -68,7 +68,7 @@ static void expect_all_made(gid_t group, mode_t directories, mode_t files)
 	group_made = group;
 	directory_mode = directories;
 	file_mode = files;
-	cr_assert(fixture_exists(fixture.path) && fixture_exists(inside("v1/usage-index")) &&
+	cr_assert(fixture_exists(fixture.path) && fixture_exists(inside("v1/sums")) &&
 	          fixture_exists(inside("v1/lock")));
 	cr_assert_eq(nftw(fixture.root, expect_made, 8, FTW_PHYS), 0);
 }
@@ -187,9 +187,9 @@ Store_test(store_shared, a_shard_reachable_and_writable_by_another_group_is_not_
 	as_member(IN_TEAM, TRUSTED_NOTHING);
 }
 
-Store_test(store_shared, locks_and_usage_indexes_writable_by_another_group_are_not_written)
+Store_test(store_shared, locks_and_sums_writable_by_another_group_are_not_written)
 {
-	static const char *const names[] = {"v1/lock", "v1/usage-index"};
+	static const char *const names[] = {"v1/lock", "v1/sums"};
 
 	make_cache();
 	for (size_t i = 0; i < COUNT(names); i++) {

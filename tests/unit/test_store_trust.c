@@ -65,14 +65,14 @@ Store_test(store_trust, rejects_a_root_writable_by_others)
 {
 	static const mode_t modes[] = {0720, 0702, 0777, 01777};
 	struct store *shared = fixture_store((struct store_options){.shared = true});
-	struct store_usage usage;
+	struct store_pruned pruned;
 
 	cr_assert_eq(fixture_put(fixture.store, 1), 0);
 	for (size_t i = 0; i < COUNT(modes); i++) {
 		cr_assert_eq(chmod(fixture.root, modes[i]), 0);
 		cr_assert_eq(fixture_get(fixture.store, 1), -EPERM);
 		cr_assert_eq(fixture_put(fixture.store, 2), -EPERM);
-		cr_assert_eq(store_clear(fixture.store, &usage), -EPERM);
+		cr_assert_eq(store_clear(fixture.store, &pruned), -EPERM);
 		cr_assert_eq(fixture_get(shared, 1), modes[i] & 2 ? -EPERM : 1, "mode %o", modes[i]);
 	}
 	cr_assert(fixture_exists(fixture.path));
@@ -90,7 +90,6 @@ Store_test(store_trust, rejects_a_shard_writable_by_others)
 static void expect_link_refused(const char *place)
 {
 	struct store *shared = fixture_store((struct store_options){.shared = true});
-	struct store_usage usage;
 	struct store_pruned pruned;
 	char victim[300], theirs[700];
 
@@ -103,7 +102,7 @@ static void expect_link_refused(const char *place)
 	cr_assert(fixture_exists(theirs));
 	cr_expect_eq(fixture_get(shared, 1), -ENOTDIR);
 	cr_expect_eq(fixture_put(shared, 2), -ENOTDIR);
-	cr_expect_neq(store_clear(shared, &usage), 0);
+	cr_expect_neq(store_clear(shared, &pruned), 0);
 	(void)store_prune(shared, INT64_MAX, &pruned);
 	cr_expect(fixture_exists(theirs), "%s", place);
 	cr_assert_eq(unlink(inside(place)), 0);
@@ -142,7 +141,7 @@ Store_test(store_trust, rejects_a_home_writable_by_others)
 /* If the system allows hard links to other users' files, a member can link one under a name of ours. */
 Store_test(store_trust, does_not_write_files_with_a_second_hard_link)
 {
-	static const char *const names[] = {"v1/usage-index", "v1/lock", "v1/compile-lock"};
+	static const char *const names[] = {"v1/sums", "v1/lock", "v1/compile-lock"};
 	struct store *shared = fixture_store((struct store_options){.shared = true});
 	char victim[300];
 	size_t size;

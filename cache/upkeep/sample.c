@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One pass over the names of a shard. If more than `most` entries are expected in it, every n-th key is drawn: keys are
+ * digests, so these are as old and as large as the others. Taking the first names instead would prefer some ages,
+ * because file systems return names in an order of their own (tmpfs: the newest first).
+ */
+#include "cache/upkeep/sample.h"
+
+#include "cache/recency.h"
+#include "cache/source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A file that claims to be larger (a forged sparse one) counts as that large, so that no sum can overflow. */
+#define FILE_BYTES_MAX (UINT64_C(1) << 40)
+
+/* The sample of one shard. */
+struct drawing {
+	struct sample *sample;
+	uint32_t step; /* one in `step` keys is drawn: those that leave the remainder `pick` */
+	uint32_t pick;
+	uint32_t entries;
+	uint32_t drawn;
+	uint64_t drawn_bytes;
+	uint64_t temporary_bytes;
+};
+
+uint64_t sample_bytes_of(const struct stat *found)
+{
+	uint64_t size = (uint64_t)found->st_size;
+	uint64_t bytes = (uint64_t)found->st_blocks * 512;
+
+	bytes = bytes > size ? bytes : size;
+	return bytes < FILE_BYTES_MAX ? bytes : FILE_BYTES_MAX;
+}
+
+void sample_begin(struct sample *sample)
+{
+	sums_open(sample->directory, sample->home, SUMS_WRITE, &sample->sums);
+	sample->random = (uint64_t)sample->now * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+	for (unsigned shard = 0; shard < DIRECTORY_SHARDS; shard++) {
+		sample->places[shard] = -1;
+	}
+}
+
+void sample_settle(struct sample *sample)
+{
+	for (unsigned shard = 0; shard < DIRECTORY_SHARDS; shard++) {
+		if (sample->places[shard] >= 0) {
+			sums_write(&sample->sums, shard);
+			close(sample->places[shard]);
+			sample->places[shard] = -1;
+		}
+	}
+	sample->count = 0;
+}
+
+void sample_end(struct sample *sample)
+{
+	sample_settle(sample);
+	sums_close(&sample->sums);
+	free(sample->files);
+}
+
+/*
+ * Each write makes a file younger, so a slow writer does not lose its file. Returns whether the file stays and counts.
+ */
+static bool sweep_temporary(struct sample *sample, const struct directory_file *file, const struct stat *found)
+{
+	if (recency_ahead(recency_of(found), sample->now)) { /* otherwise it would never become stale */
+		recency_touch(file->shard, file->name, found, sample->now);
+	}
+	if (sample->now - recency_of(found) < RECENCY_PERIOD_NS) {
+		return true;
+	}
+	if (!source_is_ours(sample->directory, file->shard, file->name)) {
+		sample->foreign++;
+		return false;
+	}
+	if (unlinkat(file->shard, file->name, 0) < 0) {
+		sample->failures += errno != ENOENT;
+		return errno != ENOENT;
+	}
+	sample->removed.temporaries++;
+	sample->removed.bytes += sample_bytes_of(found);
+	return false;
+}
+
+/* Returns the next free record, or NULL if there is no memory. */
+static struct sample_file *add_record(struct sample *sample)
+{
+	if (sample->count == sample->room) {
+		size_t room = sample->room ? sample->room * 2 : SAMPLE_FILES;
+		void *grown = realloc(sample->files, room * sizeof(*sample->files));
+
+		if (!grown) {
+			return NULL;
+		}
+		sample->files = grown;
+		sample->room = room;
+	}
+	return &sample->files[sample->count++];
+}
+
+static int draw_entry(struct drawing *drawing, const struct directory_file *file, const struct stat *found)
+{
+	struct sample *sample = drawing->sample;
+	struct sample_file *drawn = add_record(sample);
+
+	if (!drawn) {
+		return -ENOMEM;
+	}
+	memcpy(drawn->key, file->key, ENTRY_KEY_BYTES);
+	drawn->used = recency_of(found);
+	drawn->order = recency_order(found, sample->now);
+	drawn->bytes = sample_bytes_of(found);
+	if ((uint64_t)found->st_size > entry_size_limit(sample->cap)) {
+		drawn->order -= RECENCY_FIRST;
+	}
+	if (recency_ahead(drawn->used, sample->now)) {
+		recency_touch(file->shard, file->name, found, sample->now);
+		drawn->used = drawn->order = sample->now;
+	}
+	drawing->drawn++;
+	drawing->drawn_bytes += drawn->bytes;
+	return 0;
+}
+
+static bool is_picked(const struct drawing *drawing, const uint8_t key[ENTRY_KEY_BYTES])
+{
+	uint32_t number;
+
+	memcpy(&number, key + 8, sizeof(number));
+	return drawing->drawn < drawing->sample->most && number % drawing->step == drawing->pick;
+}
+
+/* Temporary files are all examined, because one that was left behind may be as large as the largest entry. */
+static int visit_file(void *context, const struct directory_file *file)
+{
+	struct drawing *drawing = context;
+	struct sample *sample = drawing->sample;
+	struct stat found;
+
+	sample->foreign += file->kind == DIRECTORY_FOREIGN;
+	drawing->entries += file->kind == DIRECTORY_ENTRY;
+	if (file->kind == DIRECTORY_FOREIGN || (file->kind == DIRECTORY_ENTRY && !is_picked(drawing, file->key))) {
+		return 0;
+	}
+	if (fstatat(file->shard, file->name, &found, AT_SYMLINK_NOFOLLOW) < 0) {
+		return errno == ENOENT ? 0 : -errno;
+	}
+	if (!S_ISREG(found.st_mode)) {
+		sample->foreign++;
+	} else if (file->kind == DIRECTORY_ENTRY) {
+		return draw_entry(drawing, file, &found);
+	} else if (sweep_temporary(sample, file, &found)) {
+		drawing->temporary_bytes += sample_bytes_of(&found);
+	}
+	return 0;
+}
+
+/* Keys are digests, so an unknown shard has about as many entries as the others. */
+uint32_t sample_expects(const struct sample *sample, unsigned shard)
+{
+	const struct sums_shard *sum = &sample->sums.shards[shard];
+	const struct sums_shard total = sums_total(&sample->sums);
+
+	return sum->known || total.known == 0 ? sum->files : total.files / total.known;
+}
+
+/* Fewer than `most` names are expected to be drawn, so that all names have the same chance. */
+static int draw(struct sample *sample, unsigned shard, uint32_t expected, struct drawing *ret_drawing)
+{
+	const uint32_t most = sample->most;
+	const uint32_t step = expected > most ? expected / (most - most / 4) + 1 : 1;
+
+	*ret_drawing = (struct drawing){.sample = sample, .step = step, .pick = (uint32_t)(sample->random % step)};
+	return directory_walk_shard(sample->directory, sample->home, shard, visit_file, ret_drawing);
+}
+
+/*
+ * A shard with many more entries than expected is read twice: the last names had no chance. A shard that cannot be read
+ * becomes known too, or every store would try to read it again.
+ */
+int sample_shard(struct sample *sample, unsigned shard)
+{
+	struct sums_shard *sum = &sample->sums.shards[shard];
+	const struct sums_shard before = *sum;
+	const size_t count = sample->count;
+	struct drawing drawing;
+	int rc = draw(sample, shard, sample_expects(sample, shard), &drawing);
+
+	if (drawing.drawn == sample->most && drawing.entries / drawing.step > sample->most) {
+		sample->count = count;
+		rc = draw(sample, shard, drawing.entries, &drawing);
+	}
+	if (rc == 0) {
+		sum->files = drawing.entries;
+		sum->bytes = drawing.temporary_bytes;
+		if (drawing.drawn > 0) { /* the others are as large as those that were drawn */
+			sum->bytes += drawing.drawn_bytes * drawing.entries / drawing.drawn;
+		}
+	}
+	if (!before.known || sum->files != before.files || sum->bytes != before.bytes) {
+		sums_write(&sample->sums, shard);
+	}
+	return rc;
+}
+
+static int compare_files(const void *left, const void *right)
+{
+	const struct sample_file *a = left;
+	const struct sample_file *b = right;
+
+	if (a->order != b->order) {
+		return a->order < b->order ? -1 : 1;
+	}
+	return (a->used > b->used) - (a->used < b->used);
+}
+
+void sample_sort(struct sample *sample)
+{
+	if (sample->count > 0) {
+		qsort(sample->files, sample->count, sizeof(*sample->files), compare_files);
+	}
+}
+
+/* Returns 0 if the file is gone or no longer counts, because it is not ours; or a negative errno value. */
+static int remove_drawn(struct sample *sample, int shard, const struct sample_file *file)
+{
+	char name[DIRECTORY_NAME_BYTES];
+	struct stat found;
+	bool ours;
+
+	directory_entry_name(file->key, name);
+	if (!source_look(sample->directory, shard, name, &found, &ours)) {
+		return errno == ENOENT ? 0 : -errno;
+	}
+	if (!S_ISREG(found.st_mode) || recency_of(&found) != file->used) {
+		return -EAGAIN;
+	}
+	if (!ours) {
+		sample->foreign++;
+		return 0;
+	}
+	if (unlinkat(shard, name, 0) < 0) {
+		return errno == ENOENT ? 0 : -errno;
+	}
+	sample->removed.entries++;
+	sample->removed.bytes += file->bytes;
+	return 0;
+}
+
+void sample_remove(struct sample *sample, const struct sample_file *file)
+{
+	const unsigned shard = file->key[0];
+	int *place = &sample->places[shard];
+	int rc = 0;
+
+	if (*place < 0) {
+		rc = directory_open_shard(sample->directory, sample->home, shard, DIRECTORY_REACH, place);
+	}
+	if (rc == 0) {
+		rc = remove_drawn(sample, *place, file);
+	}
+	if (rc == 0) {
+		sums_subtract(&sample->sums, shard, file->bytes);
+	}
+	sample->failures += rc < 0 && rc != -EAGAIN && rc != -ENOENT;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sample: draws files of a shard, and removes them (docs/DESIGN.md C4)
+ *
+ * Purpose: sample_shard() reads the names of one shard and examines some of its entries: all of them, or about
+ * SAMPLE_FILES of a larger shard. It corrects the shard's sum (cache/upkeep/sums.h), and removes temporary files that
+ * were last written more than an hour ago. sample_remove() removes an entry that was drawn, if it was not used or
+ * replaced since. Only files whose first bytes are ours, or empty ones, are removed. Entries of another format age like
+ * any other.
+ *
+ * Calling sequence: sample_begin(); sample_shard() for any shards, which adds to `files`; sample_sort();
+ * sample_remove() for any of them; sample_settle(), and again from sample_shard() on; sample_end().
+ * Errors: negative errno values. Threads: one. Descriptors: one for each shard from which files are removed, until
+ * sample_settle().
+ */
+#ifndef CACHE_UPKEEP_SAMPLE_H
+#define CACHE_UPKEEP_SAMPLE_H
+
+#include "cache/upkeep/sums.h"
+
+#define SAMPLE_FILES 64
+
+/* An entry that was drawn. */
+struct sample_file {
+	uint8_t key[ENTRY_KEY_BYTES];
+	int64_t used;   /* recency_of() */
+	int64_t order;  /* the lowest is evicted first */
+	uint64_t bytes; /* sample_bytes_of() */
+};
+
+struct sample {
+	const struct directory *directory;
+	int home;
+	int64_t now;   /* recency_now() */
+	uint64_t cap;  /* 0: none */
+	uint32_t most; /* files to draw of one shard: SAMPLE_FILES, or UINT32_MAX for all */
+	struct sums sums;
+	uint64_t random;              /* made from `now`: which names are drawn */
+	int places[DIRECTORY_SHARDS]; /* descriptors of the shards; -1: not open */
+
+	struct sample_file *files;
+	size_t count;
+	size_t room;
+
+	/* what was done */
+	struct sample_removed {
+		uint64_t entries;
+		uint64_t temporaries;
+		uint64_t bytes; /* of both */
+	} removed;
+	uint64_t foreign;  /* files that are not ours and were not removed */
+	uint64_t failures; /* files that could not be removed */
+};
+
+/* Returns the bytes that a file takes: its allocated blocks, or its size if that is larger. */
+uint64_t sample_bytes_of(const struct stat *found);
+
+/* The members above `sums` are set. */
+void sample_begin(struct sample *sample);
+/* Writes the sums of shards from which files were removed, closes their descriptors, and empties `files`. */
+void sample_settle(struct sample *sample);
+/* sample_settle(), and frees what the sample holds. */
+void sample_end(struct sample *sample);
+/* Returns about how many entries a shard has. */
+uint32_t sample_expects(const struct sample *sample, unsigned shard);
+/*
+ * Draws files of a shard. Its sum decides how many names are skipped between two that are drawn. If the shard cannot be
+ * read, the sum stays. A missing shard is empty. Times of use from a wrong clock are corrected.
+ */
+int sample_shard(struct sample *sample, unsigned shard);
+/* Sorts `files`: those larger than entry_size_limit(), then short-lived ones, then the least recently used. */
+void sample_sort(struct sample *sample);
+/*
+ * Removes a file that was drawn, and subtracts it. Nothing happens if another process has used or replaced it since.
+ * Takes no lock: a result that another process stores under the key at the same moment may be lost, which costs a
+ * compilation.
+ */
+void sample_remove(struct sample *sample, const struct sample_file *file);
+
+#endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* The file begins with SUMS_MAGIC; the sum of each shard has 16 bytes, the first of them at SUMS_AT. */
+#include "cache/upkeep/sums.h"
+
+#include "cache/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#define SUMS_NAME   "sums"
+#define SUMS_MAGIC  "NVCACSUM"
+#define SUMS_FORMAT 1
+#define SUMS_AT     16
+/* A larger sum is not believed, so that adding 256 of them cannot overflow. */
+#define BYTES_MAX (UINT64_C(1) << 50)
+
+/* Differs for each shard, so that a sum that was written to the wrong place is unknown. */
+static uint32_t check_of(const struct sums_shard *sum, unsigned shard)
+{
+	return (uint32_t)XXH3_64bits_withSeed(sum, offsetof(struct sums_shard, known), SUMS_FORMAT << 8 | shard);
+}
+
+/* A new file gets its first bytes here, because all later writes are at the place of one sum. */
+static int open_or_make(const struct directory *directory, int home, int *ret_file)
+{
+	struct stat found;
+	int rc = directory_open_seen(directory, home, SUMS_NAME, O_RDWR | O_CREAT, ret_file, &found);
+
+	if (rc == -EACCES || rc == -EPERM || rc == -ELOOP) { /* of another user, or a link: it may be ours to remove */
+		(void)unlinkat(home, SUMS_NAME, 0);
+		rc = directory_open_seen(directory, home, SUMS_NAME, O_RDWR | O_CREAT, ret_file, &found);
+	}
+	if (rc == 0 && found.st_size == 0) {
+		(void)output_at(*ret_file, 0, SUMS_MAGIC, sizeof(SUMS_MAGIC) - 1);
+	}
+	return rc;
+}
+
+/* A file whose first bytes are not ours is neither used nor removed, because another program has put it there. */
+void sums_open(const struct directory *directory, int home, enum sums_access access, struct sums *ret_sums)
+{
+	int file = -1;
+	int rc = access == SUMS_WRITE ? open_or_make(directory, home, &file)
+	                              : directory_open_file(directory, home, SUMS_NAME, O_RDONLY, &file);
+
+	if (rc == 0 && !directory_is_ours(file, SUMS_MAGIC)) {
+		close(file);
+		rc = -EPERM;
+	}
+	ret_sums->file = rc == 0 ? file : -1;
+	sums_read(ret_sums);
+}
+
+void sums_read(struct sums *sums)
+{
+	memset(sums->shards, 0, sizeof(sums->shards));
+	if (sums->file >= 0) {
+		(void)!TEMP_FAILURE_RETRY(pread(sums->file, sums->shards, sizeof(sums->shards), SUMS_AT));
+	}
+	for (unsigned shard = 0; shard < DIRECTORY_SHARDS; shard++) {
+		struct sums_shard *sum = &sums->shards[shard];
+
+		if (sum->known == check_of(sum, shard) && sum->bytes <= BYTES_MAX) {
+			sum->known = 1;
+		} else {
+			*sum = (struct sums_shard){.known = 0};
+		}
+	}
+}
+
+void sums_write(struct sums *sums, unsigned shard)
+{
+	struct sums_shard sum = sums->shards[shard];
+
+	sums->shards[shard].known = 1;
+	sum.known = check_of(&sum, shard);
+	if (sums->file >= 0) {
+		(void)output_at(sums->file, (off_t)(SUMS_AT + shard * sizeof(sum)), &sum, sizeof(sum));
+	}
+}
+
+void sums_close(struct sums *sums)
+{
+	if (sums->file >= 0) {
+		close(sums->file);
+		sums->file = -1;
+	}
+}
+
+struct sums_shard sums_total(const struct sums *sums)
+{
+	struct sums_shard total = {.known = 0};
+
+	for (unsigned shard = 0; shard < DIRECTORY_SHARDS; shard++) {
+		total.bytes += sums->shards[shard].bytes;
+		total.files += sums->shards[shard].files;
+		total.known += sums->shards[shard].known;
+	}
+	return total;
+}
+
+void sums_subtract(struct sums *sums, unsigned shard, uint64_t bytes)
+{
+	struct sums_shard *sum = &sums->shards[shard];
+
+	sum->bytes -= bytes < sum->bytes ? bytes : sum->bytes;
+	sum->files -= sum->files > 0;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sums: the size of each shard when it was last sampled, in one small file (docs/DESIGN.md C4)
+ *
+ * Purpose: a store reads one shard (cache/upkeep/sample.h) and writes that shard's sum to <directory>/v1/sums. The
+ * total of the 256 sums is the size of the cache, without reading the other shards. The file has 4 KB, whatever the
+ * size of the cache, and names no entry. A sum replaces the one before it and is never added to, so the next sample of
+ * a shard corrects what was wrong.
+ *
+ * Calling sequence: sums_open(), any of the others, sums_close(). No lock is needed: each shard's sum is written by one
+ * call, and has a check value, so that a torn or forged one is unknown.
+ * Errors: none. If the file cannot be opened or created, all sums are unknown and sums_write() does nothing.
+ */
+#ifndef CACHE_UPKEEP_SUMS_H
+#define CACHE_UPKEEP_SUMS_H
+
+#include "cache/directory.h"
+
+struct sums_shard {
+	uint64_t bytes; /* allocated for entries and temporary files */
+	uint32_t files; /* number of entries */
+	uint32_t known; /* 0: the shard was not sampled yet; in the file: the check value */
+};
+
+struct sums {
+	int file; /* descriptor; -1: none */
+	struct sums_shard shards[DIRECTORY_SHARDS];
+};
+
+enum sums_access { SUMS_READ, SUMS_WRITE };
+
+/* Opens the file, creates it for SUMS_WRITE, and reads all sums. The caller closes it with sums_close(). */
+void sums_open(const struct directory *directory, int home, enum sums_access access, struct sums *ret_sums);
+/* Reads all sums again. */
+void sums_read(struct sums *sums);
+/* Makes the sum of one shard known, and writes it. */
+void sums_write(struct sums *sums, unsigned shard);
+void sums_close(struct sums *sums);
+
+/* Returns the total of all known sums. */
+struct sums_shard sums_total(const struct sums *sums);
+/* Subtracts a file of the shard, in memory only. */
+void sums_subtract(struct sums *sums, unsigned shard, uint64_t bytes);
+
+#endif
