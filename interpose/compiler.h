@@ -157,8 +157,8 @@ struct compiler {
 	int (*release)(const struct library *, int *ret_major, int *ret_minor);
 	/* Writes the name of the library that this one loads by itself and on which results depend. NULL: none. */
 	void (*companion)(const struct library *, char ret_name[NAME_MAX]);
-	/* Lets the library load what it loads in its first compilation. NULL: it loads nothing. */
-	void (*wake)(const struct library *);
+	/* Lets the library load and initialise what it does in its first compilation. NULL: no child needs that. */
+	void (*wake)(const struct library *, size_t stack_left);
 
 	/* ---- a handle (compile/handle.h) ---- */
 

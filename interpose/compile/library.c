@@ -13,9 +13,15 @@
 #include "interpose/elf/next_symbol.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+
+/* In libpthread before glibc 2.34. */
+#pragma weak pthread_getattr_np
+#pragma weak pthread_attr_getstack
+#pragma weak pthread_attr_destroy
 
 struct search {
 	const struct node *node;
@@ -301,19 +307,22 @@ static int wait_for_step(_Atomic int *step)
 	const struct timespec millisecond = {0, 1000000};
 	int state = atomic_load_explicit(step, memory_order_acquire);
 
-	for (int i = 0; i < 100 && state < STEP_DONE; i++) {
+	for (int i = 0; i < 100 && state == STEP_UNDER_WAY; i++) {
 		(void)nanosleep(&millisecond, NULL);
 		state = atomic_load_explicit(step, memory_order_acquire);
 	}
 	return state;
 }
 
-/* Returns true if this thread must perform the step. */
+/*
+ * Returns true if this thread must perform the step. Each step calls the loader. Where that would wait for another
+ * thread, whose constructor in dlopen() may wait for this one, the step is left to a later call.
+ */
 static bool claim_step(_Atomic int *step)
 {
 	int expected = STEP_NOT_YET;
 
-	return atomic_load_explicit(step, memory_order_acquire) == STEP_NOT_YET &&
+	return atomic_load_explicit(step, memory_order_acquire) == STEP_NOT_YET && loaded_may_call() &&
 	       atomic_compare_exchange_strong(step, &expected, STEP_UNDER_WAY);
 }
 
@@ -383,12 +392,26 @@ bool library_watched(struct library *library)
 	return wait_for_step(&library->patching) == STEP_DONE;
 }
 
+/* Returns how many bytes of this thread's stack are left; 0 if that is not known. */
+static size_t stack_left(void)
+{
+	pthread_attr_t attributes;
+	void *end = NULL;
+	size_t size = 0;
+
+	if (!pthread_getattr_np || pthread_getattr_np(pthread_self(), &attributes) != 0) {
+		return 0;
+	}
+	(void)pthread_attr_getstack(&attributes, &end, &size);
+	(void)pthread_attr_destroy(&attributes);
+	return (size_t)((char *)__builtin_frame_address(0) - (char *)end);
+}
+
 static void wake_library(struct library *library)
 {
-	if (atomic_load_explicit(&library->state, memory_order_acquire) == STEP_DONE && loaded_may_call() &&
-	    claim_step(&library->waking)) {
+	if (atomic_load_explicit(&library->state, memory_order_acquire) == STEP_DONE && claim_step(&library->waking)) {
 		if (library_watched(library) && library->compiler->wake) {
-			library->compiler->wake(library);
+			library->compiler->wake(library, stack_left());
 		}
 		atomic_store_explicit(&library->waking, STEP_DONE, memory_order_release);
 	}

@@ -16,8 +16,9 @@
  * Threads: records are written once and published with release order; they are never freed (at most LIBRARIES_MAX). No
  * lock is held across a call into the loader. A thread that finds another thread preparing waits at most 100 ms,
  * because the other one may wait for the loader's lock, which this thread may hold; after that, the compilation
- * bypasses the cache. Fork: library_fork_child() resets a preparation in progress, so that the child prepares the
- * library itself. If a patch was in progress, the child caches no more results of that library.
+ * bypasses the cache. So it does if another thread stays in the loader (loaded_may_call()). Fork: library_fork_child()
+ * resets a preparation in progress, so that the child prepares the library itself. If a patch was in progress, the
+ * child caches no more results of that library.
  */
 #ifndef INTERPOSE_COMPILE_LIBRARY_H
 #define INTERPOSE_COMPILE_LIBRARY_H
@@ -33,6 +34,9 @@
 
 #define LIBRARIES_MAX 16 /* thunk slots */
 #define IDENTITY_MAX  256
+
+/* A compiler that is woken with less stack than that compiles nothing. */
+#define LIBRARY_WAKING_STACK ((size_t)1 << 20)
 
 /* A step that one thread performs, once: preparing a library, and patching its imports. */
 enum library_step { STEP_NOT_YET, STEP_UNDER_WAY, STEP_DONE, STEP_REFUSED };

@@ -14,17 +14,9 @@
 #include "interpose/nvrtc/texts.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
-
-/* In libpthread before glibc 2.34. */
-#pragma weak pthread_getattr_np
-#pragma weak pthread_attr_getstack
-#pragma weak pthread_attr_destroy
-
-#define WAKING_STACK ((size_t)1 << 20)
 
 struct node nvrtc_nodes[NVRTC_NODE_COUNT] = {
 #define NODE_ROW(id, soname, lowest, ...) \
@@ -78,21 +70,6 @@ static void name_companion(const struct library *library, char ret_name[NAME_MAX
 	*put_number(at, (unsigned)library->minor) = '\0';
 }
 
-/* Returns how many bytes of this thread's stack are left; 0 if that is not known. */
-static size_t stack_left(void)
-{
-	pthread_attr_t attributes;
-	void *end = NULL;
-	size_t size = 0;
-
-	if (!pthread_getattr_np || pthread_getattr_np(pthread_self(), &attributes) != 0) {
-		return 0;
-	}
-	(void)pthread_attr_getstack(&attributes, &end, &size);
-	(void)pthread_attr_destroy(&attributes);
-	return (size_t)((char *)__builtin_frame_address(0) - (char *)end);
-}
-
 static bool compile_sample(const struct library *library, const char *source, int option_count)
 {
 	static const char *const options[] = {"-arch=sm_80"};
@@ -112,11 +89,11 @@ static bool compile_sample(const struct library *library, const char *source, in
  * that. Where there is little stack, a program that fails at once loads the builtins at least (with 13.0.88 it needs a
  * third of the stack).
  */
-static void wake_library(const struct library *library)
+static void compile_samples(const struct library *library, size_t stack_left)
 {
 	static const char kernel[] = "__global__ void k(int *p) { *p = 1; }";
 
-	if (stack_left() < WAKING_STACK) {
+	if (stack_left < LIBRARY_WAKING_STACK) {
 		(void)compile_sample(library, "#error", 0);
 	} else if (!compile_sample(library, kernel, 1)) {
 		(void)compile_sample(library, kernel, 0); /* a later release without sm_80 */
@@ -322,7 +299,7 @@ const struct compiler nvrtc_compiler = {
     .only_gives = nvrtc_only_gives,
     .release = ask_release,
     .companion = name_companion,
-    .wake = wake_library,
+    .wake = compile_samples,
     .free_handle = program_release,
     .describe = describe_compile,
     .free_request = describe_free,

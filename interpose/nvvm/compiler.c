@@ -28,6 +28,29 @@ static int ask_release(const struct library *library, int *ret_major, int *ret_m
 }
 
 /*
+ * In its first compilation libNVVM initialises static objects, which takes a lock of libc (__cxa_atexit) that another
+ * thread's dlclose() may hold at the fork. A module that is empty or cannot be parsed does not get that far.
+ */
+static void compile_sample(const struct library *library, size_t stack_left)
+{
+	static const char module[] =
+	    "target triple = \"nvptx64-nvidia-cuda\"\n"
+	    "target datalayout = \"e-p:64:64:64-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-i128:128:128-"
+	    "f32:32:32-f64:64:64-v16:16:16-v32:32:32-v64:64:64-v128:128:128-n16:32:64\"\n"
+	    "define void @k(i32* %p) {\n  store i32 1, i32* %p\n  ret void\n}\n"
+	    "!nvvm.annotations = !{!0}\n!0 = !{void (i32*)* @k, !\"kernel\", i32 1}\n"
+	    "!nvvmir.version = !{!1}\n!1 = !{i32 2, i32 0}\n";
+	void *program = NULL;
+
+	if (stack_left < LIBRARY_WAKING_STACK || LIBRARY_REAL(library, nvvmCreateProgram)(&program) != RESULT_SUCCESS) {
+		return;
+	}
+	(void)LIBRARY_REAL(library, nvvmAddModuleToProgram)(program, module, sizeof(module) - 1, "k");
+	(void)LIBRARY_REAL(library, nvvmCompileProgram)(program, 0, NULL);
+	(void)LIBRARY_REAL(library, nvvmDestroyProgram)(&program);
+}
+
+/*
  * The call run consists of request_begin_run(), WORK, OPTION*, request_end_run(). libNVVM
  * opens no file and asks for no directory, so there are no roots.
  *
@@ -130,6 +153,7 @@ const struct compiler nvvm_compiler = {
     .wants_door = nvvm_wants_door,
     .opens = nvvm_opens,
     .release = ask_release,
+    .wake = compile_sample,
     .describe = describe_work,
     .served = nvvm_program_served,
     .run = run_work,

@@ -3,6 +3,7 @@
  * forker: a host that forks while other threads use the dynamic loader
  *
  * usage: forker LIBRARY MODULE held LOCK
+ *        forker LIBRARY MODULE joined
  *        forker LIBRARY MODULE random WHAT CHILDREN SEED
  *
  * MODULE  is loaded and unloaded; its constructor calls forkerModuleLoads()
@@ -10,15 +11,16 @@
  *         neither. Meanwhile the parent and then a child compile what was compiled before, and with none, the parent
  *         then says whether libnvrtc-builtins is loaded.
  *         changed: MODULE was loaded before another thread went into such a callback, and only a child compiles.
+ * joined  The constructor of MODULE waits for a thread that compiles something new.
  * WHAT    at random moments, beside a thread that loads and unloads MODULE and one that creates and destroys programs:
  *         hit     children compile what was compiled before
  *         miss    children compile something new
  *
  * The source of the first compilation is the same in each process. Each child ends within LIMIT seconds or is killed by
  * SIGALRM. The program prints how many children hung, were ended by another signal, and had another result than their
- * parent. With -DLINKED the program is linked with the library, and LIBRARY is not opened.
+ * parent.
  */
-#include "tests/hosts/host.h"
+#include "tests/hosts/work.h"
 
 #include <link.h>
 #include <semaphore.h>
@@ -30,17 +32,30 @@ struct ends {
 	int hung, killed, wrong;
 };
 
-static struct compiler compiler;
+static const struct work_kind *compiler;
 static const char *module;
 static sem_t inside, leave;
-static atomic_bool holding, stopping;
+static atomic_bool holding, joining, stopping;
+static uint64_t fresh; /* what the constructor's thread made */
+
+static void *compile_fresh(void *ret_digest)
+{
+	*(uint64_t *)ret_digest = compiler->work(FRESH);
+	return NULL;
+}
 
 void forkerModuleLoads(void);
 void forkerModuleLoads(void)
 {
+	pthread_t thread;
+
 	if (atomic_exchange(&holding, false)) {
 		sem_post(&inside);
 		sem_wait(&leave);
+	}
+	if (atomic_exchange(&joining, false)) {
+		pthread_create(&thread, NULL, compile_fresh, &fresh);
+		pthread_join(thread, NULL);
 	}
 }
 
@@ -91,23 +106,10 @@ static void *load_often(void *unused)
 
 static void *create_often(void *unused)
 {
-	while (!atomic_load(&stopping)) {
-		nvrtcProgram program = host_create(&compiler, KNOWN);
-
-		compiler.nvrtcDestroyProgram(&program);
+	while (compiler->create && !atomic_load(&stopping)) {
+		compiler->create();
 	}
 	return unused;
-}
-
-static void open_compiler(const char *path)
-{
-#ifdef LINKED
-#define TAKE_LINKED(name, parameters) compiler.name = name;
-	(void)path;
-	NVRTC_BASE(TAKE_LINKED)
-#else
-	host_open(path, &compiler);
-#endif
 }
 
 static void fork_one(int variant, uint64_t expected, struct ends *ends)
@@ -119,7 +121,7 @@ static void fork_one(int variant, uint64_t expected, struct ends *ends)
 		uint64_t digest;
 
 		alarm(LIMIT);
-		digest = host_compile(&compiler, variant, 0);
+		digest = compiler->work(variant);
 		_exit(variant == KNOWN ? digest != expected : digest == expected);
 	}
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
@@ -145,7 +147,7 @@ static void run_held(const char *lock, uint64_t expected, struct ends *ends)
 	pthread_create(&thread, NULL, hold_lock, (void *)(uintptr_t)lock);
 	sem_wait(&inside);
 	if (!is_changed) {
-		printf("parent %d\n", host_compile(&compiler, KNOWN, 0) == expected);
+		printf("parent %d\n", compiler->work(KNOWN) == expected);
 		fflush(stdout);
 	}
 	fork_one(KNOWN, expected, ends);
@@ -179,16 +181,21 @@ int main(int argc, char **argv)
 	struct ends ends = {0};
 	uint64_t expected;
 
-	if (argc < 5 || (strcmp(argv[3], "random") == 0 && argc < 7)) {
+	if (argc < 4 || (strcmp(argv[3], "joined") != 0 && argc < 5) || (strcmp(argv[3], "random") == 0 && argc < 7)) {
 		return 2;
 	}
 	alarm(300);
 	module = argv[2];
 	sem_init(&inside, 0, 0);
 	sem_init(&leave, 0, 0);
-	open_compiler(argv[1]);
-	expected = host_compile(&compiler, KNOWN, 0);
-	if (strcmp(argv[3], "held") == 0) {
+	compiler = work_open(argv[1]);
+	expected = compiler->work(KNOWN);
+	if (strcmp(argv[3], "joined") == 0) {
+		alarm(LIMIT);
+		atomic_store(&joining, true);
+		load_module();
+		printf("made %d\n", fresh != 0 && fresh != expected);
+	} else if (strcmp(argv[3], "held") == 0) {
 		alarm(LIMIT * 2);
 		run_held(argv[4], expected, &ends);
 	} else {

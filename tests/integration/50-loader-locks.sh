@@ -24,7 +24,7 @@ filled() { # program library word...
 held() { # program lock hits
 	filled "$1" "$SO13" held "$2" && [ "$(stat_of hits_memory) $(stat_of hits_disk)" = "$3" ] || { counts && false; }
 }
-for program in forker forker-linked; do
+for program in forker forker-nvrtc; do
 	way=$([ $program = forker ] && echo "finds NVRTC by dlsym" || echo "is linked with NVRTC")
 	check "A host that $way hits while a thread is in dl_iterate_phdr(), and so does its child." held $program write "2 1"
 	check "So it does while a thread is in a constructor inside dlopen()." held $program load "2 1"
@@ -35,14 +35,33 @@ for program in forker forker-linked; do
 			filled $program "$SO13" random $what "$CHILDREN" "$SEED"
 	done
 done
+really() { # title library children program what...
+	local title=$1 library=$2 children=$3 program=$4 what
+	shift 4
+	for what; do
+		check "With a real $title none of $children children of $program that $what hangs." \
+			filled "$program" "$library" random "$what" "$children" "$SEED"
+	done
+}
+waits() { filled forker "$1" joined; }
 eval "$(scripts/nvrtc-env 2>/dev/null)"
 if [ -n "${NVRTC_LIB:-}" ]; then
 	export LD_LIBRARY_PATH=$NVRTC_LIB
-	for what in hit miss; do
-		check "With a real NVRTC: so it is with children that $what." \
-			filled forker "$NVRTC_LIB/$NVRTC_SONAME" random $what "$CHILDREN" "$SEED"
-	done
+	really NVRTC "$NVRTC_LIB/$NVRTC_SONAME" "$CHILDREN" forker hit miss
 else
 	skip "With a real NVRTC: so it is." "no NVRTC here"
+fi
+if [ -n "${NVJITLINK_LIB:-}" ]; then
+	really nvJitLink "$NVJITLINK_LIB" $((CHILDREN / 3)) forker miss
+	really nvJitLink "$NVJITLINK_LIB" $((CHILDREN / 3)) forker-link hit miss
+	check "The first miss of nvJitLink may be of a thread for which a constructor inside dlopen() waits." waits "$NVJITLINK_LIB"
+else
+	skip "With a real nvJitLink: so it is." "no nvJitLink here"
+fi
+if [ -n "${NVVM_LIB:-}" ]; then
+	really libNVVM "$NVVM_LIB" $((CHILDREN / 2)) forker hit miss
+	check "So may the first miss of libNVVM." waits "$NVVM_LIB"
+else
+	skip "With a real libNVVM: so it is." "no libNVVM here"
 fi
 plan
