@@ -4,6 +4,7 @@
  * of a comparison of two results.
  */
 #include "interpose/compile/result.h"
+#include "interpose/watch/environment.h"
 
 #include "keygen/lowered.h"
 
@@ -106,7 +107,7 @@ unsigned result_sloppiness(const struct entry *entry)
 enum result_fitness result_applies(const struct entry *entry, unsigned allowed, const char **ret_variable)
 {
 	struct section section;
-	const char *name, *end;
+	const char *names, *end;
 
 	if (result_sloppiness(entry) & ~allowed) {
 		return RESULT_TOO_SLOPPY;
@@ -114,15 +115,10 @@ enum result_fitness result_applies(const struct entry *entry, unsigned allowed, 
 	if (!entry_section(entry, RESULT_TAG_UNSET, &section)) {
 		return RESULT_FITS;
 	}
-	end = (const char *)section.bytes + section.size;
-	for (name = section.bytes; name < end; name += strnlen(name, (size_t)(end - name)) + 1) {
-		/* getenv() reads a variable of the compiler, not a setting of this library */
-		if (end[-1] != '\0' || getenv(name)) {
-			*ret_variable = end[-1] != '\0' ? "?" : name;
-			return RESULT_VARIABLE_SET;
-		}
-	}
-	return RESULT_FITS;
+	names = section.bytes;
+	end = names + section.size;
+	*ret_variable = section.size && end[-1] != '\0' ? "?" : environment_first_set(names, end);
+	return *ret_variable ? RESULT_VARIABLE_SET : RESULT_FITS;
 }
 
 /* The return code is left out, because only the compilation itself returns it, and no getter does. */

@@ -17,6 +17,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define ENTRIES_USUAL 256
+#define REPLACED_MAX  8
+
 #define INITIAL_MAX ((size_t)6 << 20) /* the kernel's limit for arguments and environment is 3/4 of 8 MiB of stack */
 
 /* The values of the LOAD variables at the start of the process, in the order of the list. */
@@ -25,11 +28,106 @@ struct initial {
 	const char *values[ENVIRONMENT_MAX];
 };
 
-/* One pass over the environment replaces one getenv() per name, because every hit in memory pays for this. */
+/* The entries of the environment at one moment. */
+struct entries {
+	const char **list;
+	size_t count;
+	const char **block; /* allocated; or NULL */
+	const char *room[ENTRIES_USUAL];
+};
+
+/*
+ * Reads the array from its beginning to its end. Returns false if it has `capacity` entries or more, or was replaced
+ * meanwhile.
+ */
+static bool read_array(struct entries *entries, size_t capacity)
+{
+	char **volatile *place = (char **volatile *)&environ;
+	char **array = *place;
+	size_t count = 0;
+
+	while (count < capacity && array && array[count]) {
+		entries->list[count] = array[count];
+		count++;
+	}
+	entries->count = count;
+	return count < capacity && array == *place;
+}
+
+/*
+ * Copies the pointers first, because another thread of the host may call setenv(), which frees the array; it frees no
+ * string (glibc). So the array is read once, without a look at the strings.
+ */
+static void copy_entries(struct entries *ret_entries)
+{
+	size_t capacity = ENTRIES_USUAL;
+	int replaced = 0;
+
+	ret_entries->block = NULL;
+	ret_entries->list = ret_entries->room;
+	while (!read_array(ret_entries, capacity) && replaced < REPLACED_MAX) {
+		if (ret_entries->count < capacity) {
+			replaced++;
+			continue;
+		}
+		capacity *= 8;
+		free(ret_entries->block);
+		ret_entries->block = malloc(capacity * sizeof(*ret_entries->block));
+		ret_entries->list = ret_entries->block;
+		if (!ret_entries->list) {
+			/* without memory, the array itself */
+			ret_entries->list = (const char **)environ;
+			return;
+		}
+	}
+}
+
+static void free_entries(struct entries *entries)
+{
+	free(entries->block);
+}
+
+static const char *value_in(const struct entries *entries, const char *name, size_t size)
+{
+	for (size_t i = 0; i < entries->count; i++) {
+		if (entries->list[i][0] == name[0] && strncmp(entries->list[i], name, size) == 0 &&
+		    entries->list[i][size] == '=') {
+			return entries->list[i] + size + 1;
+		}
+	}
+	return NULL;
+}
+
+const char *environment_get(const char *name)
+{
+	struct entries entries;
+	const char *value;
+
+	copy_entries(&entries);
+	value = value_in(&entries, name, strlen(name));
+	free_entries(&entries);
+	return value;
+}
+
+const char *environment_first_set(const char *names, const char *end)
+{
+	struct entries entries;
+	const char *name = names;
+
+	copy_entries(&entries);
+	while (name < end && !value_in(&entries, name, strlen(name))) {
+		name += strlen(name) + 1;
+	}
+	free_entries(&entries);
+	return name < end ? name : NULL;
+}
+
+/* One pass over the environment replaces one per name, because every hit in memory pays for this. */
 size_t environment_values(const struct environment *environment, struct environment_value values[ENVIRONMENT_MAX])
 {
 	const uint64_t first = environment->first, second = environment->second, lengths = environment->lengths;
 	size_t sizes[ENVIRONMENT_MAX];
+	struct entries entries;
 	size_t count = 0;
 
 	for (size_t i = 0; i < environment->count; i++) {
@@ -41,8 +139,9 @@ size_t environment_values(const struct environment *environment, struct environm
 			values[count++].value = NULL;
 		}
 	}
-	for (char **entry = environ; entry && *entry; entry++) {
-		const char *text = *entry;
+	copy_entries(&entries);
+	for (size_t entry = 0; entry < entries.count; entry++) {
+		const char *text = entries.list[entry];
 		size_t size;
 
 		/* no listed name starts with a NUL, so an empty entry is rejected before its second byte is read */
@@ -61,6 +160,7 @@ size_t environment_values(const struct environment *environment, struct environm
 			}
 		}
 	}
+	free_entries(&entries);
 	return count;
 }
 
@@ -213,7 +313,7 @@ bool environment_known(const struct environment *environment, const char *name)
 
 const char *environment_pwd(void)
 {
-	const char *pwd = getenv("PWD"); /* the value that the compiler will read, not a setting of this library */
+	const char *pwd = environment_get("PWD");
 	struct stat named, here;
 
 	if (pwd && stat(pwd, &named) == 0 && stat(".", &here) == 0 && named.st_dev == here.st_dev &&

@@ -9,7 +9,9 @@
  * into the key. If it differs from the value with which the process started, the request is bypassed, because the
  * library may have read either of the two.
  *
- * Threads: as safe as getenv(): the host must not change its environment meanwhile. Errors: the list of values is
+ * Threads: the host must not change its environment meanwhile; if a thread does so by setenv(), glibc's getenv() may
+ * crash in another one. A hit reads the environment far more often per second than a compilation does, so each reading
+ * here is one fast pass over the array, and none is repeated for single names. Errors: the list of values is
  * always complete. Fork, signals: the values with which the process started are the only state. Ownership: values point
  * into the environment and are valid until the host changes it.
  */
@@ -65,6 +67,10 @@ struct environment {
 
 /* Fills `values` with the LOAD and CALL variables, and returns their number. */
 size_t environment_values(const struct environment *environment, struct environment_value values[ENVIRONMENT_MAX]);
+/* Returns the value of a variable; NULL if it is not set. */
+const char *environment_get(const char *name);
+/* Returns the first of the names that is set; NULL if none is. They end at `end`, each with a NUL. */
+const char *environment_first_set(const char *names, const char *end);
 /* Returns true if the LOAD variables have the values with which the process started. */
 bool environment_unchanged(struct environment *environment, const struct environment_value *values, size_t count);
 /* Returns true if the variable is on the compiler's list. */

@@ -49,7 +49,7 @@ struct snapshot *snapshot_take(const struct environment *environment)
 	}
 	taken->environment = environment;
 	taken->count = environment_values(environment, taken->values);
-	complete = copy_text(getenv("PWD"), &taken->pwd); /* the value that the compiler will read, not a setting */
+	complete = copy_text(environment_get("PWD"), &taken->pwd);
 	for (size_t i = 0; i < taken->count; i++) {
 		complete &= copy_text(taken->values[i].value, (char **)&taken->values[i].value);
 	}
