@@ -81,8 +81,8 @@ int artifact_collect(const struct handle *handle, size_t artifact, struct result
 {
 	const struct compiler *compiler = handle->library->compiler;
 	const struct compiler_artifact *row = &compiler->artifacts[artifact];
-	size_getter *get_size = (size_getter *)handle->library->real[row->size];
-	bytes_getter *get_bytes = (bytes_getter *)handle->library->real[row->bytes];
+	size_getter *get_size = (size_getter *)library_real(handle->library, row->size);
+	bytes_getter *get_bytes = (bytes_getter *)library_real(handle->library, row->bytes);
 	uint8_t *bytes = NULL;
 	size_t size = 0;
 	int size_code, bytes_code = 0, error;

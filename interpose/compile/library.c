@@ -110,9 +110,6 @@ static struct library *library_adopt(const struct elf_object *object, struct nod
 	library->object = *object;
 	library->object.path = library->path;
 	library->adopted = now;
-	for (size_t i = 0; i < node->compiler->function_count; i++) {
-		library->real[i] = (real_function *)elf_symbol(object, node_name(node, i), node->name);
-	}
 	if (elf_build_id(object, &id, &id_size) == 0 && id_size <= sizeof(library->build_id)) {
 		memcpy(library->build_id, id, id_size);
 		library->build_id_size = id_size;
@@ -221,7 +218,7 @@ real_function *library_function(const struct door *door, const struct library *k
 	if (!library && !door->library) {
 		return function_of_node(door->node, door->caller, function);
 	}
-	return library ? library->real[function] : NULL;
+	return library ? library_real(library, function) : NULL;
 }
 
 /*

@@ -48,9 +48,9 @@ struct library {
 	int slot;
 	_Atomic int state; /* enum library_step: adopted, being prepared, ready, bypassed */
 	struct elf_object object;
-	uint64_t adopted;                            /* loaded_generation() when `object` was read */
-	real_function *real[COMPILER_FUNCTIONS_MAX]; /* NULL: this release has no such function */
-	const char *reason_text;                     /* why it is bypassed: a static string for the log */
+	uint64_t adopted;                                      /* loaded_generation() when `object` was read */
+	_Atomic(real_function *) real[COMPILER_FUNCTIONS_MAX]; /* for library_real(); NULL: not looked up yet */
+	const char *reason_text;                               /* why it is bypassed: a static string for the log */
 	enum counter reason;
 	/* of a ready library */
 	void *handle; /* dlopen()'s; never closed */
@@ -88,8 +88,15 @@ struct library *library_of_door(const struct door *door);
  * is unknown). Also works for a library without a slot. NULL: no library is loaded, or the library lacks the function.
  */
 real_function *library_function(const struct door *door, const struct library *known, size_t function);
+/*
+ * Returns the library's function of that number, which is looked up at its first use; NULL: this release has none. A
+ * signal handler may call it.
+ */
+real_function *library_real(const struct library *library, size_t function);
+/* In `real` for a function that the library lacks. Never called. */
+void library_no_function(void);
 /* The library's function of that name, or NULL. */
-#define LIBRARY_REAL(library, name) ((name##_function *)(library)->real[FUNCTION_##name])
+#define LIBRARY_REAL(library, name) ((name##_function *)library_real(library, FUNCTION_##name))
 /* Returns the library that contains `address`. NULL: no compiler's library does, or no slot is free. */
 struct library *library_at(uintptr_t address);
 /* Returns slot number `slot`, whether used or not. */

@@ -31,6 +31,8 @@ struct loader_mutex {
 static const struct loader_mutex *_Atomic load_lock, *_Atomic write_lock;
 static const volatile struct r_debug *_Atomic debug;
 static const _Atomic uint64_t *_Atomic adds; /* NULL: not found */
+static struct elf_object loader;             /* which is never unloaded */
+static _Atomic bool loader_known;
 
 static _Atomic int scans, forks; /* threads in dl_iterate_phdr(), and in fork() */
 static _Atomic int patience;     /* how many milliseconds scans still wait for these forks */
@@ -78,6 +80,18 @@ static void find_words(uintptr_t global, uintptr_t end, uint64_t value)
 	}
 }
 
+/*
+ * Returns true if the kernel started the loader at another object. The views of all objects would cost a hit more. A
+ * loader that was started by hand is the program itself, and the kernel names none.
+ */
+static bool is_other(const struct dl_phdr_info *info, uintptr_t started)
+{
+	const struct elf_object segments = {
+	    .base = info->dlpi_addr, .phdr = info->dlpi_phdr, .phdr_count = info->dlpi_phnum};
+
+	return started && !elf_contains(&segments, started);
+}
+
 static int find_loader(struct dl_phdr_info *info, size_t size, void *context)
 {
 	uint64_t *ret_adds = context;
@@ -87,8 +101,13 @@ static int find_loader(struct dl_phdr_info *info, size_t size, void *context)
 
 	(void)size;
 	*ret_adds = info->dlpi_adds;
-	if (elf_view(info, &object) < 0 || !elf_finds(&object, "_rtld_global", NULL, &global)) {
+	if (is_other(info, getauxval(AT_BASE)) || elf_view(info, &object) < 0 ||
+	    !elf_finds(&object, "_rtld_global", NULL, &global)) {
 		return 0;
+	}
+	if (!atomic_load(&loader_known)) {
+		loader = object;
+		atomic_store(&loader_known, true);
 	}
 	if (elf_finds(&object, "_r_debug", NULL, &ours)) {
 		atomic_store(&debug, (const volatile struct r_debug *)ours);
@@ -108,6 +127,11 @@ uint64_t loaded_generation(void)
 	}
 	(void)loaded_each(find_loader, &generation);
 	return generation;
+}
+
+const struct elf_object *loaded_loader(void)
+{
+	return atomic_load(&loader_known) ? &loader : NULL;
 }
 
 /* ---- the list ---- */

@@ -20,6 +20,8 @@
 #ifndef INTERPOSE_ELF_LOADED_H
 #define INTERPOSE_ELF_LOADED_H
 
+#include "interpose/elf/image.h"
+
 #include <link.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,6 +39,9 @@ uint64_t loaded_generation(void);
  * is read without the lock; -EAGAIN if an object in it cannot be read.
  */
 int loaded_each(int (*each)(struct dl_phdr_info *info, size_t size, void *context), void *context);
+
+/* Returns the loader itself, once loaded_generation() was called; NULL if it was not found. */
+const struct elf_object *loaded_loader(void);
 
 /* Returns the debugger's list of loaded objects; NULL if there is none. */
 const struct link_map *loaded_list(void);

@@ -5,7 +5,7 @@
  */
 #include "interpose/elf/loader.h"
 
-#include "interpose/elf/elf.h"
+#include "interpose/elf/loaded.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -195,19 +195,6 @@ static unsigned count_defaults(const Dl_serinfo *info, const char *bytes, size_t
 	return most;
 }
 
-/* The loader is the object that defines this symbol. */
-static int take_loader(const struct elf_object *object, void *context)
-{
-	struct elf_object *ret_loader = context;
-	uintptr_t address;
-
-	if (!elf_finds(object, "_rtld_global", NULL, &address)) {
-		return 0;
-	}
-	*ret_loader = *object;
-	return 1;
-}
-
 /*
  * Returns how many of the directories are searched before ld.so.cache: all except the loader's defaults, which are at
  * the end. dls_flags would say so, but glibc always sets it to 0 (elf/dl-load.c, "XXX"), and the defaults differ
@@ -217,17 +204,18 @@ static int take_loader(const struct elf_object *object, void *context)
 static bool before_loader_cache(const Dl_serinfo *info, unsigned *ret_count)
 {
 	static const ElfW(Word) kinds[] = {PF_R, PF_R | PF_X};
-	struct elf_object loader;
+	const struct elf_object *loader = loaded_loader();
 	unsigned defaults = 0;
 
-	if (info->dls_cnt == 0 || elf_each_object(take_loader, &loader) != 1) {
+	if (info->dls_cnt == 0 || !loader) {
 		return false;
 	}
-	for (size_t i = 0; i < 2 * loader.phdr_count && defaults == 0; i++) {
-		const ElfW(Phdr) *segment = &loader.phdr[i % loader.phdr_count];
+	for (size_t i = 0; i < 2 * loader->phdr_count && defaults == 0; i++) {
+		const ElfW(Phdr) *segment = &loader->phdr[i % loader->phdr_count];
 
-		if (segment->p_type == PT_LOAD && segment->p_flags == kinds[i / loader.phdr_count]) {
-			defaults = count_defaults(info, (const char *)loader.base + segment->p_vaddr, segment->p_memsz);
+		if (segment->p_type == PT_LOAD && segment->p_flags == kinds[i / loader->phdr_count]) {
+			defaults =
+			    count_defaults(info, (const char *)loader->base + segment->p_vaddr, segment->p_memsz);
 		}
 	}
 	*ret_count = info->dls_cnt - defaults;

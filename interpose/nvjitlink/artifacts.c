@@ -54,8 +54,8 @@ static bool line_names_none(const char *line)
  */
 static bool log_may_name(const struct handle *handle, enum nvjitlink_artifact artifact)
 {
-	size_getter *get_size = (size_getter *)handle->library->real[nvjitlink_artifacts[artifact].size];
-	bytes_getter *get_bytes = (bytes_getter *)handle->library->real[nvjitlink_artifacts[artifact].bytes];
+	size_getter *get_size = (size_getter *)library_real(handle->library, nvjitlink_artifacts[artifact].size);
+	bytes_getter *get_bytes = (bytes_getter *)library_real(handle->library, nvjitlink_artifacts[artifact].bytes);
 	size_t size = 0;
 	char *text, *line;
 	bool named = true;

@@ -124,7 +124,7 @@ const struct entry *artifacts_product_from(const struct handle *handle, size_t p
 	if (handle->served || !handle->base || product == PRODUCT_PTX || product == PRODUCT_ProgramLog) {
 		return handle->served;
 	}
-	get_size = (nvrtcGetPTXSize_function *)handle->library->real[nvrtc_products[product].size];
+	get_size = (nvrtcGetPTXSize_function *)library_real(handle->library, nvrtc_products[product].size);
 	return get_size && get_size(handle->value, &size) == RESULT_SUCCESS && size == 0 ? handle->base : NULL;
 }
 

@@ -167,7 +167,10 @@ Test(link_artifacts, a_log_of_known_harmless_lines_names_no_earlier_input)
 
 Test(link_artifacts, an_unreadable_log_may_name_any_input)
 {
-	struct library library = {0};
+	struct library library = {.real = {[FUNCTION_nvJitLinkGetErrorLogSize] = library_no_function,
+	                                   [FUNCTION_nvJitLinkGetErrorLog] = library_no_function,
+	                                   [FUNCTION_nvJitLinkGetInfoLogSize] = library_no_function,
+	                                   [FUNCTION_nvJitLinkGetInfoLog] = library_no_function}};
 	const struct link link = {.handle.library = &library};
 
 	cr_expect(link_artifacts_may_name_inputs(&link.handle));
