@@ -54,7 +54,7 @@ fi
 
 # Releases, as they were noted: nothing is fetched, by a pip that knows no package. The real one takes a second for each.
 mkdir -p "$tmp/python/pip"
-: >"$tmp/python/pip/__main__.py"
+touch "$tmp/python/pip/__init__.py" "$tmp/python/pip/__main__.py"
 releases() {
 	CENSUS_HOME=$tmp/home PYTHONPATH=$tmp/python scripts/census --get all >"$tmp/census" 2>&1
 }
