@@ -54,6 +54,20 @@ else
 	skip "The agent's manual has each of its options, and no others." "no agent: its libraries are not here"
 fi
 
+# It shows how its figures were made.
+scripts_know() { # DOCUMENT
+	local words program option bad=0
+	while read -r -a words; do
+		program=${words[0]}
+		[ -x "$top/$program" ] || { echo "no $program" && bad=1 && continue; }
+		for option in "${words[@]:1}"; do
+			[[ $option != --* ]] || grep -qF -- "\"$option\"" "$top/$program" || { echo "$program has no $option" && bad=1; }
+		done
+	done < <(grep -oE '`(scripts|tests)/[a-z/]+(\.py)? [^`]*`' "$1" | tr -d '`')
+	[ "$bad" = 0 ]
+}
+check "FLEET.md names programs of the tree, and options that they have." scripts_know "$top/docs/FLEET.md"
+
 variables_agree() { # DOCUMENT PATTERN-OF-OTHERS
 	grep -oE '"NVRTCCACHE_[A-Z_]+"' "$top/cache/settings.h" | tr -d '"' | grep -vE 'NVRTCCACHE_(LIBRARY|TOOLKIT|MIRRORS)?$' >"$tmp/settings"
 	[ "$(wc -l <"$tmp/settings")" -ge 10 ] || { echo "cannot read cache/settings.h" && return 1; }
