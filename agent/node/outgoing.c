@@ -7,7 +7,6 @@
 #include "keygen/dependencies.h"
 
 #include <errno.h>
-#include <string.h>
 
 struct taking {
 	struct service *service;
@@ -17,11 +16,8 @@ struct taking {
 /* Returns whether the fact makes the result path-dependent. That ends about_read(), because one such fact is enough. */
 static int find_bound(const struct about_fact *fact, void *context)
 {
-	static const char part[] = "working directory"; /* the key contains the path, so the result is path-dependent */
-
 	(void)context;
-	return fact->kind == ABOUT_BOUND || (fact->kind == ABOUT_PART && fact->size == sizeof(part) - 1 &&
-	                                     memcmp(fact->text, part, fact->size) == 0);
+	return fact->kind == ABOUT_BOUND;
 }
 
 /* Returns whether a result is path-dependent. Without an about section it may be, and counts as such. */

@@ -125,7 +125,6 @@ static enum agent_kind make_fetch(struct server *server, const uint8_t *key)
 	enum agent_kind answer;
 
 	server->fetches = &fetch;
-	server->fetch_count++;
 	pthread_mutex_unlock(&service->lock);
 	answer = fetch_value(server, key);
 	pthread_mutex_lock(&service->lock);
@@ -133,7 +132,6 @@ static enum agent_kind make_fetch(struct server *server, const uint8_t *key)
 		at = &(*at)->next;
 	}
 	*at = fetch.next;
-	server->fetch_count--;
 	fetch.answer = answer;
 	pthread_cond_broadcast(&service->change);
 	while (fetch.waiting > 0) {
@@ -158,32 +156,35 @@ static bool is_here(const struct server *server, const struct agent_message *mes
 static void answer_fetch(struct server *server, int peer, const struct agent_message *message)
 {
 	struct service *service = server->service;
-	enum agent_kind answer = AGENT_ELSEWHERE;
 	struct fetch *fetch;
 
 	service_count(service, SERVICE_COUNT_asked, 1);
 	listener_tell(peer, AGENT_STARTED);
-	if (is_here(server, message)) {
-		pthread_mutex_lock(&service->lock);
-		fetch = find_fetch(server, message->key);
-		service_count(service, SERVICE_COUNT_joined, fetch != NULL);
-		answer = fetch != NULL ? join_fetch(service, fetch) : make_fetch(server, message->key);
-		pthread_mutex_unlock(&service->lock);
+	if (!is_here(server, message)) {
+		listener_tell(peer, AGENT_ELSEWHERE);
+		return;
 	}
-	listener_tell(peer, answer);
+	pthread_mutex_lock(&service->lock);
+	server->waiting++;
+	fetch = find_fetch(server, message->key);
+	service_count(service, SERVICE_COUNT_joined, fetch != NULL);
+	listener_tell(peer, fetch != NULL ? join_fetch(service, fetch) : make_fetch(server, message->key));
+	server->waiting--;
+	pthread_cond_broadcast(&service->change);
+	pthread_mutex_unlock(&service->lock);
 }
 
 static void answer_status(struct server *server, int peer, enum agent_kind form)
 {
 	struct service *service = server->service;
-	size_t fetches;
+	size_t waiting;
 	char *text;
 
 	service_probe(service);
 	pthread_mutex_lock(&service->lock);
-	fetches = server->fetch_count;
+	waiting = server->waiting;
 	pthread_mutex_unlock(&service->lock);
-	text = status_text(service, server->listener->path, form, fetches, upload_waiting(server->upload));
+	text = status_text(service, server->listener->path, form, waiting, upload_waiting(server->upload));
 	if (text != NULL && strlen(text) <= AGENT_STATUS_MAX) {
 		(void)send(peer, text, strlen(text), MSG_DONTWAIT | MSG_NOSIGNAL);
 	}
@@ -279,10 +280,10 @@ bool server_end(struct server *server, int64_t until_ns)
 	bool has_ended;
 
 	pthread_mutex_lock(&service->lock);
-	while (server->fetch_count > 0 && service_now_ns() < until_ns) {
+	while (server->waiting > 0 && service_now_ns() < until_ns) {
 		service_wait(service, until_ns);
 	}
-	has_ended = server->fetch_count == 0;
+	has_ended = server->waiting == 0;
 	pthread_mutex_unlock(&service->lock);
 	return has_ended;
 }

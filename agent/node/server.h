@@ -24,11 +24,11 @@ struct server {
 	const struct listener *listener;
 	struct upload *upload; /* NULL: the agent only reads */
 	struct fetch *fetches; /* those that have not ended */
-	size_t fetch_count;
+	size_t waiting;        /* processes that wait for one */
 };
 
 bool server_begin(struct server *server);
-/* Waits for the end of all fetches. False: at `until_ns` one had not ended, and nothing that it uses may be freed. */
+/* Waits until all processes are answered. False: at `until_ns` one was not, and nothing may be freed. */
 bool server_end(struct server *server, int64_t until_ns);
 
 #endif

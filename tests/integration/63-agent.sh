@@ -368,10 +368,15 @@ else
 fi
 start served --key-file "$tmp/keys"
 
+keys_in() { find "$1/v1" -type f -path '*/v1/??/*' -printf '%P\n' | tr -d /; }
+report_all() { # every key of the directory, as the programs that have stored it do
+	local one
+	for one in $(keys_in "$served"); do peer stored "$one" || return; done
+}
 reads_only() {
 	local before after
 	before=$(values | sort | xargs sha256sum)
-	node lonely && NVRTCCACHE_DIR=$served train lonely -DALONE=1 && answers "" stored "$key" && stop || return
+	node lonely && NVRTCCACHE_DIR=$served train lonely -DALONE=1 && report_all && stop || return
 	after=$(values | sort | xargs sha256sum)
 	[ "$before" = "$after" ] || { echo "the engine has changed" && return 1; }
 }
@@ -379,11 +384,6 @@ check "An agent without --write does not upload." reads_only
 
 # ---- uploads
 
-keys_in() { find "$1/v1" -type f -path '*/v1/??/*' -printf '%P\n' | tr -d /; }
-report_all() { # every key of the directory, as the programs that have stored it do
-	local one
-	for one in $(keys_in "$served"); do peer stored "$one" || return; done
-}
 told() {
 	local new
 	new=$(keys_in "$served" | grep -vx "$key" | head -n 1)
@@ -522,26 +522,25 @@ cat >"$tmp/mute.py" <<-END
 	while True:
 	    held.append(listener.accept())
 END
-ended_fetching() { # SIGNAL ANSWER: while two wait for one fetch
-	local mute said too status
-	python3 "$tmp/mute.py" "$tmp/mute" &
-	mute=$!
-	wait_for [ -S "$tmp/mute" ]
-	engine=http+unix://$tmp/mute:/cache start hostile --key-file "$tmp/keys" || return
-	peer fetch "$(printf '%064d' 7)" >"$tmp/said" &
-	said=$!
-	peer fetch "$(printf '%064d' 7)" >"$tmp/said-too" &
-	too=$!
-	becomes asked 2 && becomes joined 1 && becomes fetches 1 && becomes fetches_waiting 1 || return
+ended_fetching() { # SIGNAL ANSWER: while two wait for one fetch of an engine that has stopped
+	local first=$store twins status asked
+	rm -f "$tmp/said" "$tmp/third-store"
+	begin_store "$tmp/third-store" && engine=http+unix://$tmp/third-store:/cache start hostile --key-file "$tmp/keys" && kill -STOP "$store" || return
+	peer twins "$(printf '%064d' 7)" >"$tmp/said" &
+	twins=$!
+	wait_for grep -q STARTED "$tmp/said"
 	kill -"$1" "$agent"
-	wait "$said" "$too"
+	wait "$twins"
 	wait "$agent" 2>/dev/null
 	status=$?
 	agent=
-	kill "$mute" && wait "$mute" 2>/dev/null
-	rm "$tmp/mute"
+	kill -CONT "$store" && wait_for grep -q 'GET .*07 ' "$tmp/store.log"
+	asked=$(grep -c 'GET .*07 ' "$tmp/store.log")
+	kill "$store" && wait "$store" 2>/dev/null
+	store=$first
 	[ "$1" = KILL ] || [ "$status" -eq 0 ] || { echo "the agent ended with $status" && return 1; }
-	[ "$(cat "$tmp/said")" = "STARTED $2" ] && [ "$(cat "$tmp/said-too")" = "STARTED $2" ] && NVRTCCACHE_DIR=$tmp/hostile/cache "$COMMAND" verify >/dev/null && start hostile --key-file "$tmp/keys" && answers "STARTED ABSENT" fetch "$none" && stop
+	[ "$asked" -eq 1 ] && [ "$(tail -1 "$tmp/said")" = "$2 $2" ] || { echo "asked $asked times" && cat "$tmp/said" && return 1; }
+	NVRTCCACHE_DIR=$tmp/hostile/cache "$COMMAND" verify >/dev/null && start hostile --key-file "$tmp/keys" && answers "STARTED ABSENT" fetch "$none" && stop
 }
 check "Two clients that ask for one key wait for one fetch; an agent killed meanwhile leaves a sound directory." ended_fetching KILL CLOSED
 check "An agent that ends answers those that wait." ended_fetching TERM DOWN

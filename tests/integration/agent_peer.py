@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: MIT
 """agent_peer: speaks to an agent as a process does, or as none should
 
-usage: agent_peer.py SOCKET DIRECTORY fetch KEY | stored KEY | stranger KEY | crowd COUNT KEY | flood COUNT | hostile
+usage: agent_peer.py SOCKET DIRECTORY fetch KEY | stored KEY | stranger KEY | crowd COUNT KEY | flood COUNT | twins KEY |
+       hostile
 
 stranger: another user's process (takes root)
 flood: reports so many different keys
+twins: asks twice at the same time; prints the two beginnings in one line, then the two ends
 
 Prints what the agent answers, a word each, and CLOSED where it ends the connection without more.
 """
@@ -77,6 +79,12 @@ def main():
         peer = connect(path)
         peer.send(message(directory, FETCH, bytes.fromhex(rest[1])))
         print(*answers(peer))
+    elif what == "twins":
+        peers = [connect(path), connect(path)]
+        for peer in peers:
+            peer.send(message(directory, FETCH, bytes.fromhex(rest[0])))
+        print(*(answers(peer, most=1)[0] for peer in peers), flush=True)
+        print(*(answers(peer, most=1)[0] for peer in peers))
     elif what == "flood":
         for number in range(int(rest[0])):
             connect(path).send(message(directory, STORED, number.to_bytes(32, "little")))
