@@ -5,10 +5,10 @@ HOSTS := $(BUILD)/tests/hosts
 HOST_SANITIZED := $(addprefix $(HOSTS)/storm-,asan-gcc asan-clang ubsan-gcc ubsan-clang tsan-gcc tsan-clang)
 HOST_FLAGS = -I. -D_GNU_SOURCE -std=gnu11 $(TEST_WARNINGS) -O1 -g -U_FORTIFY_SOURCE -pthread
 HOST_CC = $(call quiet,HOST,$@)mkdir -p $(@D) && $(CC) $(HOST_FLAGS) -o $@
-TEST_TARGETS += $(addprefix $(HOSTS)/,storm forks pair reopen jumper collide odd stepper setter pauser.so forker forker-nvrtc forker-link loaded.so)
+TEST_TARGETS += $(addprefix $(HOSTS)/,storm forks pair reopen jumper collide odd stepper setter fsuid pauser.so forker forker-nvrtc forker-link loaded.so)
 TEST_TARGETS += $(HOST_SANITIZED)
 
-$(addprefix $(HOSTS)/,storm pair reopen jumper collide odd stepper setter): $(HOSTS)/%: tests/hosts/%.c
+$(addprefix $(HOSTS)/,storm pair reopen jumper collide odd stepper setter fsuid): $(HOSTS)/%: tests/hosts/%.c
 	$(HOST_CC) $< -ldl
 $(HOSTS)/forks $(HOSTS)/forker: $(HOSTS)/%: tests/hosts/%.c
 	$(HOST_CC) $< -rdynamic -ldl
@@ -19,7 +19,7 @@ $(HOSTS)/forker-link: tests/hosts/forker.c $(FAKE)/link/13.2/libnvJitLink.so.13
 $(addprefix $(HOSTS)/,forker forker-nvrtc forker-link): tests/hosts/work.h tests/fake/link/nvjitlink.h tests/fake/nvvm/nvvm.h
 $(HOSTS)/pauser.so $(HOSTS)/loaded.so: $(HOSTS)/%.so: tests/hosts/%.c
 	$(HOST_CC) $< -shared -fPIC -ldl
-$(addprefix $(HOSTS)/,storm forks forker pair reopen jumper collide odd stepper setter) $(HOST_SANITIZED): tests/hosts/host.h tests/files.h tests/fake/nvrtc.h tests/hosts/hosts.mk
+$(addprefix $(HOSTS)/,storm forks forker pair reopen jumper collide odd stepper setter fsuid) $(HOST_SANITIZED): tests/hosts/host.h tests/files.h tests/fake/nvrtc.h tests/hosts/hosts.mk
 
 $(HOSTS)/storm-asan-%: HOST_SANITIZER := address
 $(HOSTS)/storm-ubsan-%: HOST_SANITIZER := undefined -fno-sanitize-recover=all

@@ -140,4 +140,20 @@ else
 	skip "$sentence" "no file system of whole seconds can be mounted here"
 fi
 
+# Rights to files that only this thread has given up (setfsuid()) are among the credentials.
+sentence="A root thread with another user's rights to files is served no result of a file that this user may not read."
+if [ "$(id -u)" != 0 ] || ! setpriv --reuid 65534 true 2>/dev/null; then
+	skip "$sentence" "not root"
+else
+	limited() {
+		fresh_cache
+		rm -rf "$tmp/secret" && mkdir -m 700 "$tmp/secret" && old_header "$tmp/secret/h" 'int h;' || return
+		"$BUILD/tests/hosts/fsuid" "$NVRTC" "$tmp/secret/h" >"$tmp/plain" || return
+		for run in cold warm; do
+			preloaded "$BUILD/tests/hosts/fsuid" "$NVRTC" "$tmp/secret/h" >"$tmp/$run" && diff "$tmp/plain" "$tmp/$run" || return
+		done
+		[ "$(sort -u "$tmp/plain" | wc -l)" -eq 2 ] && [ "$(stat_of hits_disk)" -ge 1 ]
+	}
+	check "$sentence" limited
+fi
 plan
