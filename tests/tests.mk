@@ -106,6 +106,11 @@ bench-check: all $(BUILD)/tests/life $(FAKE)/13/libnvrtc.so.13 $(FAKE)/13/libnvr
 	tests/bench/counts.py $(BUILD) $(if $(WRITE),--write)
 .PHONY: bench-check
 
+# Where a disk hit of a fresh process spends its instructions.
+phases: all $(BUILD)/tests/life $(FAKE)/13/libnvrtc.so.13 $(FAKE)/13/libnvrtc-builtins.so.13.0
+	tests/bench/phases.py $(BUILD)
+.PHONY: phases
+
 # The same hits under cuda.core's own caches, and ccache's of nvcc; cuda.core comes from PyPI.
 peers: all
 	eval "$$(scripts/nvrtc-env)" && CUDA_INCLUDE=$$CUDA_INCLUDE NVRTC_LIB=$$NVRTC_LIB tests/bench/peers.py $(BUILD)

@@ -183,12 +183,13 @@ static unsigned count_defaults(const Dl_serinfo *info, const char *bytes, size_t
 {
 	const char *last = info->dls_serpath[info->dls_cnt - 1].dls_name;
 	const char *end = bytes + size;
-	size_t last_size = strlen(last);
+	size_t needed = strlen(last) + sizeof("/");
 	unsigned most = 0;
 
-	for (const char *at = bytes; (at = memmem(at, (size_t)(end - at), last, last_size)) != NULL; at++) {
-		const char *behind = at + last_size + sizeof("/");
-		unsigned count = behind <= end ? count_alike(info, bytes, behind) : 0;
+	/* memmem() takes six times as many instructions */
+	for (const char *at = bytes; (at = memchr(at, last[0], (size_t)(end - at))) != NULL; at++) {
+		bool ends = (size_t)(end - at) >= needed && at[needed - 1] == '\0';
+		unsigned count = ends ? count_alike(info, bytes, at + needed) : 0;
 
 		most = count > most ? count : most;
 	}
