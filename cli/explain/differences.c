@@ -52,8 +52,8 @@ static const struct difference_part parts[] = {
     {ABOUT_PART, "earlier inputs", NULL, DIFFERENCE_EARLIER, 8, "earlier inputs", {CONTENTS}},
     {ABOUT_OPTION, "", NULL, DIFFERENCE_OPTIONS, 4, "option", {VALUE, "order of options"}},
     {ABOUT_EXPRESSION, "", NULL, DIFFERENCE_REST, 5, "name expression", {VALUE, "order of names"}},
-    {ABOUT_PART, "working directory", is_other_place, DIFFERENCE_PATHS, 3, DIFFERENCE_BOUND_PATH, {PLACE}},
-    {ABOUT_PART, "PWD", is_other_pwd, DIFFERENCE_PATHS, 3, DIFFERENCE_BOUND_PATH, {PWD}},
+    {ABOUT_PART, "working directory", is_other_place, DIFFERENCE_PATHS, 3, "bound path", {PLACE}},
+    {ABOUT_PART, "PWD", is_other_pwd, DIFFERENCE_PATHS, 3, "bound path", {PWD}},
 };
 
 /* A part that a newer version of the library has recorded, and that this version does not know. */

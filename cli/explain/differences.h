@@ -51,19 +51,11 @@ bool differences_related(const struct request *now, const struct request *was);
 
 /* Finds all differences. The caller frees them with differences_free(). */
 void differences_find(const struct request *now, const struct request *was, struct differences *ret_differences);
-/*
- * Finds the -I options with different directories, for two requests with the same key. The key does not contain these
- * directories, but they may contain other headers.
- */
-void differences_find_moved(const struct request *now, const struct request *was, struct differences *ret_differences);
 void differences_free(struct differences *differences);
 /*
  * Returns whether the requests differ only in paths, which are in the key only because of debug information or LTO-IR.
  */
 bool differences_are_paths(const struct differences *differences, const struct request *now);
-
-/* The name of the difference of a path that is in the key. */
-#define DIFFERENCE_BOUND_PATH "bound path"
 
 /* Size of the texts below; longer ones are shortened. */
 #define DIFFERENCE_TEXT_BYTES 512

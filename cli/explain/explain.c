@@ -3,11 +3,9 @@
  * explain: prints why a compilation was a miss, was not cached, or was bypassed
  *
  * Each such call is recorded (cache/events.h), with the about section of its request. explanation.c finds the cause;
- * words.c prints it for people, and this file as JSON. For a key without a record, its newest entry is explained as if
- * it had just been stored.
+ * words.c prints it for people, and this file as JSON.
  */
 #include "cache/agent.h"
-#include "cache/tools/inventory.h"
 #include "cli/console/console.h"
 #include "cli/console/key.h"
 #include "cli/console/verb.h"
@@ -48,32 +46,30 @@ static void add_difference(struct json *json, struct span what, struct span now,
 }
 
 /* Adds the detail "header changed: inc/vec.h" as "what": "header changed", "now": "inc/vec.h". */
-static void add_stale(struct json *json, const struct explanation *explanation)
+static void add_stale(struct json *json, struct span detail)
 {
-	struct span detail = span_of_record(explanation->record.detail), what = detail, now = explanation->moved_now;
+	struct span what = detail, now = {NULL, 0};
 	const char *colon = detail.size ? memmem(detail.bytes, detail.size, ": ", 2) : NULL;
 
-	if (explanation->moved_was.bytes) {
-		what = span_text(DIFFERENCE_BOUND_PATH);
-	} else if (colon) {
+	if (colon) {
 		what.size = (size_t)(colon - (const char *)detail.bytes);
 		now = (struct span){colon + 2, detail.size - what.size - 2};
 	}
-	add_difference(json, what, now, explanation->moved_was, detail);
+	add_difference(json, what, now, (struct span){NULL, 0}, detail);
 }
 
 static void add_differences(struct json *json, const struct explanation *explanation)
 {
 	json_begin_array(json, "differences");
 	if (explanation->cause == CAUSE_STALE) {
-		add_stale(json, explanation);
+		add_stale(json, span_of_record(explanation->record->detail));
 	}
 	for (size_t i = 0; i < explanation->differences.count; i++) {
 		const struct difference *difference = &explanation->differences.list[i];
 		const struct span none = {NULL, 0};
 		struct difference_words words;
 
-		differences_spell(difference, &explanation->request, &words);
+		differences_spell(difference, explanation->request, &words);
 		add_difference(json, span_text(words.what), difference->now.text.bytes ? span_text(words.now) : none,
 		               difference->was.text.bytes ? span_text(words.was) : none, span_text(words.words));
 	}
@@ -84,17 +80,14 @@ static void add_explanation(struct json *json, const struct explanation *explana
 {
 	/* these names differ from the printed words and must not change, because scripts compare them */
 	static const char *const causes[] = {
-	    [CAUSE_UNKNOWN] = "unknown", [CAUSE_BROUGHT] = "brought",     [CAUSE_PASSED] = "bypassed",
-	    [CAUSE_STALE] = "stale",     [CAUSE_UNFIT] = "unfit",         [CAUSE_GONE] = "gone",
-	    [CAUSE_FIRST] = "first",     [CAUSE_DIFFERENT] = "different", [CAUSE_REFUSED] = "refused",
+	    [CAUSE_UNKNOWN] = "unknown", [CAUSE_PASSED] = "bypassed",     [CAUSE_STALE] = "stale",
+	    [CAUSE_UNFIT] = "unfit",     [CAUSE_GONE] = "gone",           [CAUSE_REFUSED] = "refused",
+	    [CAUSE_FIRST] = "first",     [CAUSE_DIFFERENT] = "different",
 	};
-	static const char *const places[] = {
-	    [CLOSEST_CACHED] = "kept", [CLOSEST_BELOW] = "kept_below", [CLOSEST_GONE] = "gone"};
 	static const char *const outcomes[] = {
 	    [EVENTS_STORED] = "stored", [EVENTS_NOT_KEPT] = "not_kept", [EVENTS_BYPASSED] = "bypassed"};
-	const struct events_record *record = &explanation->record;
-	const struct request *request = &explanation->request;
-	const struct closest *closest = &explanation->closest;
+	const struct events_record *record = explanation->record, *earlier = explanation->earlier;
+	const struct request *request = explanation->request;
 	enum counter reason = record->reason;
 	bool is_asked = record->agent != AGENT_FETCH_NOT_ASKED, has_reason = reason != COUNTER_NONE;
 	bool is_refused = explanation->cause == CAUSE_REFUSED;
@@ -111,10 +104,9 @@ static void add_explanation(struct json *json, const struct explanation *explana
 	span_json_filled(json, "detail", span_of_record(record->detail));
 	span_json_filled(json, "refusal", span_of_record(record->refusal));
 	json_string(json, "agent", is_asked ? agent_outcome_name((enum agent_outcome)record->agent) : NULL);
-	json_string(json, "before", is_refused ? counter_name(explanation->earlier->reason) : NULL);
+	json_string(json, "before", is_refused ? counter_name(earlier->reason) : NULL);
 	add_key(json, "key", record->has_key ? record->key : NULL);
-	add_key(json, "nearest", closest->place != CLOSEST_NOWHERE ? closest->key : NULL);
-	json_string(json, "nearest_is", places[closest->place]);
+	add_key(json, "nearest", earlier && earlier->has_key ? earlier->key : NULL);
 	span_json(json, "compiler", request_text(request, ABOUT_COMPILER));
 	span_json(json, "version", request_text(request, ABOUT_RELEASE));
 	json_number(json, "pid", record->pid);
@@ -126,41 +118,44 @@ static void add_explanation(struct json *json, const struct explanation *explana
 
 /* ---- the verb ---- */
 
-/* Prints the newest explanation first; the list has the oldest first. */
-static void print_json(const struct explanation *list, size_t count)
+static void print(const struct explanation *explanation, struct json *json)
 {
-	struct json json = json_growing(JSON_BYTES_KEPT, asked.count > 1 ? 3 : 2);
-
-	if (asked.count > 1) {
-		json_begin_array(&json, NULL);
+	if (asked.json) {
+		add_explanation(json, explanation);
+		console_json(json);
+	} else {
+		words_print(explanation);
 	}
-	while (count-- > 0) {
-		add_explanation(&json, &list[count]);
-		console_json(&json);
-	}
-	if (asked.count > 1) {
-		json_end(&json);
-	}
-	console_json_end(&json);
 }
 
-static int explain_records(const struct settings *settings, const struct events *events,
-                           const struct events_record *records, size_t count)
+/* Explains `count` records, the last of which is the one before `end`, newest first. */
+static int explain_records(const struct settings *settings, const struct events *events, size_t end, size_t count)
 {
-	struct explanation *list;
-	int error = explanations_make(settings, events, records, count, &list);
+	bool is_array = asked.json && asked.count > 1;
+	struct json json = json_growing(JSON_BYTES_KEPT, is_array ? 3 : 2);
+	struct explanation explanation;
+	struct history history;
+	int error = history_read(events, &history);
 
 	if (error != 0) {
 		return console_refuse(settings, error);
 	}
+	if (is_array) {
+		json_begin_array(&json, NULL);
+	}
+	for (size_t i = 0; i < count; i++) {
+		fputs(i > 0 && !asked.json ? "\n" : "", stdout);
+		explanation_find(&history, end - 1 - i, &explanation);
+		print(&explanation, &json);
+		explanation_free(&explanation);
+	}
+	if (is_array) {
+		json_end(&json);
+	}
 	if (asked.json) {
-		print_json(list, count);
+		console_json_end(&json);
 	}
-	for (size_t i = count; i-- > 0 && !asked.json;) {
-		words_print(&list[i]);
-		fputs(i ? "\n" : "", stdout);
-	}
-	explanations_free(list, count);
+	history_free(&history);
 	return EXIT_DONE;
 }
 
@@ -176,7 +171,7 @@ static int explain_last(const struct settings *settings, const struct events *ev
 		    settings->directory);
 		return EXIT_TROUBLE;
 	}
-	return explain_records(settings, events, &events->records[events->count - count], count);
+	return explain_records(settings, events, events->count, count);
 }
 
 /* Returns whether the record has a key that begins with these digits, of either case. */
@@ -188,77 +183,28 @@ static bool begins_with(const struct events_record *record, const char *digits)
 	return record->has_key && strncasecmp(key, digits, strlen(digits)) == 0;
 }
 
-/*
- * Finds the newest record whose key begins with `digits`; *ret_record is NULL if there is none. Returns EXIT_TROUBLE
- * after a message if several recorded keys begin with them.
- */
-static int find_record(const struct events *events, const char *digits, const struct events_record **ret_record)
-{
-	const struct events_record *found = NULL;
-
-	for (size_t i = 0; i < events->count; i++) {
-		const struct events_record *record = &events->records[i];
-
-		if (!begins_with(record, digits)) {
-			continue;
-		}
-		if (found && memcmp(found->key, record->key, ENTRY_KEY_BYTES) != 0) {
-			char one[KEY_TEXT_BYTES], other[KEY_TEXT_BYTES];
-			int shown = KEY_SHORT; /* more digits if the two keys begin alike */
-
-			key_spell(found->key, one);
-			key_spell(record->key, other);
-			while (strncmp(one, other, (size_t)shown) == 0) {
-				shown++;
-			}
-			console_error("%s: ambiguous key: several keys begin with it: %.*s %.*s", digits, shown, one,
-			              shown, other);
-			return EXIT_TROUBLE;
-		}
-		found = record;
-	}
-	*ret_record = found;
-	return EXIT_DONE;
-}
-
-/* Explains the newest entry of a key without a record, as if it had just been stored. */
-static int explain_entry(const struct settings *settings, const struct events *events, const char *digits)
-{
-	struct events_record record = {.kind = EVENTS_STORED, .has_key = true};
-	struct inventory_record found;
-	struct key_entries entries;
-	const struct entry_info *info;
-	struct section section;
-	int status = key_find(settings, digits, &found);
-
-	if (status != EXIT_DONE) {
-		return status;
-	}
-	status = key_read(settings, found.key, &entries);
-	if (entries.count > 0) {
-		info = entry_info(entries.list[0]);
-		record.when_ns = info->created_ns;
-		record.cost_ns = record.took_ns = info->cost_ns;
-		memcpy(record.key, info->key, sizeof(record.key));
-		/* a cached failure has a return code other than 0 */
-		record.return_code = entry_section(entries.list[0], ABOUT_CODE_SECTION, &section) && section.value != 0;
-		if (entry_section(entries.list[0], ABOUT_SECTION, &section)) {
-			record.about = (struct events_text){section.bytes, section.size};
-		}
-		status = explain_records(settings, events, &record, 1);
-	}
-	key_release(&entries);
-	return status;
-}
-
+/* Explains the newest record whose key begins with `digits`. */
 static int explain_key(const struct settings *settings, const struct events *events, const char *digits)
 {
-	const struct events_record *record = NULL;
+	size_t end = 0;
 
-	if (find_record(events, digits, &record) != EXIT_DONE) {
+	for (size_t i = 0; i < events->count; i++) {
+		if (!begins_with(&events->records[i], digits)) {
+			continue;
+		}
+		if (end > 0 && memcmp(events->records[end - 1].key, events->records[i].key, ENTRY_KEY_BYTES) != 0) {
+			console_error("%s: ambiguous key: several recorded keys begin with it", digits);
+			return EXIT_TROUBLE;
+		}
+		end = i + 1;
+	}
+	if (end == 0) {
+		console_error(
+		    "%s: no miss with such a key is recorded; 'nvrtccache ls' lists entries, 'show' describes one",
+		    digits);
 		return EXIT_TROUBLE;
 	}
-	return record ? explain_records(settings, events, record, 1) : explain_entry(settings, events, digits);
+	return explain_records(settings, events, end, 1);
 }
 
 /* Returns false after a message if the options are wrong. */

@@ -195,19 +195,3 @@ void items_compare(struct comparison *comparison, enum about_kind about)
 	free(now.list);
 	free(was.list);
 }
-
-void differences_find_moved(const struct request *now, const struct request *was, struct differences *ret_differences)
-{
-	struct comparison comparison = {now, was, ret_differences};
-	struct items now_items = take_items(now, ABOUT_OPTION), was_items = take_items(was, ABOUT_OPTION);
-
-	*ret_differences = (struct differences){.count = 0};
-	/* requests with equal keys have the same options in the same order, except for directories that are roots */
-	for (size_t i = 0; i < now_items.count && now_items.count == was_items.count; i++) {
-		if (!is_same_text(&now_items.list[i], &was_items.list[i])) {
-			add_items(&comparison, DIFFERENCE_CHANGED, &now_items.list[i], &was_items.list[i]);
-		}
-	}
-	free(now_items.list);
-	free(was_items.list);
-}

@@ -4,6 +4,7 @@
 #include "cli/console/console.h"
 #include "cli/console/key.h"
 #include "cli/explain/explanation.h"
+#include "keygen/dependencies.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -18,7 +19,7 @@ static const char *spell_when(uint64_t when_ns, char ret_text[WHEN_BYTES])
 {
 	time_t when = (time_t)(when_ns / 1000000000), now = time(NULL);
 	/* 20 hours and not 24, so that a time of yesterday cannot be mistaken for one of today */
-	bool is_recent = when <= now && now - when < 20 * 3600;
+	bool is_recent = when <= now && now - when < 20 * 3600L;
 	struct tm parts = {0};
 
 	if (!localtime_r(&when, &parts) ||
@@ -28,14 +29,14 @@ static const char *spell_when(uint64_t when_ns, char ret_text[WHEN_BYTES])
 	return ret_text;
 }
 
-/* Returns how much earlier than the call that was, in the largest unit of which there are at least two. */
-static const char *spell_distance(const struct explanation *explanation, uint64_t before, char ret_text[WHEN_BYTES])
+/* Returns how much earlier the other call was, in the largest unit of which there are at least two. */
+static const char *spell_distance(const struct explanation *explanation, char ret_text[WHEN_BYTES])
 {
 	static const struct {
 		uint64_t seconds;
 		const char *unit;
 	} units[] = {{86400, "days"}, {3600, "h"}, {60, "min"}, {1, "s"}};
-	uint64_t when = explanation->record.when_ns;
+	uint64_t when = explanation->record->when_ns, before = explanation->earlier->when_ns;
 	uint64_t seconds = when > before ? (when - before) / 1000000000 : 0;
 	size_t i = 0;
 
@@ -75,8 +76,8 @@ static void print_outcome(const struct events_record *record)
 /* Prints the first line. A program without a name is shown as "?". An entry without a record has no process id. */
 static void print_head(const struct explanation *explanation)
 {
-	const struct events_record *record = &explanation->record;
-	struct span program = request_text(&explanation->request, ABOUT_PROGRAM);
+	const struct events_record *record = explanation->record;
+	struct span program = request_text(explanation->request, ABOUT_PROGRAM);
 	char when[WHEN_BYTES];
 
 	console_print(stdout, "%.*s", SPAN(program));
@@ -119,7 +120,7 @@ static void print_differences(const struct explanation *explanation)
 	for (size_t i = 0; i < 2 * shown; i++) {
 		int size;
 
-		differences_spell(&differences->list[i % shown], &explanation->request, &words);
+		differences_spell(&differences->list[i % shown], explanation->request, &words);
 		size = (int)strlen(words.what);
 		if (i >= shown) {
 			console_line("  %-*s  %s", width, words.what, words.words);
@@ -139,7 +140,7 @@ static void print_differences(const struct explanation *explanation)
  */
 static void print_sameness(const struct explanation *explanation)
 {
-	const struct request *request = &explanation->request;
+	const struct request *request = explanation->request;
 	const struct differences *differences = &explanation->differences;
 	unsigned known = request->is_cut ? 0 : differences->present;
 	const struct {
@@ -169,26 +170,21 @@ static void print_switch(void)
 	puts("  NVRTCCACHE_SLOPPINESS=debug_paths lets it hit where that path is in a log or debug information only");
 }
 
-/* Prints the closest entry. It may have been removed; then its request comes from the record. */
 static void print_closest(const struct explanation *explanation)
 {
-	static const char *const places[] = {
-	    [CLOSEST_BELOW] = ", in a directory of NVRTCCACHE_LOWER", [CLOSEST_GONE] = ", and gone since"};
-	const char *place = explanation->closest.place < CLOSEST_BELOW ? "" : places[explanation->closest.place];
 	char key[KEY_TEXT_BYTES], distance[WHEN_BYTES];
 
-	key_spell(explanation->closest.key, key);
-	printf("closest cached entry: %.*s, %s%s.", KEY_SHORT, key,
-	       spell_distance(explanation, explanation->closest.created_ns, distance), place);
+	key_spell(explanation->earlier->key, key);
+	printf("closest cached entry: %.*s, %s.", KEY_SHORT, key, spell_distance(explanation, distance));
 	print_sameness(explanation);
 	print_differences(explanation);
 	if (explanation->differences.count == 0) {
 		puts("No difference was recorded.");
 	}
-	if (differences_are_paths(&explanation->differences, &explanation->request)) {
+	if (differences_are_paths(&explanation->differences, explanation->request)) {
 		print_switch();
 	}
-	if (explanation->record.is_cut) {
+	if (explanation->record->is_cut) {
 		puts("The record does not hold the whole request, so there may be more differences.");
 	}
 }
@@ -196,21 +192,18 @@ static void print_closest(const struct explanation *explanation)
 /* Prints why an entry with the same key was not used: the record's detail names the dependency that changed. */
 static void print_stale(const struct explanation *explanation)
 {
-	struct span now = explanation->moved_now, was = explanation->moved_was;
+	struct span detail = span_of_record(explanation->record->detail), rest;
 	char distance[WHEN_BYTES];
 
 	fputs("the same request was cached before", stdout);
-	if (explanation->closest.has_same_key) {
-		printf(", %s", spell_distance(explanation, explanation->closest.created_ns, distance));
+	if (explanation->earlier) {
+		printf(", %s", spell_distance(explanation, distance));
 	}
 	puts(", and that entry is not valid here:");
-	if (was.bytes) {
-		console_line("  bound to %.*s, a path that is in its artifacts; now it is %.*s", SPAN(was), SPAN(now));
+	console_line("  %.*s", SPAN(detail));
+	if (span_behind(detail, span_text(DEPENDENCIES_BOUND), &rest)) {
 		print_switch();
-		return;
 	}
-	console_line("  %.*s", SPAN(explanation->record.detail));
-	print_differences(explanation);
 }
 
 /* Prints why the same request was not cached the last time. */
@@ -219,8 +212,7 @@ static void print_refused(const struct explanation *explanation)
 	const struct events_record *earlier = explanation->earlier;
 	char distance[WHEN_BYTES];
 
-	printf("the same request was compiled before, %s, and not cached: ",
-	       spell_distance(explanation, earlier->when_ns, distance));
+	printf("the same request was compiled before, %s, and not cached: ", spell_distance(explanation, distance));
 	print_reason(earlier);
 	console_print(stdout, earlier->refusal.size ? " (%.*s)" : "%.*s", SPAN(earlier->refusal));
 	putchar('\n');
@@ -231,7 +223,7 @@ void words_print(const struct explanation *explanation)
 	char when[WHEN_BYTES];
 
 	print_head(explanation);
-	print_why(&explanation->record);
+	print_why(explanation->record);
 	switch (explanation->cause) {
 	case CAUSE_STALE:
 		print_stale(explanation);
@@ -247,16 +239,12 @@ void words_print(const struct explanation *explanation)
 		print_closest(explanation);
 		break;
 	case CAUSE_FIRST:
-		puts(explanation->record.is_cut
+		puts(explanation->record->is_cut
 		         ? "the record does not hold the whole request, so it cannot be compared"
-		         : "first time: no entry of this program or this source was cached before");
+		         : "first time: no cached entry of this program or this source is recorded");
 		break;
 	case CAUSE_UNKNOWN:
 		puts("the record does not say what was requested");
-		break;
-	case CAUSE_BROUGHT:
-		puts("the same request has an older entry now: it was imported after this call, or is in a directory "
-		     "that this process did not search or could not read");
 		break;
 	case CAUSE_PASSED:
 	case CAUSE_UNFIT:

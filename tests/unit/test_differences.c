@@ -150,19 +150,6 @@ Test(differences, only_a_new_directory_is_reported)
 	expect("R/a;R/b;o-I/a;o-I/b", "R/old;R/a;R/b;o-I/old;o-I/a;o-I/b", "option: -I/old   is gone\n");
 }
 
-Test(differences, for_equal_keys_the_moved_directories_are_reported)
-{
-	struct pair pair = pair_of("R/b;R/a;o-I/b;o-w;o-I/a", "R/a;R/b;o-I/a;o-w;o-I/b");
-
-	struct differences differences;
-
-	differences_find_moved(&pair.now, &pair.was, &differences);
-	tell(&differences, &pair.now);
-	differences_free(&differences);
-	cr_expect_str_eq(told, "option: -I/b   was -I/a\noption: -I/a   was -I/b\n");
-	pair_free(&pair);
-}
-
 Test(differences, facts_missing_from_a_truncated_request_are_not_reported_as_gone)
 {
 	struct pair pair = pair_of("o-DN=8", "o-DN=4;o-w;ea;pheader a.h=1");
