@@ -257,7 +257,7 @@ int directory_open_root(const struct directory *directory, const char *place, in
 		return rc;
 	}
 	rc = judge_place(directory, root, HOME_NAME);
-	if (rc == 0) {
+	if (rc == 0 && place) {
 		rc = judge_place(directory, root, place);
 	}
 	if (rc < 0) {

@@ -61,9 +61,9 @@ int directory_open_shard(const struct directory *directory, int home, unsigned s
                          int *ret_shard);
 
 /*
- * Opens the root (O_PATH) if it, the home and `place` ("v1/ab", relative to the root) are trusted. A file can then be
- * opened by its path from the root, with half the system calls. -EOPNOTSUPP: the cache is shared; each directory has to
- * be opened, because another user could replace one after the check.
+ * Opens the root (O_PATH) if it, the home and `place` ("v1/ab", relative to the root; NULL: none) are trusted. Then a
+ * file can be opened by its path from the root, with half the system calls. -EOPNOTSUPP: the cache is shared; each
+ * directory has to be opened, because another user could replace one after the check.
  */
 int directory_open_root(const struct directory *directory, const char *place, int *ret_root);
 

@@ -210,14 +210,19 @@ static int open_known(const struct directory *directory, int *ret_file, struct s
 
 static int open_trusted(const struct directory *directory, enum events_want want, int *ret_file, struct stat *ret_found)
 {
-	int home = -1;
-	int error = directory_open(directory, want == EVENTS_MAKE ? DIRECTORY_MAKE : DIRECTORY_REACH, &home);
+	const char *name = DIRECTORY_HOME "/" EVENTS_NAME;
+	int place = -1;
+	int error = directory_open_root(directory, NULL, &place);
 
+	if (error == -EOPNOTSUPP || (error == -ENOENT && want == EVENTS_MAKE)) {
+		name = EVENTS_NAME;
+		error = directory_open(directory, want == EVENTS_MAKE ? DIRECTORY_MAKE : DIRECTORY_REACH, &place);
+	}
 	if (error != 0) {
 		return error;
 	}
-	error = directory_open_seen(directory, home, EVENTS_NAME, O_RDWR | O_CREAT | O_APPEND, ret_file, ret_found);
-	call_close(home);
+	error = directory_open_seen(directory, place, name, O_RDWR | O_CREAT | O_APPEND, ret_file, ret_found);
+	call_close(place);
 	if (error == 0 && !directory_is_ours(*ret_file, EVENTS_MAGIC)) {
 		call_close(*ret_file);
 		return -EPERM;
