@@ -4,6 +4,8 @@
 #include <stdatomic.h>
 #include <xxhash.h>
 
+#define WORDS ((COUNTER_COUNT + 63) / 64)
+
 static const struct {
 	const char *name;
 	enum counter_group group;
@@ -20,6 +22,7 @@ static const char all_names[] =
 
 static _Atomic uint64_t counted[COUNTER_COUNT];
 static _Atomic uint64_t unrecorded[COUNTER_COUNT]; /* the part of `counted` that no record contains */
+static _Atomic uint64_t changed[WORDS];            /* a bit for each counter of which that may not be 0 */
 
 const char *counter_name(enum counter counter)
 {
@@ -36,10 +39,21 @@ uint64_t counters_here(enum counter counter)
 	return atomic_load_explicit(&counted[counter], memory_order_relaxed);
 }
 
+/* Not relaxed: if another thread takes the bit between the steps, it takes the amount too, or the bit is set again. */
+static void add_unrecorded(uint64_t counter, uint64_t amount)
+{
+	const uint64_t bit = UINT64_C(1) << counter % 64;
+
+	atomic_fetch_add(&unrecorded[counter], amount);
+	if ((atomic_load(&changed[counter / 64]) & bit) == 0) {
+		atomic_fetch_or(&changed[counter / 64], bit);
+	}
+}
+
 void counters_add(enum counter counter, uint64_t amount)
 {
 	atomic_fetch_add_explicit(&counted[counter], amount, memory_order_relaxed);
-	atomic_fetch_add_explicit(&unrecorded[counter], amount, memory_order_relaxed);
+	add_unrecorded(counter, amount);
 }
 
 /* Counts the reason in the group whose first reason is `disabled`, and an error in its own group too. */
@@ -72,12 +86,12 @@ void counters_take(struct counters_amounts *ret_amounts)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < COUNTER_COUNT; i++) {
-		uint64_t amount = atomic_load_explicit(&unrecorded[i], memory_order_relaxed);
+	for (size_t word = 0; word < WORDS; word++) {
+		for (uint64_t bits = atomic_exchange(&changed[word], 0); bits != 0; bits &= bits - 1) {
+			uint64_t counter = 64 * word + (unsigned)__builtin_ctzll(bits);
+			uint64_t amount = atomic_exchange(&unrecorded[counter], 0);
 
-		if (amount != 0) {
-			amount = atomic_exchange_explicit(&unrecorded[i], 0, memory_order_relaxed);
-			ret_amounts->list[count] = (struct counters_amount){i, amount};
+			ret_amounts->list[count] = (struct counters_amount){counter, amount};
 			count += amount != 0;
 		}
 	}
@@ -87,8 +101,7 @@ void counters_take(struct counters_amounts *ret_amounts)
 void counters_give_back(const struct counters_amounts *amounts)
 {
 	for (size_t i = 0; i < amounts->count; i++) {
-		atomic_fetch_add_explicit(&unrecorded[amounts->list[i].counter], amounts->list[i].amount,
-		                          memory_order_relaxed);
+		add_unrecorded(amounts->list[i].counter, amounts->list[i].amount);
 	}
 }
 
