@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # timeout: 900
+# weight: 40
 # The library beside what else may be in a process, each pair in each order: another copy of it, another version, the
 # runtime of a sanitizer, an allocator, what redirects paths or clocks, an injected profiler, an auditor of the loader.
 # Each host runs beside the other one alone, then with the library, cold and warm: the same output and exit status, and

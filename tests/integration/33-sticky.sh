@@ -1,6 +1,6 @@
 #!/bin/bash
 # needs: nvrtc
-# weight: 120
+# weight: 10
 # NVRTC goes on obeying some options in later compiles of a process, whatever those ask for. What it makes then is not
 # what their key says, and must not be found by another process.
 . "$(dirname "$0")/lib.sh"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
+# weight: 40
 # Hosts under tools (sanitizers, valgrind, gdb), hosts with two NVRTCs, hosts that close NVRTC and open it again: the same
 # lines without us, with an empty cache and with a filled one, and the hits counted.
 # shellcheck disable=SC2015,SC2317 # functions are called by check

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # needs: nvrtc
-# weight: 200
+# weight: 10
 # The sample programs behave the same without the cache, with a cold one and with a warm one; and a warm run opens
 # exactly one file of the cache; hosts with AddressSanitizer start.
 set -u

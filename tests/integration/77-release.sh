@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# weight: 150
+# weight: 10
 # scripts/release: what it wants before it begins, and what it leaves; in a small repository with packages that are made in
 # no time. And that container file and recipes for other package managers are what those read, and of this version.
 # shellcheck disable=SC2015,SC2016,SC2317 # functions are called by check
