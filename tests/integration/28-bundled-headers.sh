@@ -117,16 +117,19 @@ else
 	skip "A directory that is read-only fails, as without the cache." "no mount namespaces here"
 fi
 
-# NVRTC waits for a process that unpacks, and so must a process that would hit.
+# NVRTC waits for a process that unpacks, and so must a process that would hit. The one that holds the lock stays alive,
+# because a pid namespace does not show the locks of others.
 waits() {
-	local lock=$tmp/other/h/.nvrtc_install.lock before process
+	local lock=$tmp/other/h/.nvrtc_install.lock before holder process code=0
 	before=$(reason_of bundled_headers)
-	exec 8<>"$lock" && flock -x 8 || return
-	compile waited --use-bundled-headers="$tmp/other/h" 8>&- &
+	flock -x "$lock" sh -c ': >held; until [ -e release ]; do sleep 0.05; done' &
+	holder=$!
+	wait_for [ -e held ] || code=1
+	compile waited --use-bundled-headers="$tmp/other/h" &
 	process=$!
-	until grep -qE -- "-> FLOCK.*:$(stat -c %i "$lock") " /proc/locks || ! kill -0 "$process" 2>/dev/null; do sleep 0.05; done
-	exec 8>&-
-	wait "$process" && cmp waited stored && [ "$(reason_of bundled_headers)" = $((before + 1)) ]
+	wait_for grep -qE -- "-> FLOCK.*:$(stat -c %i "$lock") " /proc/locks || code=1
+	: >release
+	wait "$holder" && wait "$process" && cmp waited stored && [ "$(reason_of bundled_headers)" = $((before + 1)) ] && [ "$code" = 0 ]
 }
 check "A lock that another process holds is waited for." waits
 
