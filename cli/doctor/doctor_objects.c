@@ -69,10 +69,26 @@ static void see_symbol(const struct elf_file_symbol *symbol, void *context)
 	}
 }
 
+static bool has_text(const struct elf_file *file, const char *text)
+{
+	return memmem(file->bytes, file->size, text, strlen(text)) != NULL;
+}
+
+/* Returns what makes cuDNN use the libnvrtc of the system. Its releases know one variable each. */
+static const char *way_out(const struct elf_file *file)
+{
+	return has_text(file, "CUDNN_NVRTC_RUNTIME_LINKING")
+	           ? "; CUDNN_NVRTC_RUNTIME_LINKING=1 (nvrtccache run --cudnn) makes it load libnvrtc"
+	       : has_text(file, "CUDNN_NVRTC_OVERRIDE_PATH")
+	           ? "; CUDNN_NVRTC_OVERRIDE_PATH=/path/of/libnvrtc.so.N makes it load that"
+	           : "";
+}
+
 void doctor_object(struct findings *findings, const char *path, const enum doctor_calls calls[DOCTOR_COMPILERS])
 {
 	struct seen seen = {.is_inside = {false}};
 	const char *slash = strrchr(path, '/'), *base = slash ? slash : path;
+	const char *advice = "";
 	struct elf_file file;
 
 	if (elf_file_open(path, &file) != 0) {
@@ -81,8 +97,11 @@ void doctor_object(struct findings *findings, const char *path, const enum docto
 	elf_file_each_symbol(&file, see_symbol, &seen);
 	for (int i = 0; i < DOCTOR_COMPILERS; i++) {
 		/* this reads the whole file, so it is done only if nothing of that compiler was seen */
-		seen.is_inside[i] |= calls[i] == DOCTOR_CALLS_NONE && compilers[i].message &&
-		                     memmem(file.bytes, file.size, compilers[i].message, strlen(compilers[i].message));
+		seen.is_inside[i] |=
+		    calls[i] == DOCTOR_CALLS_NONE && compilers[i].message && has_text(&file, compilers[i].message);
+	}
+	if (seen.is_inside[0]) {
+		advice = way_out(&file);
 	}
 	elf_file_close(&file);
 	for (int i = 0; i < DOCTOR_COMPILERS; i++) {
@@ -98,8 +117,8 @@ void doctor_object(struct findings *findings, const char *path, const enum docto
 		} else if (seen.is_inside[i] && !is_library) {
 			finding_add(findings, FINDING_FAIL, "compiler",
 			            "inside: %s is linked statically into %s, where the cache cannot intercept it: not "
-			            "cached",
-			            compilers[i].title, path);
+			            "cached%s",
+			            compilers[i].title, path, advice);
 			/* an import is reported only if calls are missing from the trace */
 		} else if (seen.is_imported[i] && calls[i] != DOCTOR_CALLS_SEEN) {
 			finding_add(findings, FINDING_WARN, "compiler", "linked: %s imports functions of %s, %s", path,

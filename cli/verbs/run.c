@@ -18,7 +18,7 @@
 
 static struct {
 	const char *dir, *max_size, *log;
-	bool verify, stats, read_only;
+	bool verify, stats, read_only, cudnn;
 } asked;
 
 static bool set_variable(const char *name, const char *value)
@@ -61,7 +61,8 @@ static bool apply_options(void)
 	        (is_stream ? set_variable("NVRTCCACHE_LOG", asked.log) : set_path("NVRTCCACHE_LOG", asked.log))) &&
 	       (!asked.verify || set_variable("NVRTCCACHE_VERIFY", "1")) &&
 	       (!asked.stats || set_variable("NVRTCCACHE_STATS", "1")) &&
-	       (!asked.read_only || set_variable("NVRTCCACHE_READONLY", "1"));
+	       (!asked.read_only || set_variable("NVRTCCACHE_READONLY", "1")) &&
+	       (!asked.cudnn || set_variable("CUDNN_NVRTC_RUNTIME_LINKING", "1"));
 }
 
 /* Reports why a program could not be started. Returns the exit status for it. */
@@ -132,6 +133,8 @@ const struct verb verb_run = {
             {"log", 0, "FILE", "write a log to FILE ('stderr': standard error) (NVRTCCACHE_LOG)", NULL, &asked.log},
             {"stats", 0, NULL, "print a line of statistics at exit (NVRTCCACHE_STATS)", &asked.stats, NULL},
             {"read-only", 0, NULL, "never write the cache directory (NVRTCCACHE_READONLY)", &asked.read_only, NULL},
+            {"cudnn", 0, NULL, "make cuDNN 9.22 and later use libnvrtc (CUDNN_NVRTC_RUNTIME_LINKING)", &asked.cudnn,
+             NULL},
             {NULL, 0, NULL, NULL, NULL, NULL}},
     .kind = VERB_OPERANDS_COMMAND,
     .operand = "program",

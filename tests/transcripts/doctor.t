@@ -210,6 +210,13 @@ So is one whose compiler has no symbols, as in Warp: a message of NVRTC is found
   warn  no compilation reached the library
   FAIL  inside: NVRTC is linked statically into ./inside, where the cache cannot intercept it: not cached
 
+Of cuDNN it names the variable that makes it load libnvrtc, which differs between releases.
+  $ for name in OVERRIDE_PATH RUNTIME_LINKING; do printf "\0CUDNN_NVRTC_$name" >>inside; fails ./inside; done
+  warn  no compilation reached the library
+  FAIL  inside: NVRTC is linked statically into ./inside, where the cache cannot intercept it: not cached; CUDNN_NVRTC_OVERRIDE_PATH=/path/of/libnvrtc.so.N makes it load that
+  warn  no compilation reached the library
+  FAIL  inside: NVRTC is linked statically into ./inside, where the cache cannot intercept it: not cached; CUDNN_NVRTC_RUNTIME_LINKING=1 (nvrtccache run --cudnn) makes it load libnvrtc
+
 A setuid program is a FAIL.
 # requires: [ -x $LINKED ] && [ $(id -u) = 0 ]
   $ cp $LINKED privileged; chown 12345 privileged; chmod 4755 privileged; fails ./privileged

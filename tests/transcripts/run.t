@@ -82,6 +82,10 @@ run's options set the variables, with absolute paths.
   $ nvrtccache run --log stderr --dir=/d sh -c 'echo $NVRTCCACHE_LOG $NVRTCCACHE_DIR'
   stderr /d
 
+run --cudnn sets the variable that cuDNN reads.
+  $ env -u CUDNN_NVRTC_RUNTIME_LINKING nvrtccache run --cudnn sh -c 'echo $CUDNN_NVRTC_RUNTIME_LINKING'
+  1
+
 run hands on the program's arguments as they are.
   $ nvrtccache run -- sh -c 'printf "<%s>\n" "$@"' name --stats 'a b' '' --
   <--stats>
