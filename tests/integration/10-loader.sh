@@ -164,8 +164,11 @@ else
 	not_ok "__nvrtcCPEx without extensions equals nvrtcCreateProgram; with extensions its program is bypassed." \
 		"$tmp/difference"
 fi
-decoded_files() { # no decoded text is on disk
-	! grep -rlE 'FROM_HEADER|-DA=1|#error|ptx' "$NVRTCCACHE_DIR/v1" --include='[0-9a-f]*'
+decoded_stays() { # no decoded text is in entries, record, log, trace or bundle
+	NVRTCCACHE_LOG=$tmp/told.log NVRTCCACHE_LOG_LEVEL=debug NVRTCCACHE_TRACE=$tmp/told.trace preloaded "$lookup" decoded "$so13" >"$tmp/host" 2>&1
+	"$COMMAND" export "$tmp/told.bundle" >"$tmp/out" && "$COMMAND" ls --json >"$tmp/told.ls" && "$COMMAND" explain --last 9 >"$tmp/told.explain"
+	[ -s "$tmp/told.log" ] && grep -q decoded.cu "$tmp/told.trace" && grep -q encoded "$tmp/told.ls" && grep -q . "$tmp/told.bundle" &&
+		! grep -rlE 'FROM_HEADER|-DA=1|#error' "$NVRTCCACHE_DIR/v1" "$tmp"/told.* && ! grep -rl ptx "$NVRTCCACHE_DIR/v1" --include='[0-9a-f]*'
 }
 if three_runs "$lookup" decoded "$so13" && [ "$(compiles_in "$tmp/bare" | cut -d' ' -f1)" = 2 ] &&
 	[ "$(compiles_in "$tmp/cold" | cut -d' ' -f1)" = 2 ] && [ "$(compiles_in "$tmp/warm" | cut -d' ' -f1)" = 0 ]; then
@@ -175,7 +178,7 @@ else
 	not_ok "A program whose texts the host decodes is cached, and the host decodes each text once and in order." \
 		"$tmp/difference"
 fi
-check "What the host decodes is not in the files of the cache, nor is PTX." decoded_files
+check "What the host decodes is in no file of the cache, in no bundle, trace or log, nor is PTX." decoded_stays
 three_runs "$lookup" private "$so13" >/dev/null
 check "Programs with extensions are counted." test "$(reason_of extensions)" -gt 0
 extensions_told() {
