@@ -37,6 +37,9 @@ if library forbidden <<<'int glob(); int found(void) { return glob("*", 0, 0, 0)
 	else
 		not_ok "Watched functions that no library imports are listed." "$tmp/census"
 	fi
+	library unnamed <<<'int nvrtcGetPTXSize(void) { return 0; } int nvrtcNewest(void) { return nvrtcGetPTXSize(); }'
+	scripts/census "$tmp/unnamed.so" >"$tmp/census" 2>&1
+	check "A function that no table names is reported." grep -q 'in no table: nvrtcNewest$' "$tmp/census"
 	library data <<<'char *getenv(const char *); char *(*table[])(const char *) = {getenv};'
 	refused data 'getenv in data' "A watched function whose address is in data is reported."
 else
