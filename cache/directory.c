@@ -378,6 +378,18 @@ bool directory_entry_key(unsigned shard, const char *name, uint8_t ret_key[ENTRY
 	return true;
 }
 
+bool directory_beside_key(unsigned shard, const char *name, uint8_t ret_key[ENTRY_KEY_BYTES])
+{
+	char entry[DIRECTORY_NAME_BYTES] = "";
+
+	if (strlen(name) != DIRECTORY_NAME_BYTES - 1 + strlen(DIRECTORY_REQUEST) ||
+	    strcmp(name + DIRECTORY_NAME_BYTES - 1, DIRECTORY_REQUEST) != 0) {
+		return false;
+	}
+	memcpy(entry, name, DIRECTORY_NAME_BYTES - 1);
+	return directory_entry_key(shard, entry, ret_key);
+}
+
 /* Accepts only names that temporary_begin() makes, because stale temporary files are removed. */
 bool directory_is_temporary(const char *name)
 {
@@ -402,6 +414,8 @@ static int visit_name(const char *name, unsigned shard, int place, directory_vis
 		file.kind = DIRECTORY_TEMPORARY;
 	} else if (directory_entry_key(shard, name, file.key)) {
 		file.kind = DIRECTORY_ENTRY;
+	} else if (directory_beside_key(shard, name, file.key)) {
+		file.kind = DIRECTORY_BESIDE;
 	}
 	return visit(context, &file);
 }

@@ -83,17 +83,20 @@ bool directory_is_ours(int file, const void *magic);
 void directory_entry_name(const uint8_t key[ENTRY_KEY_BYTES], char ret_name[DIRECTORY_NAME_BYTES]);
 /* Returns the key that belongs to a name in a shard, or false if it is not the name of an entry. */
 bool directory_entry_key(unsigned shard, const char *name, uint8_t ret_key[ENTRY_KEY_BYTES]);
+/* The same for the name of a file beside an entry: the entry's name and one of the suffixes below. */
+bool directory_beside_key(unsigned shard, const char *name, uint8_t ret_key[ENTRY_KEY_BYTES]);
+#define DIRECTORY_REQUEST ".request"
 
 /* Returns whether the name is that of a temporary file of ours: "tmp.<pid>.<random>" (cache/temporary.c). */
 bool directory_is_temporary(const char *name);
 
-/* FOREIGN: the name is not one of ours. */
-enum directory_kind { DIRECTORY_ENTRY, DIRECTORY_TEMPORARY, DIRECTORY_FOREIGN };
+/* BESIDE: the name of an entry with a suffix (store_put_beside()). FOREIGN: the name is not one of ours. */
+enum directory_kind { DIRECTORY_ENTRY, DIRECTORY_BESIDE, DIRECTORY_TEMPORARY, DIRECTORY_FOREIGN };
 struct directory_file {
 	int shard; /* descriptor */
 	const char *name;
 	enum directory_kind kind;
-	uint8_t key[ENTRY_KEY_BYTES]; /* of an entry */
+	uint8_t key[ENTRY_KEY_BYTES]; /* of the entry */
 };
 /* Called for every file. After a negative return value the walk continues. */
 typedef int directory_visit(void *context, const struct directory_file *file);

@@ -21,26 +21,27 @@
 #include <stdint.h>
 
 /* X(kind, field, VARIABLE, default, help) with kinds SIZE, BOOL, SECONDS, MOMENT, TEXT, LEVEL */
-#define SETTINGS(X)                                                                                                  \
-	X(TEXT, directory, "NVRTCCACHE_DIR", NULL,                                                                   \
-	  "cache directory ($XDG_CACHE_HOME/nvrtccache or ~/.cache/nvrtccache)")                                     \
-	X(SIZE, max_size, "NVRTCCACHE_MAX_SIZE", UINT64_C(5) << 30, "size limit of the directory; 0: none")          \
-	X(SIZE, memory_size, "NVRTCCACHE_MEM_SIZE", UINT64_C(64) << 20, "size limit of the cache in memory; 0: off") \
-	X(BOOL, disable, "NVRTCCACHE_DISABLE", 0, "every call goes to the real compiler")                            \
-	X(BOOL, read_only, "NVRTCCACHE_READONLY", 0, "the directory is never written")                               \
-	X(TEXT, lower, "NVRTCCACHE_LOWER", NULL, "read-only caches searched after the directory, dir:dir")           \
-	X(BOOL, recache, "NVRTCCACHE_RECACHE", 0, "every call is compiled, and its result stored again")             \
-	X(BOOL, verify, "NVRTCCACHE_VERIFY", 0, "every hit is compiled as well, and compared")                       \
-	X(BOOL, shared, "NVRTCCACHE_SHARED", 0, "the directory is shared by its group")                              \
-	X(BOOL, fsync, "NVRTCCACHE_FSYNC", 0, "entries are synced to the disk before they appear")                   \
-	X(SECONDS, wait, "NVRTCCACHE_WAIT", 120, "seconds to wait for another process that compiles the same key")   \
-	X(TEXT, namespace_name, "NVRTCCACHE_NAMESPACE", NULL, "part of every key")                                   \
-	X(TEXT, sloppiness, "NVRTCCACHE_SLOPPINESS", NULL, "differences to tolerate: time_macros, debug_paths")      \
-	X(TEXT, log, "NVRTCCACHE_LOG", NULL, "log file, or stderr")                                                  \
-	X(LEVEL, log_level, "NVRTCCACHE_LOG_LEVEL", 2, "error, warning, info or debug (1 to 4)")                     \
-	X(BOOL, stats, "NVRTCCACHE_STATS", 0, "one line of counts on stderr at exit")                                \
-	X(TEXT, trace, "NVRTCCACHE_TRACE", NULL, "trace-event JSON file of every compile and hit")                   \
-	X(TEXT, agent, "NVRTCCACHE_AGENT", NULL, "socket of the node's nvrtccache-agent; 1: in the directory")       \
+#define SETTINGS(X)                                                                                                   \
+	X(TEXT, directory, "NVRTCCACHE_DIR", NULL,                                                                    \
+	  "cache directory ($XDG_CACHE_HOME/nvrtccache or ~/.cache/nvrtccache)")                                      \
+	X(SIZE, max_size, "NVRTCCACHE_MAX_SIZE", UINT64_C(5) << 30, "size limit of the directory; 0: none")           \
+	X(SIZE, memory_size, "NVRTCCACHE_MEM_SIZE", UINT64_C(64) << 20, "size limit of the cache in memory; 0: off")  \
+	X(BOOL, disable, "NVRTCCACHE_DISABLE", 0, "every call goes to the real compiler")                             \
+	X(BOOL, read_only, "NVRTCCACHE_READONLY", 0, "the directory is never written")                                \
+	X(TEXT, lower, "NVRTCCACHE_LOWER", NULL, "read-only caches searched after the directory, dir:dir")            \
+	X(BOOL, recache, "NVRTCCACHE_RECACHE", 0, "every call is compiled, and its result stored again")              \
+	X(BOOL, verify, "NVRTCCACHE_VERIFY", 0, "every hit is compiled as well, and compared")                        \
+	X(BOOL, shared, "NVRTCCACHE_SHARED", 0, "the directory is shared by its group")                               \
+	X(BOOL, fsync, "NVRTCCACHE_FSYNC", 0, "entries are synced to the disk before they appear")                    \
+	X(SECONDS, wait, "NVRTCCACHE_WAIT", 120, "seconds to wait for another process that compiles the same key")    \
+	X(TEXT, namespace_name, "NVRTCCACHE_NAMESPACE", NULL, "part of every key")                                    \
+	X(BOOL, record, "NVRTCCACHE_RECORD", 0, "requests are stored too, with their sources, for 'nvrtccache warm'") \
+	X(TEXT, sloppiness, "NVRTCCACHE_SLOPPINESS", NULL, "differences to tolerate: time_macros, debug_paths")       \
+	X(TEXT, log, "NVRTCCACHE_LOG", NULL, "log file, or stderr")                                                   \
+	X(LEVEL, log_level, "NVRTCCACHE_LOG_LEVEL", 2, "error, warning, info or debug (1 to 4)")                      \
+	X(BOOL, stats, "NVRTCCACHE_STATS", 0, "one line of counts on stderr at exit")                                 \
+	X(TEXT, trace, "NVRTCCACHE_TRACE", NULL, "trace-event JSON file of every compile and hit")                    \
+	X(TEXT, agent, "NVRTCCACHE_AGENT", NULL, "socket of the node's nvrtccache-agent; 1: in the directory")        \
 	X(MOMENT, agent_wait_ms, "NVRTCCACHE_AGENT_WAIT", 300, "how long to wait for what the agent fetches")
 
 #define SETTINGS_TYPE_SIZE    uint64_t

@@ -208,6 +208,9 @@ struct compiler {
 	 * COUNTER_NONE. NULL: it has no reasons of its own. */
 	enum counter (*refuses)(const struct handle *, const struct request *, struct event *);
 
+	/* Returns true if the call's options may let the compiler write a file. NULL: no cached call can. */
+	bool (*may_write)(const struct call *);
+
 	/* ---- results (compile/result.h) ---- */
 
 	const struct compiler_artifact *artifacts; /* stored results contain the position, so it never changes */

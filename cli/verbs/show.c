@@ -22,6 +22,8 @@ static struct {
 	const char *from;
 } asked;
 
+static bool has_request; /* the key's request is recorded */
+
 struct shown {
 	const struct entry *entry;
 	struct listed_result result;
@@ -195,6 +197,9 @@ static void print_made(const struct shown *shown)
 	if (result->return_code != 0) {
 		printf(RESULTS_LABEL "%d, a cached failure\n", "returned", result->return_code);
 	}
+	if (has_request) {
+		printf(RESULTS_LABEL "recorded, with its sources\n", "request");
+	}
 }
 
 static void print_artifacts(const struct shown *shown)
@@ -251,6 +256,7 @@ static void add_shown(struct json *json, struct shown *shown)
 
 	json_begin_object(json, NULL);
 	results_json(json, &shown->result, &shown->request);
+	json_bool(json, "request", has_request);
 	json_begin_array(json, "bound_why");
 	for (size_t i = 0; find_bound(shown, i, &bound); i++) {
 		json_begin_object(json, NULL);
@@ -318,6 +324,16 @@ static int show_all(const struct key_entries *entries, int64_t used_ns, int home
 	return status;
 }
 
+static bool look_for_request(const struct settings *settings, const uint8_t key[ENTRY_KEY_BYTES])
+{
+	const struct store_options options = {.directory = settings->directory, .shared = settings->shared};
+	struct store *store = NULL;
+	bool is_there = store_open(&options, &store) == 0 && store_has_beside(store, key, DIRECTORY_REQUEST);
+
+	store_close(store);
+	return is_there;
+}
+
 static int run_show(struct settings *settings, char **operands)
 {
 	struct inventory_record record;
@@ -334,6 +350,7 @@ static int run_show(struct settings *settings, char **operands)
 		return EXIT_TROUBLE;
 	}
 	status = key_read(settings, record.key, &entries);
+	has_request = look_for_request(settings, record.key);
 	shown = show_all(&entries, record.used, home);
 	key_release(&entries);
 	close(home);

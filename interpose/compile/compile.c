@@ -6,6 +6,7 @@
  */
 #include "interpose/compile/compile.h"
 
+#include "cache/replay.h"
 #include "interpose/compile/about.h"
 #include "interpose/compile/admit.h"
 #include "interpose/compile/attempt.h"
@@ -13,11 +14,13 @@
 #include "interpose/compile/log.h"
 #include "interpose/compile/look_up.h"
 #include "interpose/compile/observe.h"
+#include "interpose/compile/recorder.h"
 #include "interpose/compile/replay.h"
 #include "interpose/compile/result.h"
 #include "interpose/compile/runtime.h"
 #include "interpose/compile/verify.h"
 #include "interpose/compile/views.h"
+#include "interpose/watch/arithmetic.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -29,6 +32,10 @@
  * link, which have to be performed anyway.
  */
 #define HISTORY_MAX 32
+
+/* Set by the worker of `nvrtccache warm` that is this process; in all other programs it stays zero. */
+struct replay_order replay_told;
+extern struct replay_order REPLAY_SYMBOL __attribute__((alias("replay_told"), visibility("default")));
 
 /* The purpose of a real compilation: its result is cached, or compared with the entry that was found. */
 enum purpose { PURPOSE_KEEP, PURPOSE_VERIFY };
@@ -184,7 +191,12 @@ static enum counter bypass_reason(const struct handle *handle, const struct call
 	    (handle->call_count >= HISTORY_MAX || handle->held_count >= HISTORY_MAX)) {
 		return COUNTER_BYPASSED_history;
 	}
-	return handle_call_sound(call) ? COUNTER_NONE : COUNTER_BYPASSED_arguments;
+	if (!handle_call_sound(call)) {
+		return COUNTER_BYPASSED_arguments;
+	}
+	return REPLAY_FORBIDS() && handle->library->compiler->may_write && handle->library->compiler->may_write(call)
+	           ? COUNTER_BYPASSED_side_effects
+	           : COUNTER_NONE;
 }
 
 /* ---- the steps of a call ---- */
@@ -201,6 +213,9 @@ static int bypass_call(struct handle *handle, const struct call *call, enum coun
 
 	event_end(event, EVENT_BYPASSED, reason, NULL);
 	event_count_work(event);
+	if (REPLAY_FORBIDS()) {
+		return compiler->internal_error;
+	}
 	(void)replay(handle);
 	if (is_cancelled) {
 		/* The real library is told to stop, so that its state is the one that the host expects. */
@@ -231,9 +246,14 @@ static int bypass_call(struct handle *handle, const struct call *call, enum coun
 static int compile_handle(struct handle *handle, const struct call *call, struct attempt *attempt, struct entry *found,
                           enum purpose purpose)
 {
-	enum counter doubt = replay(handle) ? COUNTER_NONE : COUNTER_BYPASSED_history;
+	enum counter doubt;
 	struct entry *kept;
 
+	if (replay_told.mode == REPLAY_CHECK) {
+		event_end(attempt->event, EVENT_NOT_KEPT, COUNTER_NONE, NULL);
+		return handle->library->compiler->internal_error;
+	}
+	doubt = replay(handle) ? COUNTER_NONE : COUNTER_BYPASSED_history;
 	observe_compile(handle, call, doubt, attempt, found);
 	attempt->event->compile_ns = attempt->observed.cost_ns;
 	if (purpose == PURPOSE_VERIFY) {
@@ -245,6 +265,7 @@ static int compile_handle(struct handle *handle, const struct call *call, struct
 		event_count_work(attempt->event);
 		kept = admit_result(handle, call, attempt);
 	}
+	recorder_call(handle, call, attempt, kept);
 	note_done(handle, call, attempt);
 	if (handle->library->compiler->past == PAST_GROWS && handle->keyed) {
 		note_step(handle, kept);
@@ -293,7 +314,8 @@ static enum counter find_result(struct handle *handle, const struct call *call, 
 			return reason;
 		}
 		entry = look_up(&attempt->request, event, &attempt->finding);
-	} while (!entry && (wait_for_others(handle, attempt) || fetch_from_agent(attempt)));
+	} while (!entry && replay_told.mode != REPLAY_CHECK &&
+	         (wait_for_others(handle, attempt) || fetch_from_agent(attempt)));
 	fetch_judge_agent(attempt, entry);
 	if (entry) {
 		compile_lock_release(&attempt->compile_lock, COMPILE_LOCK_KEPT);
@@ -325,6 +347,7 @@ static int answer_call(struct handle *handle, const struct call *call, struct at
 
 		result = result_value(entry, RESULT_TAG_RETURN_CODE, handle->library->compiler->internal_error);
 		event_end(event, in_memory ? EVENT_HIT_IN_MEMORY : EVENT_HIT_ON_DISK, COUNTER_NONE, entry);
+		recorder_call(handle, call, attempt, entry);
 	}
 	entry_unref(entry);
 	return result;
@@ -337,6 +360,9 @@ int compile_call(struct handle *handle, const struct call *call)
 	struct event event;
 	int result;
 
+	if (REPLAY_FORBIDS()) {
+		arithmetic_restore(replay_told.floating_point);
+	}
 	/* the library's own opens and reads are cancellation points (handle_enter_real()) */
 	(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &handle->cancel_state);
 	event_begin(&event, handle->library->compiler, handle->library,

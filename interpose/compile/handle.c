@@ -163,6 +163,7 @@ void handle_free(struct handle *handle)
 		handle->library->compiler->free_handle(handle);
 	}
 	stream_free(&handle->creation);
+	stream_free(&handle->recorded);
 	free(handle->name);
 	for (size_t i = 0; i < handle->call_count; i++) {
 		free((void *)handle->calls[i].call.options);

@@ -60,9 +60,10 @@ struct handle {
 	bool keyed;          /* its requests have keys: keys cover everything that happened to it */
 	enum counter reason; /* if not keyed: why */
 	struct stream creation;
-	char *name;         /* of the program; NULL: the host gave none */
-	bool hides_options; /* they are not described to people */
-	bool asks_host;     /* the host has set a callback that may stop a compile */
+	struct stream recorded; /* the host's arguments (recorder.h); `failed`: the request is not to be written */
+	char *name;             /* of the program; NULL: the host gave none */
+	bool hides_options;     /* they are not described to people */
+	bool asks_host;         /* the host has set a callback that may stop a compile */
 	struct past_call *calls;
 	struct key *keys; /* of those calls; seal_history() adds to each the state that its call left */
 	size_t call_count;

@@ -3,6 +3,7 @@
 
 #include "cache/calls.h"
 #include "cache/digits.h"
+#include "cache/replay.h"
 #include "interpose/compile/log.h"
 #include "interpose/compile/runtime.h"
 #include "interpose/compile/timeline.h"
@@ -45,6 +46,9 @@ static void count_hit(const struct event *event, enum counter hits)
 
 void event_count_work(const struct event *event)
 {
+	if (replay_told.mode == REPLAY_CHECK) {
+		return;
+	}
 	if (event->kind == EVENT_BYPASSED) {
 		counters_bypassed(event->compiler->share, event->reason);
 		return;
@@ -226,20 +230,46 @@ bool event_tells_hits(void)
 	return timeline_wanted();
 }
 
+/* Tells the worker of `nvrtccache warm` that is this process how its call ended. */
+static void tell_worker(const struct event *event)
+{
+	static const uint8_t outcomes[] = {
+	    [EVENT_HIT_IN_MEMORY] = REPLAY_HIT, [EVENT_HIT_ON_DISK] = REPLAY_HIT, [EVENT_STORED] = REPLAY_STORED,
+	    [EVENT_NOT_KEPT] = REPLAY_NOT_KEPT, [EVENT_VERIFIED] = REPLAY_HIT,    [EVENT_BYPASSED] = REPLAY_BYPASSED,
+	};
+	const char *reason = event->reason != COUNTER_NONE ? counter_name(event->reason) : "";
+	const char *detail = event->detail[0] != '\0' ? event->detail : event->refusal;
+
+	replay_told.outcome = (enum replay_outcome)outcomes[event->kind];
+	replay_told.key[0] = '\0';
+	if (event->has_key) {
+		(void)digits_spell(event->key, sizeof(event->key), replay_told.key);
+	}
+	(void)snprintf(replay_told.why, sizeof(replay_told.why), "%s%s%s", reason,
+	               reason[0] != '\0' && detail[0] != '\0' ? ": " : "", detail);
+}
+
 void event_tell(struct event *event, int return_code)
 {
 	int saved = errno;
 
 	event->call.ns = (uint64_t)(runtime_clock() - event->call.start_ns);
 	event->return_code = return_code;
-	count_end(event);
+	if (REPLAY_FORBIDS()) {
+		tell_worker(event);
+	}
+	if (replay_told.mode != REPLAY_CHECK) {
+		count_end(event);
+	}
 	if (log_wanted(LOG_INFO)) {
 		write_log(event);
 	}
 	if (timeline_wanted()) {
 		timeline_write(event);
 	}
-	runtime_log_record(write_record(event));
+	if (replay_told.mode != REPLAY_CHECK) {
+		runtime_log_record(write_record(event));
+	}
 	stream_free(&event->about);
 	errno = saved;
 }

@@ -10,6 +10,7 @@
  * step too, because the real handle may have deferred calls before it, and a key must not depend on whether it has.
  * nvJitLinkComplete is the last step.
  */
+#include "cache/replay.h"
 #include "interpose/compile/compile.h"
 #include "interpose/compile/host_call.h"
 #include "interpose/compile/runtime.h"
@@ -54,6 +55,9 @@ static int handle_nvJitLinkDestroy(const struct door *door, nvjitlink_handle *ha
 static int forward_data(const struct door *door, struct link *link, nvjitlink_handle handle,
                         const struct link_input *input, int host_errno)
 {
+	if (REPLAY_FORBIDS() && !(link && link->handle.keyed)) {
+		return NVJITLINK_INTERNAL;
+	}
 	if (link) {
 		link_refresh_names(link);
 		link_settle_prefix(link, input);
@@ -159,6 +163,9 @@ static int handle_nvJitLinkComplete(const struct door *door, nvjitlink_handle ha
 	struct link *link = link_find(handle);
 	int result;
 
+	if (!link && REPLAY_FORBIDS()) {
+		return host_call_answer(host_errno, NVJITLINK_INTERNAL);
+	}
 	if (!link && runtime_get()->off_reason) {
 		return complete_off(door, handle, host_errno);
 	}

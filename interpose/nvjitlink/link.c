@@ -5,6 +5,7 @@
  */
 #include "interpose/nvjitlink/link.h"
 
+#include "interpose/compile/recorder.h"
 #include "interpose/compile/replay.h"
 #include "interpose/compile/result.h"
 #include "interpose/compile/runtime.h"
@@ -94,6 +95,7 @@ void link_add(nvjitlink_handle value, struct library *library, enum reach reach,
 	stream_number(&link->handle.creation, TAG_CREATION, REQUEST_FORMAT + LINK_FORMAT);
 	for (int i = 0; i < call->option_count; i++) {
 		stream_string(&link->handle.creation, TAG_OPTION, call->options[i]);
+		recorder_text(&link->handle, RECORDING_OPTION, call->options[i]);
 	}
 	put_told(&link->handle.creation);
 	link->head_size = link->handle.creation.size;
@@ -156,6 +158,9 @@ static void put_input(struct link *link, const struct link_input *input)
 	}
 	(void)content_put(stream, tags, runtime->memory ? &runtime->secret : NULL, input->data, input->size);
 	put_told(stream);
+	recorder_text(&link->handle, RECORDING_NAME, input->name);
+	recorder_data(&link->handle, RECORDING_BYTES, input->data, input->size);
+	recorder_number(&link->handle, RECORDING_TYPE, (uint64_t)input->type);
 	link->has_cubins |= input->type == NVJITLINK_CUBIN;
 	if (!link->handle.name && input->name && input->name[0]) {
 		link->handle.name = strdup(input->name);

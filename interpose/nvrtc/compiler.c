@@ -313,6 +313,7 @@ const struct compiler nvrtc_compiler = {
     .code_count = sizeof(codes) / sizeof(codes[0]),
     .unwatched = complete_trace,
     .refuses = refuse_result,
+    .may_write = options_may_write,
     .artifacts = nvrtc_products,
     .artifact_count = PRODUCT_COUNT,
     .answer_from = answer_from,

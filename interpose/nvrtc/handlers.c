@@ -4,8 +4,10 @@
  * The doors that lead to the handlers are at the end (interpose/door/doors.h lists the kinds). A call with an unknown
  * program is forwarded unchanged. errno is that of the real function, or, if it was not called, that of the host.
  */
+#include "cache/replay.h"
 #include "interpose/compile/compile.h"
 #include "interpose/compile/host_call.h"
+#include "interpose/compile/recorder.h"
 #include "interpose/compile/runtime.h"
 #include "interpose/door/make.h"
 #include "interpose/nvrtc/artifacts.h"
@@ -63,6 +65,12 @@ static void record_program(const struct door *door, nvrtcProgram handle, const c
 	if (error != 0) {
 		handle_unkey(&program->handle, COUNTER_ERRORS_memory);
 	}
+	recorder_text(&program->handle, RECORDING_SOURCE, source);
+	recorder_text(&program->handle, RECORDING_NAME, name);
+	for (int i = 0; i < header_count; i++) {
+		recorder_text(&program->handle, RECORDING_HEADER_NAME, include_names[i]);
+		recorder_text(&program->handle, RECORDING_HEADER_TEXT, headers[i]);
+	}
 	free(list);
 }
 
@@ -102,6 +110,7 @@ static void record_encoded(const struct door *door, nvrtcProgram handle, const c
 	}
 	program->decoder = decoder;
 	program->handle.hides_options = true;
+	recorder_refuse(&program->handle);
 	program->has_memory_headers = count > 0;
 	if (!regular) {
 		handle_unkey(&program->handle, COUNTER_BYPASSED_extensions);
@@ -243,6 +252,9 @@ static int handle_nvrtcCompileProgram(const struct door *door, nvrtcProgram prog
 	if (known) {
 		return host_call_answer(host_errno, compile_call(&known->handle, &call));
 	}
+	if (REPLAY_FORBIDS()) {
+		return host_call_answer(host_errno, RESULT_INTERNAL_ERROR);
+	}
 	off = runtime_get()->off_reason;
 	if (off) {
 		host_call_begin_bypass(door, NULL, off, &event);
@@ -280,6 +292,9 @@ static int handle_nvrtcAddNameExpression(const struct door *door, nvrtcProgram p
 	host_errno = errno;
 	if (known && result == RESULT_SUCCESS && program_add_name(known, expression) != 0) {
 		handle_unkey(&known->handle, COUNTER_ERRORS_memory);
+	}
+	if (known && result == RESULT_SUCCESS) {
+		recorder_text(&known->handle, RECORDING_EXPRESSION, expression);
 	}
 	return host_call_answer(host_errno, result);
 }

@@ -37,13 +37,15 @@ enum option_effect {
 	OPTION_TELLS = 1 << 10,     /* its output depends on the process */
 	OPTION_TIME = 1 << 11,      /* like BINDS; its value is the file for run times, or "-" for the log */
 	OPTION_NVVM = 1 << 12,      /* passes its value on to NVVM */
+	OPTION_WRITES = 1 << 13,    /* may name a file to write */
+	OPTION_PCH_FILE = OPTION_PCH | OPTION_WRITES,
 	OPTION_RESTRICT = STICKY_RESTRICT << STICKY_AT,
 	OPTION_OPT_INFO = STICKY_OPT_INFO << STICKY_AT,
 	OPTION_SPLIT = STICKY_SPLIT << STICKY_AT,
 	OPTION_IR = OPTION_OPTIX | OPTION_LTO,
 	OPTION_GEN_LTO = OPTION_IR | STICKY_GEN_OPT_LTO << STICKY_AT,
-	OPTION_TRACE = OPTION_BINDS | STICKY_TIME_TRACE << STICKY_AT,
-	OPTION_PROCESS = OPTION_BINDS | OPTION_TELLS
+	OPTION_TRACE = OPTION_BINDS | OPTION_WRITES | STICKY_TIME_TRACE << STICKY_AT,
+	OPTION_PROCESS = OPTION_BINDS | OPTION_TELLS | OPTION_WRITES
 };
 
 enum option_form {
@@ -116,9 +118,9 @@ enum option_form {
 	X(GEN_LTO, FLAG, "gen-opt-lto", "gen-opt-lto")                                \
 	X(OPTIX, FLAG, "optix-ir", "optix-ir")                                        \
 	X(PCH, FLAG, "pch", "pch")                                                    \
-	X(PCH, JOINED, "create-pch", "create-pch")                                    \
-	X(PCH, JOINED, "use-pch", "use-pch")                                          \
-	X(PCH, JOINED, "pch-dir", "pch-dir")                                          \
+	X(PCH_FILE, JOINED, "create-pch", "create-pch")                               \
+	X(PCH_FILE, JOINED, "use-pch", "use-pch")                                     \
+	X(PCH_FILE, JOINED, "pch-dir", "pch-dir")                                     \
 	X(PCH, VALUE, "pch-verbose", "pch-verbose")                                   \
 	X(PCH, VALUE, "pch-messages", "pch-messages")                                 \
 	X(PCH, VALUE, "instantiate-templates-in-pch", "instantiate-templates-in-pch") \
@@ -265,6 +267,7 @@ static int note_value(struct options *options, size_t capacity, const struct kno
 	options->errors |= (effects & OPTION_DIAG_ERROR) != 0;
 	options->unknown |= (effects & OPTION_BINDS) != 0;
 	options->tells_process |= (effects & OPTION_TELLS) != 0;
+	options->writes |= (effects & (OPTION_WRITES | OPTION_BUNDLE | OPTION_TIME)) != 0;
 	options->sticky |= effects >> STICKY_AT;
 	switch (effects) {
 	case OPTION_INCLUDE:
@@ -406,6 +409,18 @@ bool options_bind(const struct options *options)
 bool options_exact(const struct options *options)
 {
 	return (options->debug && !options->loose) || options->unknown;
+}
+
+bool options_may_write(const struct call *call)
+{
+	struct options options;
+	bool may = true;
+
+	if (options_read(call->options, call->option_count, &options) == 0) {
+		may = options.writes || options.uncleared != 0;
+		options_free(&options);
+	}
+	return may;
 }
 
 void options_free(struct options *options)

@@ -24,6 +24,8 @@
 #ifndef INTERPOSE_NVRTC_OPTIONS_H
 #define INTERPOSE_NVRTC_OPTIONS_H
 
+#include "interpose/compiler.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -43,6 +45,7 @@ struct options {
 	bool loose;
 	bool spells;        /* its paths are in the output; the caller clears it for releases that do not write them */
 	bool unknown;       /* an option that may let paths reach the output */
+	bool writes;        /* may name a file to write: --time, --create-pch, --use-bundled-headers, ... */
 	bool tells_process; /* the log or the return code depends on the process or on earlier compilations of it */
 	bool errors;        /* some warnings are treated as errors */
 	bool ptxas_speaks;  /* -Xptxas -v and similar: ptxas adds to the log */
@@ -72,6 +75,8 @@ bool options_bind(const struct options *options);
  * debug option.
  */
 bool options_exact(const struct options *options);
+/* Returns true unless every option is known to let NVRTC write no file, but for --pch, whose files are temporary. */
+bool options_may_write(const struct call *call);
 void options_free(struct options *options);
 
 #endif

@@ -160,6 +160,7 @@ const struct compiler nvvm_compiler = {
     .codes = codes,
     .code_count = sizeof(codes) / sizeof(codes[0]),
     .refuses = refuse_result,
+    .may_write = nvvm_options_may_write,
     .artifacts = artifacts,
     .artifact_count = ARTIFACT_COUNT,
     .answer_from = nvvm_program_answer,

@@ -4,11 +4,13 @@
  * to the handlers are at the end; there are no exports (nodes.h). A call with an unknown program is forwarded
  * unchanged. errno is that of the real function, or, if it was not called, that of the host.
  */
+#include "cache/replay.h"
 #include "interpose/compile/compile.h"
 #include "interpose/compile/host_call.h"
 #include "interpose/compile/runtime.h"
 #include "interpose/door/make.h"
 #include "interpose/nvvm/functions.h"
+#include "interpose/nvvm/nodes.h"
 #include "interpose/nvvm/options.h"
 #include "interpose/nvvm/program.h"
 
@@ -78,6 +80,9 @@ static int forward_work(const struct door *door, enum nvvm_function function, vo
 	uint32_t told;
 	int result;
 
+	if (REPLAY_FORBIDS()) {
+		return host_call_answer(host_errno, nvvm_compiler.internal_error);
+	}
 	if (off) {
 		host_call_begin_bypass(door, NULL, off, &event);
 	}

@@ -60,6 +60,19 @@ uint32_t nvvm_options_tell(const struct call *call)
 	return told;
 }
 
+bool nvvm_options_may_write(const struct call *call)
+{
+	for (int i = 0; i < call->option_count; i++) {
+		const char *option = call->options[i];
+
+		if (!is_among(option, clear, LENGTH(clear)) && strcmp(option, "-restrict") != 0 &&
+		    !compiler_option_is(option, "-split-compile=")) {
+			return true;
+		}
+	}
+	return false;
+}
+
 uint32_t nvvm_options_begin(struct library *library, const struct call *call)
 {
 	uint32_t told = nvvm_options_tell(call);

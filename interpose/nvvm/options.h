@@ -26,6 +26,9 @@ enum nvvm_told { TOLD_STICKY = 1, TOLD_UNCLEARED = 2 };
 /* Returns the options with process-wide effect in the call, whether its arguments are valid or not. */
 uint32_t nvvm_options_tell(const struct call *call);
 
+/* Returns true if an option passes an option of LLVM itself, or is not known. */
+bool nvvm_options_may_write(const struct call *call);
+
 /* Records that a call with such options runs. Returns the value for nvvm_options_end(). */
 uint32_t nvvm_options_begin(struct library *library, const struct call *call);
 void nvvm_options_end(struct library *library, uint32_t told, int result);

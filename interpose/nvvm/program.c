@@ -2,6 +2,7 @@
 /* The creation run: CREATION format, (MODULE kind, NAME?, BYTES or DIGEST)*. */
 #include "interpose/nvvm/program.h"
 
+#include "interpose/compile/recorder.h"
 #include "interpose/compile/replay.h"
 #include "interpose/compile/result.h"
 #include "interpose/compile/runtime.h"
@@ -89,6 +90,9 @@ void nvvm_program_add_module(struct nvvm_program *program, const struct nvvm_mod
 	if (handle->creation.failed) {
 		handle_unkey(handle, COUNTER_ERRORS_memory);
 	}
+	recorder_text(handle, RECORDING_NAME, module->name);
+	recorder_data(handle, RECORDING_BYTES, module->bytes, module->size);
+	recorder_number(handle, RECORDING_TYPE, module->kind);
 	if (!handle->name && module->name && module->name[0]) {
 		handle->name = strdup(module->name);
 	}

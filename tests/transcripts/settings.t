@@ -15,6 +15,7 @@ config shows each setting and where it comes from.
   default     NVRTCCACHE_FSYNC       no
   environment NVRTCCACHE_WAIT        7
   default     NVRTCCACHE_NAMESPACE   (none)
+  default     NVRTCCACHE_RECORD      no
   default     NVRTCCACHE_SLOPPINESS  (none)
   default     NVRTCCACHE_LOG         (none)
   environment NVRTCCACHE_LOG_LEVEL   debug

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+#include "keygen/recording.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Begins like an entry (cache/entry.h), so that the file counts as one of ours. */
+static const uint8_t magic[16] = {0x8e, 'N', 'V', 'R', 'T', 'C', '\r', '\n', 'r', 'e', 'q', 'u', 'e', 's', 't', '1'};
+
+enum field_kind { KIND_UNKNOWN, KIND_TEXT, KIND_NUMBER, KIND_DATA };
+
+static const uint8_t kinds[] = {
+#define RECORDING_KIND(name, number, kind) [number] = KIND_##kind,
+    RECORDING_TAGS(RECORDING_KIND)
+#undef RECORDING_KIND
+};
+
+void recording_put_text(struct stream *stream, enum recording_tag tag, const char *text)
+{
+	stream_field(stream, (uint8_t)tag, text, strlen(text) + 1);
+}
+
+struct stream recording_seal(const struct stream *head, const struct stream *calls)
+{
+	struct stream file = STREAM_EMPTY;
+	struct span whole;
+	struct key digest;
+
+	file.failed =
+	    head->failed || calls->failed || head->size > RECORDING_MAX / 2 || calls->size > RECORDING_MAX / 2;
+	stream_bytes(&file, magic, sizeof(magic));
+	stream_bytes(&file, head->bytes, head->size);
+	stream_bytes(&file, calls->bytes, calls->size);
+	if (!file.failed) {
+		whole = (struct span){file.bytes, file.size};
+		digest_key(&whole, 1, &digest);
+		stream_bytes(&file, digest.bytes, sizeof(digest.bytes));
+	}
+	return file;
+}
+
+uint64_t recording_number(const struct span *field)
+{
+	struct cursor cursor = cursor_over(field->bytes, field->size);
+
+	return cursor_u64(&cursor);
+}
+
+static bool is_sound(uint8_t tag, const struct span *field)
+{
+	const char *text = field->bytes;
+
+	switch (tag < sizeof(kinds) ? (enum field_kind)kinds[tag] : KIND_UNKNOWN) {
+	case KIND_TEXT:
+		return field->size > 0 && memchr(text, '\0', field->size) == text + field->size - 1;
+	case KIND_NUMBER:
+		return field->size == sizeof(uint64_t);
+	case KIND_DATA:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Reads one field of the head. The variables are the last fields of the head, so they are one run of bytes. */
+static bool note_head(struct recording *recording, uint8_t tag, const struct span *field, const uint8_t *start,
+                      const uint8_t *end)
+{
+	bool in_variables = recording->variables.at != NULL;
+
+	if (in_variables != (tag == RECORDING_VALUE) && tag != RECORDING_VARIABLE) {
+		return false;
+	}
+	switch (tag) {
+	case RECORDING_COMPILER:
+		recording->compiler = field->bytes;
+		break;
+	case RECORDING_RELEASE:
+		recording->release = field->bytes;
+		break;
+	case RECORDING_DIRECTORY:
+		recording->directory = field->bytes;
+		break;
+	case RECORDING_LOCALE:
+		recording->locale = field->bytes;
+		break;
+	case RECORDING_COST:
+		recording->cost_ns = recording_number(field);
+		break;
+	case RECORDING_RESULT:
+		recording->result = recording_number(field);
+		break;
+	case RECORDING_FLOATING_POINT:
+		recording->floating_point = recording_number(field);
+		break;
+	case RECORDING_BOUND:
+		recording->bound = recording_number(field) != 0;
+		break;
+	default:
+		recording->variables.at = in_variables ? recording->variables.at : start;
+		recording->variables.end = end;
+		break;
+	}
+	return true;
+}
+
+static bool read_fields(struct cursor cursor, struct recording *recording)
+{
+	struct span field;
+	uint8_t tag;
+
+	for (const uint8_t *start = cursor.at; cursor_next(&cursor, &tag, &field); start = cursor.at) {
+		if (!is_sound(tag, &field)) {
+			return false;
+		}
+		if (tag >= RECORDING_SOURCE && recording->call_fields++ == 0) {
+			recording->calls = (struct cursor){.at = start, .end = cursor.end};
+		}
+		if (tag < RECORDING_SOURCE &&
+		    (recording->call_fields > 0 || !note_head(recording, tag, &field, start, cursor.at))) {
+			return false;
+		}
+	}
+	return cursor_at_end(&cursor) && recording->compiler && recording->release && recording->call_fields > 0;
+}
+
+int recording_open(const void *bytes, size_t size, struct recording *ret_recording)
+{
+	struct recording recording = {NULL};
+	struct cursor cursor = cursor_over(bytes, size);
+	const void *begins = cursor_bytes(&cursor, sizeof(magic));
+	struct span whole = {bytes, size - KEY_BYTES};
+	struct key digest;
+
+	if (!begins || memcmp(begins, magic, sizeof(magic)) != 0 || size < sizeof(magic) + KEY_BYTES) {
+		return -EBADMSG;
+	}
+	digest_key(&whole, 1, &digest);
+	if (memcmp(digest.bytes, (const uint8_t *)bytes + whole.size, KEY_BYTES) != 0) {
+		return -EBADMSG;
+	}
+	cursor.end -= KEY_BYTES;
+	if (!read_fields(cursor, &recording)) {
+		return -EBADMSG;
+	}
+	*ret_recording = recording;
+	return 0;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The request that a file holds. The input is all between the magic number and the digest, which are put around it, because
+ * no input would get past them. Whatever the bytes say: every text ends with its only NUL within the file, all tags are
+ * known, and what was read sealed again is the same file.
+ */
+#include "keygen/recording.h"
+
+#include "tests/fuzz/fuzz.h"
+
+static void check_text(const char *text, const struct stream *file)
+{
+	const char *begin = (const char *)file->bytes;
+
+	require(!text || (text > begin && text + strlen(text) < begin + file->size));
+}
+
+static void check_fields(struct cursor cursor, const struct stream *file)
+{
+	struct span field;
+	uint8_t tag;
+
+	while (cursor_next(&cursor, &tag, &field)) {
+		require(tag > 0 && tag <= RECORDING_CALL);
+		if (tag == RECORDING_OPTION || tag == RECORDING_VARIABLE) {
+			check_text(field.bytes, file);
+			require(strlen(field.bytes) + 1 == field.size);
+		} else if (tag == RECORDING_CALL) {
+			(void)recording_number(&field);
+		}
+	}
+	require(!cursor.failed);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+	struct stream body = {.bytes = copy_of(bytes, size), .size = size};
+	const struct stream nothing = STREAM_EMPTY;
+	struct stream file = recording_seal(&body, &nothing);
+	struct recording recording;
+
+	require(!file.failed);
+	if (recording_open(file.bytes, file.size, &recording) == 0) {
+		check_text(recording.compiler, &file);
+		check_text(recording.release, &file);
+		check_text(recording.directory, &file);
+		check_text(recording.locale, &file);
+		check_fields(recording.calls, &file);
+		if (recording.variables.at) {
+			check_fields(recording.variables, &file);
+		}
+	}
+	stream_free(&file);
+	stream_free(&body);
+	return 0;
+}
