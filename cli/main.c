@@ -9,6 +9,7 @@
 #include "cache/version.h"
 #include "cli/console/console.h"
 #include "cli/console/verb.h"
+#include "cli/warm/worker.h"
 
 #include <limits.h>
 #include <string.h>
@@ -137,6 +138,9 @@ int main(int argc, char **argv)
 {
 	const struct verb *verb;
 
+	if (argc > 0 && strcmp(argv[0], WORKER_NAME) == 0) {
+		return worker_main(argc, argv);
+	}
 	if (argc < 2) {
 		console_error("no command given");
 		return refuse_command();

@@ -61,6 +61,7 @@ struct verb {
 	X(explain) \
 	X(prune)   \
 	X(clear)   \
+	X(warm)    \
 	X(export)  \
 	X(import)  \
 	X(doctor)  \

@@ -148,6 +148,7 @@ before_prune() {
 	half=$((($(stat -c '%b*%B' "$HOME"/.cache/nvrtccache/v1/??/* | paste -sd+)) / 2)) # of which there is less here than in the example
 }
 before_clear() { before_ls; }
+before_warm() { NVRTCCACHE_RECORD=1 train; }
 before_export() { before_ls; }
 before_import() { train && "$COMMAND" export kernels.nvb >/dev/null && "$COMMAND" clear >/dev/null; }
 before_config() { :; }

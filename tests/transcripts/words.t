@@ -19,6 +19,7 @@ The overview names every command.
     explain  explain why a compilation was not served from the cache
     prune    evict the least recently used entries
     clear    remove all entries
+    warm     compile recorded requests again, for other compilers or architectures
     export   write all entries to a file ('-': standard output)
     import   add the entries of an exported file ('-': standard input)
     doctor   find out why a program's compilations are not cached
@@ -51,6 +52,8 @@ help environment names the variables.
   NVRTCCACHE_WAIT        seconds to wait for another process that compiles the
                          same key
   NVRTCCACHE_NAMESPACE   part of every key
+  NVRTCCACHE_RECORD      requests are stored too, with their sources, for
+                         'nvrtccache warm'
   NVRTCCACHE_SLOPPINESS  differences to tolerate: time_macros, debug_paths
   NVRTCCACHE_LOG         log file, or stderr
   NVRTCCACHE_LOG_LEVEL   error, warning, info or debug (1 to 4)
@@ -75,6 +78,7 @@ Every command explains itself, asked in either way.
   usage: nvrtccache explain [--json] [--last[=N] | KEY]
   usage: nvrtccache prune [--max-size SIZE] [--older-than AGE]
   usage: nvrtccache clear
+  usage: nvrtccache warm [options] [KEY...]
   usage: nvrtccache export [--used-since AGE] [--key-file FILE] FILE
   usage: nvrtccache import [--key-file FILE] FILE
   usage: nvrtccache doctor [--json] [--] [program [argument...]]

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/warm/jobs.h"
+
+#include "cli/console/console.h"
+#include "cli/console/progress.h"
+#include "cli/warm/worker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define TEXT_MAX ((size_t)256 << 10) /* of a worker's output; the rest is dropped */
+
+/* ---- one worker ---- */
+
+__attribute__((format(printf, 2, 3))) static void explain(struct job *job, const char *format, ...)
+{
+	va_list arguments;
+
+	job->outcome = JOB_FAILED;
+	va_start(arguments, format);
+	(void)vsnprintf(job->why, sizeof(job->why), format, arguments);
+	va_end(arguments);
+}
+
+/* Sets what the library in the worker reads; the request has set its variables before. */
+static bool set_settings(const struct jobs *jobs)
+{
+	static const char *const unset[] = {"NVRTCCACHE_DISABLE", "NVRTCCACHE_VERIFY", "NVRTCCACHE_RECACHE",
+	                                    "NVRTCCACHE_STATS",   "NVRTCCACHE_TRACE",  "NVRTCCACHE_RECORD"};
+
+	for (size_t i = 0; i < sizeof(unset) / sizeof(unset[0]); i++) {
+		(void)unsetenv(unset[i]);
+	}
+	return setenv("NVRTCCACHE_DIR", jobs->settings->directory, 1) == 0 &&
+	       (jobs->mode == REPLAY_CHECK || setenv("NVRTCCACHE_RECORD", "1", 1) == 0);
+}
+
+/* The child: its own process group, so that ^C on the terminal does not end what it compiles. */
+__attribute__((noreturn)) static void become_worker(const struct jobs *jobs, const struct job *job, int request,
+                                                    int output, pid_t parent)
+{
+	char *words[] = {WORKER_NAME, (char *)(uintptr_t)job->compiler, (char *)(uintptr_t)job->arch,
+	                 jobs->mode == REPLAY_COMPILE ? "1" : "2", NULL};
+	int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	struct recording recording;
+	const char *why = NULL;
+	void *bytes;
+	size_t size;
+
+	(void)setpgid(0, 0);
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent || dup2(request, STDIN_FILENO) < 0 ||
+	    dup2(output, STDOUT_FILENO) < 0 || dup2(nothing, STDERR_FILENO) < 0) {
+		_exit(WORKER_FAILED);
+	}
+	if (worker_read(request, &bytes, &size) != 0 || recording_open(bytes, size, &recording) != 0) {
+		why = "the request is damaged";
+	} else {
+		why = worker_surroundings(&recording);
+	}
+	if (!why && set_settings(jobs)) {
+		(void)execv("/proc/self/exe", words);
+	}
+	dprintf(STDOUT_FILENO, "!%s\n", why ? why : strerror(errno));
+	_exit(WORKER_FAILED);
+}
+
+static int start_worker(const struct jobs *jobs, struct job *job)
+{
+	int ends[2], request = -1;
+	int error = requests_open(&jobs->directory, job->request->key, &request);
+	pid_t parent = getpid();
+
+	if (error < 0) {
+		explain(job, "%s", console_reason(error));
+		return 0;
+	}
+	if (pipe2(ends, O_CLOEXEC) < 0) {
+		error = -errno;
+		close(request);
+		return error;
+	}
+	job->worker = fork();
+	if (job->worker == 0) {
+		become_worker(jobs, job, request, ends[1], parent);
+	}
+	error = job->worker < 0 ? -errno : 0;
+	job->output = ends[0];
+	close(ends[1]);
+	close(request);
+	return error;
+}
+
+/* Returns the last line of the output that begins with this character, without it; NULL: there is none. */
+static char *find_line(const struct job *job, char begin)
+{
+	char *found = NULL, *rest = NULL;
+
+	for (char *line = job->text; line; line = rest) {
+		rest = strchr(line, '\n');
+		if (rest) {
+			rest++;
+		}
+		found = *line == begin ? line + 1 : found;
+	}
+	return found;
+}
+
+/* Decides how the job ended by what the library said of the last call, which depends on those before it. */
+static void judge_call(struct job *job, const char *call, const char *log, int code)
+{
+	enum replay_outcome outcome = (enum replay_outcome)atoi(call);
+	const char *why = strchr(call + 2, ' ');
+
+	(void)snprintf(job->key, sizeof(job->key), "%.*s", (int)strcspn(call + 2, " "), call + 2);
+	if (outcome == REPLAY_HIT) {
+		job->outcome = JOB_THERE;
+	} else if (outcome == REPLAY_STORED && (uint64_t)code == job->request->result) {
+		job->outcome = JOB_STORED;
+	} else if (outcome == REPLAY_STORED) {
+		explain(job, "the compiler refused it (%d)%s%s", code, log ? ": " : "", log ? log : "");
+	} else if (outcome == REPLAY_NO_CALL) {
+		explain(job, "the compiler was not called");
+	} else {
+		explain(job, "%s%s", outcome == REPLAY_BYPASSED ? "not sent: " : "",
+		        why && why[1] ? why + 1 : "no entry");
+	}
+}
+
+static void judge(struct job *job, int status)
+{
+	const char *said = find_line(job, '!'), *call = find_line(job, '=');
+
+	for (char *end = job->text; end && (end = strchr(end, '\n'));) {
+		*end++ = '\0';
+	}
+	if (WIFSIGNALED(status)) {
+		explain(job, "the compiler was killed by signal %d", WTERMSIG(status));
+	} else if (!call || strlen(call) < 3) {
+		explain(job, "%s", said ? said : "the worker failed");
+	} else {
+		judge_call(job, call, said, WEXITSTATUS(status));
+	}
+	free(job->text);
+	job->text = NULL;
+}
+
+/* Returns false at the end of the worker's output. */
+static bool read_output(struct job *job)
+{
+	char piece[4096];
+	ssize_t got = read(job->output, piece, sizeof(piece));
+	char *grown;
+
+	if (got < 0 && errno == EINTR) {
+		return true;
+	}
+	grown = got > 0 && job->size < TEXT_MAX ? realloc(job->text, job->size + (size_t)got + 1) : NULL;
+	if (grown) {
+		job->text = grown;
+		memcpy(grown + job->size, piece, (size_t)got);
+		job->size += (size_t)got;
+		grown[job->size] = '\0';
+	}
+	return got > 0;
+}
+
+/* ---- all workers ---- */
+
+static void show_progress(struct jobs *jobs, size_t done, uint64_t done_ns, int64_t began_ns)
+{
+	static char doing[80];
+	char left[CONSOLE_NUMBER_BYTES], failed[CONSOLE_NUMBER_BYTES];
+	uint64_t whole_ns = 0, took_ns = (uint64_t)(progress_clock() - began_ns);
+
+	for (size_t i = 0; i < jobs->count; i++) {
+		whole_ns += jobs->list[i].request->cost_ns;
+	}
+	(void)snprintf(
+	    doing, sizeof(doing), "%s, %s failed, %s left", jobs->mode == REPLAY_CHECK ? "checking" : "warming",
+	    console_count(jobs->failures, failed),
+	    done_ns ? console_time((uint64_t)((double)took_ns * (double)(whole_ns - done_ns) / (double)done_ns), left)
+	            : "?");
+	progress_show(done, jobs->count, PROGRESS_KNOWN);
+	if (done == 0) {
+		progress_begin(doing);
+	}
+}
+
+/* Waits until a worker writes or ends. Returns the job that has ended, or NULL. */
+static struct job *wait_for_worker(struct job **running, size_t count)
+{
+	struct pollfd polled[JOBS_MAX];
+	struct job *ended = NULL;
+
+	for (size_t i = 0; i < count; i++) {
+		polled[i] = (struct pollfd){.fd = running[i]->output, .events = POLLIN};
+	}
+	if (poll(polled, count, 200) > 0) {
+		for (size_t i = 0; i < count && !ended; i++) {
+			if (polled[i].revents && !read_output(running[i])) {
+				ended = running[i];
+			}
+		}
+	}
+	return ended;
+}
+
+static void end_job(struct jobs *jobs, struct job *job)
+{
+	int status = 0;
+
+	close(job->output);
+	while (waitpid(job->worker, &status, 0) < 0 && errno == EINTR)
+		;
+	judge(job, status);
+	jobs->failures += job->outcome == JOB_FAILED;
+}
+
+int jobs_run(struct jobs *jobs)
+{
+	struct job *running[JOBS_MAX];
+	size_t next = 0, count = 0, done = 0;
+	int64_t began_ns = progress_clock();
+	uint64_t done_ns = 0;
+	int error = 0;
+
+	while (error == 0 || count > 0) {
+		struct job *ended;
+
+		while (error == 0 && interrupt_seen() == 0 && count < jobs->parallel && next < jobs->count) {
+			struct job *job = &jobs->list[next++];
+
+			error = start_worker(jobs, job);
+			if (error == 0 && job->outcome == JOB_WAITS) {
+				running[count++] = job;
+			} else if (error == 0) {
+				jobs->failures++;
+				done++;
+			}
+		}
+		if (count == 0) {
+			break;
+		}
+		show_progress(jobs, done, done_ns, began_ns);
+		ended = wait_for_worker(running, count);
+		for (size_t i = 0; ended && i < count; i++) {
+			if (running[i] == ended) {
+				running[i] = running[--count];
+				end_job(jobs, ended);
+				done++;
+				done_ns += ended->request->cost_ns;
+				break;
+			}
+		}
+	}
+	progress_end();
+	return error;
+}

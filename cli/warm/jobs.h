@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * jobs: sends recorded requests to compilers, several at a time
+ *
+ * Purpose: a job is one request for one compiler and one architecture. Each is a process of its own (worker.h), which
+ * ends if this process is killed. What a worker has compiled is stored when it ends, so an interruption loses only the
+ * jobs that run.
+ *
+ * Calling sequence: fill in `list`; jobs_run(); read the outcomes. Errors: of a job in its `why`. Signals: after
+ * interrupt_hold() a signal lets the running jobs finish; the others stay JOB_WAITS. Threads: one.
+ */
+#ifndef CLI_WARM_JOBS_H
+#define CLI_WARM_JOBS_H
+
+#include "cache/replay.h"
+#include "cache/settings.h"
+#include "cli/warm/requests.h"
+
+#include <sys/types.h>
+
+/* JOB_STORED: or, with REPLAY_CHECK, nothing. JOB_FAILED: with REPLAY_CHECK, a program would miss. */
+enum job_outcome { JOB_WAITS, JOB_STORED, JOB_THERE, JOB_FAILED };
+
+#define JOB_WHY_BYTES 300
+#define JOBS_MAX      256 /* workers at a time */
+
+struct job {
+	const struct warm_request *request;
+	const char *compiler; /* a path, or a name for the loader */
+	const char *arch;     /* "": as recorded */
+	enum job_outcome outcome;
+	char why[JOB_WHY_BYTES]; /* of JOB_FAILED */
+	char key[65];            /* under which the worker looked; "": unknown */
+	pid_t worker;
+	int output;  /* its standard output */
+	char *text;  /* what it has written */
+	size_t size; /* of the text */
+};
+
+struct jobs {
+	const struct settings *settings;
+	struct directory directory;
+	enum replay_mode mode;
+	unsigned parallel;
+	struct job *list;
+	size_t count;
+	size_t failures; /* jobs that failed so far, for the progress line */
+};
+
+/* Runs the jobs in order. Returns 0, or a negative errno value if workers cannot be started at all. */
+int jobs_run(struct jobs *jobs);
+
+#endif

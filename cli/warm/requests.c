@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/warm/requests.h"
+
+#include "cache/recency.h"
+#include "cli/warm/worker.h"
+#include "keygen/about.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct listing {
+	const struct directory *directory;
+	enum requests_archs archs;
+	struct warm_requests found;
+};
+
+static int compare_costs(const void *one, const void *other)
+{
+	const struct warm_request *a = one, *b = other;
+
+	if (a->cost_ns != b->cost_ns) {
+		return a->cost_ns < b->cost_ns ? 1 : -1;
+	}
+	return memcmp(a->key, b->key, sizeof(a->key));
+}
+
+static int compare_kin(const void *one, const void *other)
+{
+	const struct warm_request *a = one, *b = other;
+	int order = memcmp(a->kin.bytes, b->kin.bytes, sizeof(a->kin.bytes));
+
+	return order ? order : compare_costs(one, other);
+}
+
+/* Adds the option to the digested bytes, without the architecture if that will be replaced. */
+static void put_option(struct stream *stream, const struct span *field, struct about_arch *seen)
+{
+	const char *option = field->bytes, *before = seen->text;
+	size_t size = field->size;
+
+	about_see_arch(seen, option, size - 1);
+	if (seen->text && seen->text != before) {
+		const char *under = memchr(seen->text, '_', seen->size);
+		char last = seen->size ? seen->text[seen->size - 1] : '\0';
+
+		/* the form stays: up to the '_', and a letter at the end */
+		size = under ? (size_t)(under - option) : (size_t)(seen->text - option);
+		stream_bytes(stream, &last, last < '0' || last > '9');
+	}
+	stream_field(stream, RECORDING_OPTION, option, size);
+}
+
+/* Digests what a worker uses of a request. */
+static void digest_kin(const struct recording *recording, enum requests_archs archs, struct key *ret_kin)
+{
+	const char *directory = recording->directory ? recording->directory : "";
+	const struct cursor variables = recording->variables;
+	struct cursor cursor = recording->calls;
+	struct stream stream = STREAM_EMPTY;
+	struct about_arch seen = {0};
+	struct span field, spans[2];
+	uint8_t tag;
+
+	stream_number(&stream, RECORDING_FLOATING_POINT, recording->floating_point);
+	stream_string(&stream, RECORDING_LOCALE, recording->locale);
+	stream_string(&stream, RECORDING_DIRECTORY, directory);
+	stream_string(&stream, RECORDING_COMPILER, recording->compiler);
+	while (archs == REQUESTS_ARCHS_ALIKE && cursor_next(&cursor, &tag, &field)) {
+		if (tag == RECORDING_OPTION) {
+			put_option(&stream, &field, &seen);
+		} else {
+			stream_field(&stream, tag, field.bytes, field.size);
+		}
+	}
+	stream_bytes(&stream, variables.at, variables.at ? (size_t)(variables.end - variables.at) : 0);
+	spans[0] = (struct span){stream.bytes, stream.size};
+	spans[1] = (struct span){cursor.at, (size_t)(cursor.end - cursor.at)};
+	digest_key(spans, 2, ret_kin);
+	stream_free(&stream);
+}
+
+/* Reads the head of a request. -EBADMSG, or the error of reading the file. */
+static int read_request(const struct listing *listing, int shard, const char *name, struct warm_request *request)
+{
+	struct recording recording;
+	void *bytes = NULL;
+	struct stat found;
+	size_t size = 0;
+	int file = -1;
+	int error = directory_open_seen(listing->directory, shard, name, O_RDONLY, &file, &found);
+
+	error = error < 0 ? error : worker_read(file, &bytes, &size);
+	error = error < 0 ? error : recording_open(bytes, size, &recording);
+	if (error == 0) {
+		(void)snprintf(request->compiler, sizeof(request->compiler), "%s", recording.compiler);
+		(void)snprintf(request->release, sizeof(request->release), "%s", recording.release);
+		request->cost_ns = recording.cost_ns;
+		request->result = recording.result;
+		request->used = recency_of(&found);
+		digest_kin(&recording, listing->archs, &request->kin);
+	}
+	free(bytes);
+	if (file >= 0) {
+		close(file);
+	}
+	return error;
+}
+
+static int visit_file(void *context, const struct directory_file *file)
+{
+	struct listing *listing = context;
+	struct warm_requests *requests = &listing->found;
+	struct warm_request request = {.used = 0};
+	struct warm_request *grown;
+	char name[DIRECTORY_NAME_BYTES];
+	struct stat found;
+
+	if (file->kind != DIRECTORY_BESIDE) {
+		return 0;
+	}
+	memcpy(request.key, file->key, sizeof(request.key));
+	directory_entry_name(file->key, name);
+	if (read_request(listing, file->shard, file->name, &request) != 0) {
+		requests->damaged++;
+		return 0;
+	}
+	if (fstatat(file->shard, name, &found, AT_SYMLINK_NOFOLLOW) == 0) {
+		request.used = recency_of(&found);
+	}
+	grown = realloc(requests->list, (requests->count + 1) * sizeof(*grown));
+	if (!grown) {
+		return -ENOMEM;
+	}
+	requests->list = grown;
+	grown[requests->count++] = request;
+	return 0;
+}
+
+int requests_take(const struct directory *directory, enum requests_archs archs, struct warm_requests *ret_requests)
+{
+	struct listing listing = {.directory = directory, .archs = archs};
+	int home = -1;
+	int error = directory_open(directory, DIRECTORY_REACH, &home);
+
+	if (error < 0 && error != -ENOENT) {
+		return error;
+	}
+	for (unsigned shard = 0; home >= 0 && shard < DIRECTORY_SHARDS && error == 0; shard++) {
+		error = directory_walk_shard(directory, home, shard, visit_file, &listing);
+	}
+	if (home >= 0) {
+		close(home);
+	}
+	*ret_requests = listing.found;
+	return error == -ENOENT ? 0 : error;
+}
+
+void requests_unify(struct warm_requests *requests)
+{
+	struct warm_request *list = requests->list;
+	size_t kept = 0;
+
+	if (requests->count == 0) {
+		return;
+	}
+	qsort(list, requests->count, sizeof(*list), compare_kin);
+	for (size_t i = 0; i < requests->count; i++) {
+		if (i == 0 || memcmp(list[i].kin.bytes, list[kept - 1].kin.bytes, sizeof(list[i].kin.bytes)) != 0) {
+			list[kept++] = list[i];
+		}
+	}
+	requests->count = kept;
+	qsort(list, kept, sizeof(*list), compare_costs);
+}
+
+void requests_free(struct warm_requests *requests)
+{
+	free(requests->list);
+	*requests = (struct warm_requests){NULL};
+}
+
+int requests_open(const struct directory *directory, const uint8_t key[ENTRY_KEY_BYTES], int *ret_file)
+{
+	char name[DIRECTORY_NAME_BYTES + sizeof(DIRECTORY_REQUEST)];
+	int home = -1, shard = -1;
+	int error = directory_open(directory, DIRECTORY_REACH, &home);
+
+	if (error < 0) {
+		return error;
+	}
+	error = directory_open_shard(directory, home, key[0], DIRECTORY_REACH, &shard);
+	close(home);
+	if (error < 0) {
+		return error;
+	}
+	directory_entry_name(key, name);
+	strcat(name, DIRECTORY_REQUEST);
+	error = directory_open_file(directory, shard, name, O_RDONLY, ret_file);
+	close(shard);
+	return error;
+}

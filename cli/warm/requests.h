@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * requests: lists the recorded requests of a cache directory (keygen/recording.h)
+ *
+ * Calling sequence: requests_take(), requests_unify(), requests_open() for one of them, requests_free(). A request is
+ * read only if its file is trusted like an entry (cache/trust.h). Errors: negative errno values; files that are damaged
+ * or not trusted are counted. Threads: one.
+ */
+#ifndef CLI_WARM_REQUESTS_H
+#define CLI_WARM_REQUESTS_H
+
+#include "cache/directory.h"
+#include "keygen/recording.h"
+
+struct warm_request {
+	uint8_t key[ENTRY_KEY_BYTES];
+	char compiler[16];
+	char release[16];
+	uint64_t cost_ns, result;
+	struct key kin; /* equal for requests that would become the same calls */
+	int64_t used;   /* when the entry was used last; without an entry, when the request was written */
+};
+
+struct warm_requests {
+	struct warm_request *list; /* after requests_unify(): the most expensive first */
+	size_t count;
+	unsigned damaged;
+};
+
+/* Whether requests that differ in the architecture only are of one kin. */
+enum requests_archs { REQUESTS_ARCHS_DIFFER, REQUESTS_ARCHS_ALIKE };
+
+int requests_take(const struct directory *directory, enum requests_archs archs, struct warm_requests *ret_requests);
+/* Leaves one request of each kin, the most expensive, and sorts them. */
+void requests_unify(struct warm_requests *requests);
+void requests_free(struct warm_requests *requests);
+/* Opens the file of a request. The caller closes it. */
+int requests_open(const struct directory *directory, const uint8_t key[ENTRY_KEY_BYTES], int *ret_file);
+
+#endif

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: MIT */
+/* warm: makes recorded requests again, for other compilers and architectures, or says which of them would miss */
+#include "cache/tools/age.h"
+#include "cli/console/console.h"
+#include "cli/console/key.h"
+#include "cli/console/library.h"
+#include "cli/console/progress.h"
+#include "cli/console/verb.h"
+#include "cli/warm/jobs.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static struct {
+	const char *arch, *compiler, *jobs, *used_since, *min_cost;
+	bool dry_run, json, check;
+} asked;
+
+#define NAMES_MAX 64
+
+/* The words of a list "a,b,c". They point into `text`, which is changed. */
+struct names {
+	char *text;
+	const char *list[NAMES_MAX];
+	size_t count;
+};
+
+/* The names under which the loader finds the compilers, and what the files of each are called. */
+static const struct {
+	const char *compiler, *part, *sonames[4];
+} known[] = {
+    {"nvrtc", "nvrtc", {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so.11.0"}},
+    {"nvjitlink", "nvJitLink", {"libnvJitLink.so.13", "libnvJitLink.so.12"}},
+    {"nvvm", "nvvm", {"libnvvm.so.4", "libnvvm.so.3"}},
+};
+
+#define KNOWN (sizeof(known) / sizeof(known[0]))
+
+static bool split(const char *text, struct names *ret_names)
+{
+	char *rest = NULL;
+
+	*ret_names = (struct names){.text = strdup(text)};
+	for (char *word = ret_names->text ? strtok_r(ret_names->text, ",", &rest) : NULL; word;
+	     word = strtok_r(NULL, ",", &rest)) {
+		if (ret_names->count == NAMES_MAX) {
+			return false;
+		}
+		ret_names->list[ret_names->count++] = word;
+	}
+	return ret_names->count > 0;
+}
+
+/* Returns true for "sm_90", "sm_100a" and the like. */
+static bool is_arch(const char *text)
+{
+	size_t digits = strncmp(text, "sm_", 3) == 0 ? strspn(text + 3, "0123456789") : 0;
+	const char *suffix = text + 3 + digits;
+
+	return digits > 0 && digits < 6 && (suffix[0] == '\0' || (strchr("af", suffix[0]) && suffix[1] == '\0'));
+}
+
+/* Returns the compiler that a file is one of, by its name; NULL: of none. */
+static const char *compiler_of(const char *path)
+{
+	const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+
+	for (size_t i = 0; i < KNOWN; i++) {
+		if (strstr(name, known[i].part)) {
+			return known[i].compiler;
+		}
+	}
+	return NULL;
+}
+
+/* Asks the loader in a process of its own, so that this one loads no compiler. */
+static bool loads(const char *soname)
+{
+	pid_t child = fork();
+	int status = 1;
+
+	if (child == 0) {
+		_exit(dlopen(soname, RTLD_LAZY | RTLD_LOCAL) ? 0 : 1);
+	}
+	while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
+	return child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+static void find_compilers(const struct warm_requests *requests, struct names *ret_names)
+{
+	*ret_names = (struct names){NULL};
+	for (size_t i = 0; i < KNOWN; i++) {
+		bool is_wanted = false;
+
+		for (size_t k = 0; k < requests->count; k++) {
+			is_wanted |= strcmp(requests->list[k].compiler, known[i].compiler) == 0;
+		}
+		for (size_t k = 0; is_wanted && k < 4 && known[i].sonames[k]; k++) {
+			if (loads(known[i].sonames[k])) {
+				ret_names->list[ret_names->count++] = known[i].sonames[k];
+			}
+		}
+	}
+}
+
+static int refuse(const char *option, const char *value, const char *wanted)
+{
+	console_error("warm: --%s: bad value '%s': it takes %s", option, value, wanted);
+	return verb_usage(&verb_warm);
+}
+
+/* Reads --arch and --compiler. Compilers are found by absolute paths, because workers change the directory. */
+static int read_names(struct names *archs, struct names *compilers)
+{
+	if (asked.arch && !split(asked.arch, archs)) {
+		return refuse("arch", asked.arch, "a list such as sm_90,sm_100");
+	}
+	for (size_t i = 0; i < archs->count; i++) {
+		if (!is_arch(archs->list[i])) {
+			return refuse("arch", archs->list[i], "a list such as sm_90,sm_100");
+		}
+	}
+	if (asked.compiler && !split(asked.compiler, compilers)) {
+		return refuse("compiler", asked.compiler, "files of compilers, separated by commas");
+	}
+	for (size_t i = 0; i < compilers->count; i++) {
+		const char *path = compilers->list[i];
+
+		if (!compiler_of(path)) {
+			return refuse("compiler", path, "a libnvrtc, libnvJitLink or libnvvm");
+		}
+		if (strchr(path, '/') && !(compilers->list[i] = realpath(path, NULL))) {
+			console_error("%s: %s", path, strerror(errno));
+			return EXIT_TROUBLE;
+		}
+	}
+	return EXIT_DONE;
+}
+
+static bool is_among(const struct warm_request *request, char *const *keys)
+{
+	char text[KEY_TEXT_BYTES];
+
+	key_spell(request->key, text);
+	for (char *const *key = keys; *key; key++) {
+		if (strncmp(text, *key, strlen(*key)) == 0) {
+			return true;
+		}
+	}
+	return keys[0] == NULL;
+}
+
+/* Removes the requests that were not asked for. */
+static void choose(struct warm_requests *requests, int64_t within_ns, int64_t least_ns, char *const *keys)
+{
+	struct timespec clock = {0};
+	size_t kept = 0;
+	int64_t now;
+
+	(void)clock_gettime(CLOCK_REALTIME, &clock);
+	now = (int64_t)clock.tv_sec * 1000000000 + clock.tv_nsec;
+	for (size_t i = 0; i < requests->count; i++) {
+		const struct warm_request *request = &requests->list[i];
+
+		if ((within_ns > now || request->used >= now - within_ns) && request->cost_ns >= (uint64_t)least_ns &&
+		    is_among(request, keys)) {
+			requests->list[kept++] = *request;
+		}
+	}
+	requests->count = kept;
+}
+
+/* Makes a job for each request, compiler of its kind, and architecture. */
+static bool make_jobs(const struct warm_requests *requests, const struct names *compilers, const struct names *archs,
+                      struct jobs *jobs)
+{
+	size_t each = archs->count ? archs->count : 1;
+
+	jobs->list = calloc(requests->count * compilers->count * each + 1, sizeof(*jobs->list));
+	for (size_t i = 0; jobs->list && i < requests->count; i++) {
+		for (size_t k = 0; k < compilers->count; k++) {
+			const char *kind = compiler_of(compilers->list[k]);
+
+			for (size_t arch = 0; kind && strcmp(kind, requests->list[i].compiler) == 0 && arch < each;
+			     arch++) {
+				jobs->list[jobs->count++] = (struct job){.request = &requests->list[i],
+				                                         .compiler = compilers->list[k],
+				                                         .arch = archs->count ? archs->list[arch] : ""};
+			}
+		}
+	}
+	return jobs->list != NULL;
+}
+
+static void print_json(const struct jobs *jobs, const size_t counts[4], unsigned damaged)
+{
+	static const char *const outcomes[] = {"waits", "stored", "there", "failed"};
+	struct json json = json_growing(JSON_BYTES_KEPT, 2);
+	char key[KEY_TEXT_BYTES];
+
+	json_begin_object(&json, NULL);
+	json_number(&json, "stored", counts[JOB_STORED]);
+	json_number(&json, "there", counts[JOB_THERE]);
+	json_number(&json, jobs->mode == REPLAY_CHECK ? "missing" : "failed", counts[JOB_FAILED]);
+	json_number(&json, "waiting", counts[JOB_WAITS]);
+	json_number(&json, "damaged", damaged);
+	json_begin_array(&json, "requests");
+	for (size_t i = 0; i < jobs->count; i++) {
+		const struct job *job = &jobs->list[i];
+
+		json_begin_object(&json, NULL);
+		key_spell(job->request->key, key);
+		json_string(&json, "request", key);
+		json_string(&json, "compiler", job->compiler);
+		json_string(&json, "arch", job->arch[0] ? job->arch : NULL);
+		json_string(&json, "outcome",
+		            jobs->mode == REPLAY_CHECK && job->outcome == JOB_FAILED ? "missing"
+		                                                                     : outcomes[job->outcome]);
+		json_string(&json, "key", job->key[0] ? job->key : NULL);
+		json_string(&json, "why", job->outcome == JOB_FAILED ? job->why : NULL);
+		json_end(&json);
+		console_json(&json);
+	}
+	json_end(&json);
+	json_end(&json);
+	console_json_end(&json);
+}
+
+static void print_job(const struct job *job, const char *words)
+{
+	char key[KEY_TEXT_BYTES];
+
+	key_spell(job->request->key, key);
+	console_line("%.*s  %s %s%s%s%s%s", KEY_SHORT, key, job->compiler, job->arch, job->arch[0] ? " " : "", "of ",
+	             job->request->release, words);
+}
+
+static int report(const struct jobs *jobs, unsigned damaged, int64_t took_ns)
+{
+	size_t counts[4] = {0};
+	char key[KEY_TEXT_BYTES], text[CONSOLE_NUMBER_BYTES];
+
+	for (size_t i = 0; i < jobs->count; i++) {
+		counts[jobs->list[i].outcome]++;
+	}
+	for (size_t i = 0; i < jobs->count && !asked.json; i++) {
+		const struct job *job = &jobs->list[i];
+
+		key_spell(job->request->key, key);
+		if (job->outcome == JOB_FAILED) {
+			console_error("%.*s: %s%s%s: %s", KEY_SHORT, key, job->compiler, job->arch[0] ? ", " : "",
+			              job->arch, job->why);
+		}
+	}
+	if (asked.json) {
+		print_json(jobs, counts, damaged);
+	} else if (jobs->mode == REPLAY_CHECK) {
+		printf("%zu of %zu would hit\n", counts[JOB_THERE], jobs->count);
+	} else {
+		printf("Stored %zu, %zu were there, %zu failed, in %s\n", counts[JOB_STORED], counts[JOB_THERE],
+		       counts[JOB_FAILED], console_time((uint64_t)took_ns, text));
+	}
+	if (damaged > 0) {
+		console_error("%u %s damaged or not trusted", damaged, damaged == 1 ? "request is" : "requests are");
+	}
+	if (counts[JOB_WAITS] > 0) {
+		console_error("interrupted; %zu %s left", counts[JOB_WAITS], counts[JOB_WAITS] == 1 ? "is" : "are");
+	}
+	return counts[JOB_FAILED] + counts[JOB_WAITS] + damaged > 0 ? EXIT_TROUBLE : EXIT_DONE;
+}
+
+static unsigned processors(void)
+{
+	cpu_set_t set;
+
+	return sched_getaffinity(0, sizeof(set), &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
+}
+
+/* Reads the options, and says in `jobs` how the work is to be done. */
+static int read_options(struct jobs *jobs, int64_t *ret_within_ns, int64_t *ret_least_ns)
+{
+	int64_t parallel;
+
+	jobs->mode = asked.check ? REPLAY_CHECK : REPLAY_COMPILE;
+	jobs->parallel = processors() < JOBS_MAX ? processors() : JOBS_MAX;
+	if (asked.used_since && !age_parse(asked.used_since, ret_within_ns)) {
+		return refuse("used-since", asked.used_since, AGE_WANTED);
+	}
+	if (asked.min_cost && !age_parse(asked.min_cost, ret_least_ns)) {
+		return refuse("min-cost", asked.min_cost, "seconds, such as 0.3s");
+	}
+	if (asked.jobs) {
+		parallel = strspn(asked.jobs, "0123456789") == strlen(asked.jobs) ? atol(asked.jobs) : 0;
+		if (parallel < 1 || parallel > JOBS_MAX) {
+			return refuse("jobs", asked.jobs, "1 to 256");
+		}
+		jobs->parallel = (unsigned)parallel;
+	}
+	return EXIT_DONE;
+}
+
+static int warm_requests(struct jobs *jobs, struct warm_requests *requests, struct names *compilers,
+                         const struct names *archs)
+{
+	int64_t began_ns = progress_clock();
+	int error;
+
+	if (!asked.compiler) {
+		find_compilers(requests, compilers);
+	}
+	if (requests->count > 0 && compilers->count == 0) {
+		console_error("the loader finds no compiler; --compiler can name one");
+		return EXIT_TROUBLE;
+	}
+	if (!make_jobs(requests, compilers, archs, jobs)) {
+		console_error("%s", strerror(ENOMEM));
+		return EXIT_TROUBLE;
+	}
+	for (size_t i = 0; asked.dry_run && i < jobs->count; i++) {
+		print_job(&jobs->list[i], "");
+	}
+	if (asked.dry_run) {
+		return EXIT_DONE;
+	}
+	if (!library_preload()) {
+		return EXIT_TROUBLE;
+	}
+	interrupt_hold();
+	error = jobs_run(jobs);
+	if (error != 0) {
+		console_error("cannot start a worker: %s", strerror(-error));
+	}
+	return report(jobs, requests->damaged, progress_clock() - began_ns);
+}
+
+static int run_warm(struct settings *settings, char **operands)
+{
+	struct jobs jobs = {.settings = settings, .directory = {settings->directory, settings->shared}};
+	struct names archs = {NULL}, compilers = {NULL};
+	struct warm_requests requests = {NULL};
+	int64_t within_ns = INT64_MAX, least_ns = 0;
+	int status = read_options(&jobs, &within_ns, &least_ns), error;
+
+	for (char **key = operands; *key && status == EXIT_DONE; key++) {
+		if ((*key)[strspn(*key, "0123456789abcdef")] != '\0') {
+			console_error("warm: '%s' is not the beginning of a key", *key);
+			status = verb_usage(&verb_warm);
+		}
+	}
+	status = status == EXIT_DONE ? read_names(&archs, &compilers) : status;
+	if (status != EXIT_DONE) {
+		return status;
+	}
+	if (settings->read_only && !asked.check) {
+		return console_refuse(settings, -EROFS);
+	}
+	error = requests_take(&jobs.directory, asked.arch ? REQUESTS_ARCHS_ALIKE : REQUESTS_ARCHS_DIFFER, &requests);
+	if (error != 0) {
+		status = console_refuse(settings, error);
+	} else {
+		choose(&requests, within_ns, least_ns, operands);
+		requests_unify(&requests);
+		status = warm_requests(&jobs, &requests, &compilers, &archs);
+	}
+	free(jobs.list);
+	requests_free(&requests);
+	free(archs.text);
+	free(compilers.text);
+	return status;
+}
+
+const struct verb verb_warm = {
+    .name = "warm",
+    .arguments = "[options] [KEY...]",
+    .summary = "compile recorded requests again, for other compilers or architectures",
+    .more =
+        "NVRTCCACHE_RECORD=1 records requests. Each is sent to the compilers through the library, so that programs\n"
+        "find the results under their keys.",
+    .exits = "0; 1: a request failed, or with --check would miss.",
+    .example = "nvrtccache warm --arch sm_90,sm_100",
+    .options =
+        (const struct verb_option[]){
+            {"arch", 'a', "LIST", "replace the architecture by each of these, such as sm_90,sm_100", NULL, &asked.arch},
+            {"compiler", 'c', "FILES", "these compilers; default: those that the loader finds", NULL, &asked.compiler},
+            {"jobs", 0, "N", "compilations at a time; default: one per processor", NULL, &asked.jobs},
+            {"used-since", 'u', "AGE", "only requests used within the last AGE, such as 12h or 2w", NULL,
+             &asked.used_since},
+            {"min-cost", 'm', "TIME", "only requests that took TIME to compile, such as 0.3s", NULL, &asked.min_cost},
+            {"check", 0, NULL, "compile nothing, and say which requests would miss", &asked.check, NULL},
+            {"dry-run", 'n', NULL, "list what would be compiled", &asked.dry_run, NULL},
+            {"json", 'j', NULL, "print JSON", &asked.json, NULL},
+            {NULL, 0, NULL, NULL, NULL, NULL}},
+    .needs = VERB_DIRECTORY,
+    .operand = "KEY",
+    .most = INT_MAX,
+    .run = run_warm,
+};

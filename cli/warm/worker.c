@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The functions of the compilers are declared here as their headers do; the command is not linked with any compiler.
+ * Each function must be one of the library's: otherwise the compiler is not intercepted, and nothing judges the
+ * options.
+ */
+#include "cli/warm/worker.h"
+
+#include "cache/replay.h"
+#include "keygen/about.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <locale.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PASTE(a)  #a
+#define STRING(a) PASTE(a)
+
+#define NVVM_COMPILE 2 /* the number of that call (interpose/nvvm/functions.h) */
+
+typedef void anyhow(void);
+
+/* A function of the compiler with these parameters; all of them return a code. */
+#define CALL(worker, name, ...) ((int (*)(__VA_ARGS__))function(worker, name))
+
+struct worker {
+	void *compiler; /* of dlopen() */
+	const char *arch;
+	struct replay_order *order;
+	struct recording recording;
+	/* the arguments that were read so far; there is room for all fields */
+	const char **options, **names, **texts;
+	size_t option_count, header_count;
+	struct about_arch seen;
+};
+
+__attribute__((format(printf, 1, 2), noreturn)) static void fail(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	putchar('!');
+	vprintf(format, arguments);
+	va_end(arguments);
+	putchar('\n');
+	fflush(stdout);
+	_exit(WORKER_FAILED);
+}
+
+int worker_read(int file, void **ret_bytes, size_t *ret_size)
+{
+	struct stat found;
+	size_t size = 0;
+	ssize_t got = 1;
+	char *bytes;
+
+	if (fstat(file, &found) < 0) {
+		return -errno;
+	}
+	if (!S_ISREG(found.st_mode) || found.st_size <= 0 || (uint64_t)found.st_size > RECORDING_MAX) {
+		return -EBADMSG;
+	}
+	bytes = malloc((size_t)found.st_size);
+	while (bytes && size < (size_t)found.st_size && got > 0) {
+		got = pread(file, bytes + size, (size_t)found.st_size - size, (off_t)size);
+		size += got > 0 ? (size_t)got : 0;
+	}
+	if (!bytes || size < (size_t)found.st_size) {
+		free(bytes);
+		return bytes ? -EBADMSG : -ENOMEM;
+	}
+	*ret_bytes = bytes;
+	*ret_size = size;
+	return 0;
+}
+
+/* Whether a request may set a variable. The others are on the compilers' lists, but may name a file to write. */
+enum standing { STANDING_UNKNOWN, STANDING_MAY_BE_SET, STANDING_MAY_BE_UNSET };
+
+static enum standing standing_of(const char *name)
+{
+	static const char *const settable[] = {"TZ",
+	                                       "PWD",
+	                                       "NVRTCCACHE_NAMESPACE",
+	                                       "NVRTCCACHE_SLOPPINESS",
+	                                       "NV_NVVM_VERSION",
+	                                       "LIBNVVM_NVVM_VERSION",
+	                                       "NVVM_IR_VER_CHK",
+	                                       "LLVM_OVERRIDE_PRODUCER",
+	                                       "NVRTC_DISABLE_CONCURRENT_NVVM",
+	                                       "LIBNVVM_DISABLE_CONCURRENT_API",
+	                                       "NVRTC_DISABLE_PCH",
+	                                       "NVRTC_INTERNAL_GLOBAL_LOCK",
+	                                       "NVRTC_PCH_HEAP_SIZE",
+	                                       "CAN_FINALIZE_DEBUG",
+	                                       "FINALIZER_USE_LEGACY_ELF_BUILDER"};
+	static const char *const others[] = {
+	    "AS_SECURE_LOG_FILE", "LLVM_IGNORED_ENV_VAR",     "OPENSSL_ia32cap", "bar",
+	    "DUMP_KNOBS_TO_FILE", "NVJITLINK_TRACE_MESSAGES", "EDG_BASE",        "EDG_MODULES_PATH"};
+
+	for (size_t i = 0; i < sizeof(settable) / sizeof(settable[0]); i++) {
+		if (strcmp(name, settable[i]) == 0) {
+			return STANDING_MAY_BE_SET;
+		}
+	}
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		if (strcmp(name, others[i]) == 0) {
+			return STANDING_MAY_BE_UNSET;
+		}
+	}
+	return STANDING_UNKNOWN;
+}
+
+/* A variable without a value is unset; if one follows, it is set afterwards. */
+static const char *set_variables(const struct recording *recording)
+{
+	static char text[300];
+	struct cursor cursor = recording->variables;
+	const char *name = "";
+	struct span field;
+	uint8_t tag;
+
+	while (cursor.at && cursor_next(&cursor, &tag, &field)) {
+		if (tag == RECORDING_VARIABLE) {
+			name = field.bytes;
+			if (standing_of(name) != STANDING_UNKNOWN) {
+				(void)unsetenv(name);
+			}
+		} else if (standing_of(name) != STANDING_MAY_BE_SET) {
+			(void)snprintf(text, sizeof(text), "the variable %s was set", name);
+			return text;
+		} else if (setenv(name, field.bytes, 1) != 0) {
+			return strerror(errno);
+		}
+	}
+	return NULL;
+}
+
+const char *worker_surroundings(const struct recording *recording)
+{
+	static char text[300];
+	const char *why = set_variables(recording);
+
+	if (why || (recording->directory && chdir(recording->directory) == 0)) {
+		return why;
+	}
+	if (recording->bound) {
+		(void)snprintf(text, sizeof(text), "the directory %s cannot be entered: %s",
+		               recording->directory ? recording->directory : "?", strerror(errno));
+		return text;
+	}
+	return chdir("/") == 0 ? NULL : strerror(errno);
+}
+
+char *worker_replace_arch(const char *option, const char *text, size_t size, const char *arch)
+{
+	const char *under = memchr(text, '_', size), *end = text + size, *digits = strchr(arch, '_');
+	size_t suffix = 0;
+	char *copy = NULL;
+
+	if (!under || !digits) {
+		return strdup(option);
+	}
+	digits++;
+	/* the recorded suffix stays unless `arch` has one */
+	while (digits[strspn(digits, "0123456789")] == '\0' && suffix < (size_t)(end - under - 1) &&
+	       (end[-1 - (ptrdiff_t)suffix] < '0' || end[-1 - (ptrdiff_t)suffix] > '9')) {
+		suffix++;
+	}
+	return asprintf(&copy, "%.*s%s%.*s%s", (int)(under + 1 - option), option, digits, (int)suffix, end - suffix,
+	                end) < 0
+	           ? NULL
+	           : copy;
+}
+
+/* Adds an option, with the architecture that was asked for. */
+static void add_option(struct worker *worker, const char *option)
+{
+	const char *before = worker->seen.text;
+
+	about_see_arch(&worker->seen, option, strlen(option));
+	if (worker->arch[0] != '\0' && worker->seen.text && worker->seen.text != before) {
+		option = worker_replace_arch(option, worker->seen.text, worker->seen.size, worker->arch);
+		if (!option) {
+			fail("%s", strerror(ENOMEM));
+		}
+	}
+	worker->options[worker->option_count++] = option;
+}
+
+/* Returns a function of the compiler as the library gives it to programs. */
+static anyhow *function(const struct worker *worker, const char *name)
+{
+	void *found = dlsym(worker->compiler, name);
+	Dl_info ours, its;
+
+	if (!found) {
+		fail("the compiler has no function %s", name);
+	}
+	if (dladdr(worker->order, &ours) == 0 || dladdr(found, &its) == 0 || ours.dli_fbase != its.dli_fbase) {
+		fail("the library does not intercept %s", name);
+	}
+	return (anyhow *)(uintptr_t)found;
+}
+
+/* Prints the first line of a log, for a call that failed. */
+static void print_log(const struct worker *worker, void *handle, const char *size_name, const char *name)
+{
+	size_t size = 0;
+	char *log;
+
+	if (CALL(worker, size_name, void *, size_t *)(handle, &size) != 0 || size < 2 || !(log = calloc(1, size + 1))) {
+		return;
+	}
+	if (CALL(worker, name, void *, char *)(handle, log) == 0) {
+		printf("!%.*s\n", (int)strcspn(log, "\n"), log);
+	}
+	free(log);
+}
+
+static int run_nvrtc(struct worker *worker)
+{
+	struct cursor cursor = worker->recording.calls;
+	const char *source = NULL, *name = NULL;
+	void *program = NULL;
+	struct span field;
+	int result = 0;
+	uint8_t tag;
+
+	while (cursor_next(&cursor, &tag, &field)) {
+		if (tag >= RECORDING_EXPRESSION && !program &&
+		    CALL(worker, "nvrtcCreateProgram", void **, const char *, const char *, int, const char **,
+		         const char **)(&program, source, name, (int)worker->header_count, worker->texts,
+		                        worker->names) != 0) {
+			fail("the compiler did not create the program");
+		}
+		switch (tag) {
+		case RECORDING_SOURCE:
+			source = field.bytes;
+			break;
+		case RECORDING_NAME:
+			name = field.bytes;
+			break;
+		case RECORDING_HEADER_NAME:
+			worker->texts[worker->header_count] = "";
+			worker->names[worker->header_count++] = field.bytes;
+			break;
+		case RECORDING_HEADER_TEXT:
+			worker->texts[worker->header_count ? worker->header_count - 1 : 0] = field.bytes;
+			break;
+		case RECORDING_EXPRESSION:
+			(void)CALL(worker, "nvrtcAddNameExpression", void *, const char *)(program, field.bytes);
+			break;
+		case RECORDING_OPTION:
+			add_option(worker, field.bytes);
+			break;
+		case RECORDING_CALL:
+			result = CALL(worker, "nvrtcCompileProgram", void *, int,
+			              const char **)(program, (int)worker->option_count, worker->options);
+			worker->option_count = 0;
+			break;
+		default:
+			fail("the request is damaged");
+		}
+	}
+	if (result != 0) {
+		print_log(worker, program, "nvrtcGetProgramLogSize", "nvrtcGetProgramLog");
+	}
+	return result;
+}
+
+/* Returns a copy of an input with a NUL behind it, as texts have it. */
+static void *copy_input(const struct span *field)
+{
+	char *copy = malloc(field->size + 1);
+
+	if (!copy) {
+		fail("%s", strerror(ENOMEM));
+	}
+	memcpy(copy, field->bytes, field->size);
+	copy[field->size] = '\0';
+	return copy;
+}
+
+static int run_nvjitlink(struct worker *worker)
+{
+	struct cursor cursor = worker->recording.calls;
+	struct span field, input = {0};
+	const char *name = NULL;
+	void *link = NULL;
+	int result = 0;
+	uint8_t tag;
+
+	while (cursor_next(&cursor, &tag, &field)) {
+		if (tag == RECORDING_OPTION) {
+			add_option(worker, field.bytes);
+			continue;
+		}
+		if (!link && CALL(worker, "nvJitLinkCreate", void **, uint32_t,
+		                  const char **)(&link, (uint32_t)worker->option_count, worker->options) != 0) {
+			fail("the compiler refused the options");
+		}
+		if (tag == RECORDING_NAME) {
+			name = field.bytes;
+		} else if (tag == RECORDING_BYTES) {
+			input = field;
+		} else if (tag == RECORDING_TYPE) {
+			(void)CALL(worker, "nvJitLinkAddData", void *, int, const void *, size_t, const char *)(
+			    link, (int)recording_number(&field), copy_input(&input), input.size, name);
+			name = NULL;
+		} else {
+			result = CALL(worker, "nvJitLinkComplete", void *)(link);
+		}
+	}
+	if (result != 0) {
+		print_log(worker, link, "nvJitLinkGetErrorLogSize", "nvJitLinkGetErrorLog");
+	}
+	return result;
+}
+
+static int run_nvvm(struct worker *worker)
+{
+	struct cursor cursor = worker->recording.calls;
+	struct span field, input = {0};
+	const char *name = NULL;
+	void *program = NULL;
+	int result = 0;
+	uint8_t tag;
+
+	if (CALL(worker, "nvvmCreateProgram", void **)(&program) != 0) {
+		fail("the compiler did not create the program");
+	}
+	while (cursor_next(&cursor, &tag, &field)) {
+		if (tag == RECORDING_OPTION) {
+			add_option(worker, field.bytes);
+		} else if (tag == RECORDING_NAME) {
+			name = field.bytes;
+		} else if (tag == RECORDING_BYTES) {
+			input = field;
+		} else if (tag == RECORDING_TYPE) {
+			(void)CALL(
+			    worker, recording_number(&field) ? "nvvmLazyAddModuleToProgram" : "nvvmAddModuleToProgram",
+			    void *, const void *, size_t, const char *)(program, copy_input(&input), input.size, name);
+			name = NULL;
+		} else {
+			result =
+			    CALL(worker,
+			         recording_number(&field) == NVVM_COMPILE ? "nvvmCompileProgram" : "nvvmVerifyProgram",
+			         void *, int, const char **)(program, (int)worker->option_count, worker->options);
+		}
+	}
+	if (result != 0) {
+		print_log(worker, program, "nvvmGetProgramLogSize", "nvvmGetProgramLog");
+	}
+	return result;
+}
+
+static const struct {
+	const char *name;
+	int (*run)(struct worker *);
+} compilers[] = {{"nvrtc", run_nvrtc}, {"nvjitlink", run_nvjitlink}, {"nvvm", run_nvvm}};
+
+static void read_request(struct worker *worker)
+{
+	void *bytes = NULL;
+	size_t size = 0;
+
+	if (worker_read(STDIN_FILENO, &bytes, &size) != 0 || recording_open(bytes, size, &worker->recording) != 0) {
+		fail("the request is damaged");
+	}
+	worker->options = calloc(worker->recording.call_fields + 1, sizeof(char *));
+	worker->names = calloc(worker->recording.call_fields + 1, sizeof(char *));
+	worker->texts = calloc(worker->recording.call_fields + 1, sizeof(char *));
+	if (!worker->options || !worker->names || !worker->texts) {
+		fail("%s", strerror(ENOMEM));
+	}
+}
+
+int worker_main(int count, char **words)
+{
+	struct worker worker = {.arch = count > 2 ? words[2] : ""};
+	int result = WORKER_FAILED;
+
+	if (count != 4) {
+		fail("a worker is started by 'nvrtccache warm' only");
+	}
+	worker.order = dlsym(RTLD_DEFAULT, STRING(REPLAY_SYMBOL));
+	if (!worker.order) {
+		fail("the library is not preloaded");
+	}
+	read_request(&worker);
+	worker.order->mode = words[3][0] == '1' ? REPLAY_COMPILE : REPLAY_CHECK;
+	worker.order->floating_point = worker.recording.floating_point;
+	if (worker.recording.locale && !setlocale(LC_NUMERIC, worker.recording.locale)) {
+		fail("the locale %s is missing", worker.recording.locale);
+	}
+	worker.compiler = dlopen(words[1], RTLD_NOW | RTLD_LOCAL);
+	if (!worker.compiler) {
+		fail("%s", dlerror());
+	}
+	for (size_t i = 0; i < sizeof(compilers) / sizeof(compilers[0]); i++) {
+		if (strcmp(compilers[i].name, worker.recording.compiler) == 0) {
+			result = compilers[i].run(&worker);
+		}
+	}
+	printf("=%d %s %s\n", worker.order->outcome, worker.order->key[0] ? worker.order->key : "-", worker.order->why);
+	fflush(stdout);
+	exit(result);
+}

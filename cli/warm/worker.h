@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * worker: a process that makes the calls of one recorded request (keygen/recording.h)
+ *
+ * Purpose: the calls go through the preloaded library to a compiler, as those of a program would, so that the result is
+ * stored under the key for which programs look. A worker makes one request, because an option may affect later
+ * compilations of a process, and because some variables are read when a compiler is loaded.
+ *
+ * A request is data of unknown origin. The worker gets no variable from it that can name a file to write or to execute
+ * (worker_surroundings()), and the library performs only calls whose options are known to write no file
+ * (cache/replay.h).
+ *
+ * Calling sequence: in the child of a fork, worker_surroundings() and then execv() of this command with the name
+ * WORKER_NAME and the arguments of worker_main(): the compiler's file, the architecture or "", the mode's number.
+ * Standard input is the request. On standard output, a line that begins with '!' says what failed, and the last line is
+ * "=OUTCOME KEY WHY" (cache/replay.h) of the last call. Exit status: that of the last call (0: success), or
+ * WORKER_FAILED. Threads: one.
+ */
+#ifndef CLI_WARM_WORKER_H
+#define CLI_WARM_WORKER_H
+
+#include "keygen/recording.h"
+
+#define WORKER_NAME   "nvrtccache-worker"
+#define WORKER_FAILED 100
+
+/* Reads a whole file of at most RECORDING_MAX bytes. The caller frees the bytes. Negative errno. */
+int worker_read(int file, void **ret_bytes, size_t *ret_size);
+/*
+ * Sets the variables of the request in this process, and its directory. Returns NULL, or what prevents that, in static
+ * memory.
+ */
+const char *worker_surroundings(const struct recording *recording);
+int worker_main(int count, char **words);
+
+/*
+ * Returns a copy of an option in which `arch` ("sm_100") replaces the architecture that is text[0, size) of the option.
+ * The form stays: compute_90a becomes compute_100a. The caller frees it. NULL: no memory.
+ */
+char *worker_replace_arch(const char *option, const char *text, size_t size, const char *arch);
+
+#endif

@@ -1,0 +1,151 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Requests that are recorded beside entries (NVRTCCACHE_RECORD), and `nvrtccache warm`, which makes them again for another
+# compiler or architecture: programs must then hit, with the bytes of a run without the cache.
+# shellcheck disable=SC2317 # functions are called by check
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source-path=SCRIPTDIR source=command.sh
+. "$(dirname "$0")/command.sh"
+runs_here python3 || skip_all "no python3"
+host=$PWD/tests/hosts/recorded.py
+[ -e "$host" ] || host=$(cd "$(dirname "$0")/../hosts" && pwd)/recorded.py
+n12=$FAKE/12/libnvrtc.so.12 n13=$FAKE/13/libnvrtc.so.13
+unset LD_LIBRARY_PATH
+mkdir "$tmp/work" && cd "$tmp/work" || exit 1
+
+runs() { # OUT LIBRARY ARCH WORD...
+	local out=$1
+	shift
+	preloaded python3 "$host" compile "$@" >"$out"
+}
+requests() { find "$NVRTCCACHE_DIR" -name '*.request' | wc -l; }
+modes() { find "$NVRTCCACHE_DIR" -name '*.request' -printf '%m %f\n'; }
+only_hits() { # LIBRARY ARCH WORD...: as without the cache, and nothing is compiled
+	local misses
+	misses=$(stat_of misses)
+	runs "$tmp/warm" "$@" && python3 "$host" compile "$@" >"$tmp/bare" && diff "$tmp/bare" "$tmp/warm" &&
+		[ "$(stat_of misses)" = "$misses" ]
+}
+
+runs "$tmp/out" "$n12" sm_90 one
+check "Without NVRTCCACHE_RECORD no request is written." test "$(requests)" = 0
+export NVRTCCACHE_RECORD=1
+runs "$tmp/out" "$n12" compute_90a one two
+check "A miss and a hit write the request beside the entry, once and for its owner." \
+	test "$(modes | cut -d ' ' -f 1 | xargs)" = "600 600"
+check "A request has the name of its entry." test "$(find "$NVRTCCACHE_DIR" -name '*.request' | sed 's/.request$//' |
+	xargs -n 1 ls | wc -l)" = 2
+before_all=$(find "$NVRTCCACHE_DIR" -name '*.request' -printf '%i %p\n' | sort)
+runs "$tmp/out" "$n12" compute_90a one two
+check "A later hit leaves it alone." \
+	test "$(find "$NVRTCCACHE_DIR" -name '*.request' -printf '%i %p\n' | sort)" = "$before_all"
+runs "$tmp/out" "$n12" sm_90 one
+check "A hit records an entry that was stored without its request." test "$(requests)" = 3
+key=$("$COMMAND" ls --json | python3 -c 'import json, sys; print(json.load(sys.stdin)[0]["key"])')
+check "show says that the request is there." eval 'gives 0 show "$key" && out_has "^request +recorded"'
+unset NVRTCCACHE_RECORD
+
+check "--dry-run lists what would be compiled, and compiles nothing." \
+	eval 'gives 0 warm --dry-run -c "$n13" && [ "$(wc -l <"$tmp/out")" = 3 ] && [ "$(entries)" = 3 ]'
+check "--check says which requests would miss, and compiles nothing." \
+	eval 'gives 1 warm --check -c "$n13" && out_has "^0 of 3 would hit" && err_has "no entry$" && [ "$(entries)" = 3 ]'
+check "warm makes the requests for another compiler." eval 'gives 0 warm -c "$n13" --jobs 2 && out_has "^Stored 3, "'
+check "A program that moves to that compiler only hits, with its bytes." only_hits "$n13" compute_90a one two
+check "What was warmed is known to be there." eval 'gives 0 warm --check -c "$n13" && out_has "^3 of 3 would hit"'
+check "--arch keeps the form of the architecture." \
+	eval 'gives 0 warm -a sm_100,sm_120 -c "$n13" && out_has "^Stored 6, 0 were there, 0 failed"'
+check "A program for another architecture only hits." \
+	eval 'only_hits "$n13" compute_100a one two && only_hits "$n13" sm_120 one'
+check "Requests that warm has recorded are sent once." \
+	eval 'gives 0 warm -a sm_100 -c "$n13" && out_has "^Stored 0, 3 were there"'
+check "--json names every request, and a key chooses." \
+	eval 'gives 0 warm --json --check -c "$n12" "$key" && is "len(told[\"requests\"])" 1 && is "told[\"there\"]" 1'
+
+# What the key has of the process
+fresh_cache
+mkdir here && echo '// a header' >here/disk.h
+export NVRTCCACHE_RECORD=1
+(cd here && TZ=UTC+3 NVRTCCACHE_NAMESPACE=n runs "$tmp/out" "$n12" sm_90 placed -- -lineinfo --pre-include=disk.h)
+unset NVRTCCACHE_RECORD
+gives 0 warm -c "$n13" >"$tmp/said"
+check "Directory, environment and namespace are those of the recorded process." \
+	eval '(cd here && TZ=UTC+3 NVRTCCACHE_NAMESPACE=n only_hits "$n13" sm_90 placed -- -lineinfo --pre-include=disk.h)'
+mv here gone
+check "A directory that is gone fails that request alone, and is named." \
+	eval 'gives 1 warm -a sm_100 -c "$n13" && err_has "work/here cannot be entered"'
+mv gone here
+
+# libNVVM and nvJitLink: inputs are recorded whole, also those of which the key has a digest only
+works() { # WORD...: how often the library works
+	preloaded "$@" 2>&1 | sed -n 's/^really //p' | xargs
+}
+nvvm=("$BUILD/tests/nvvm/lookup" "$FAKE/nvvm/libnvvm.so.4")
+program=(create 'add==one lib' verify lazy=lib=uno big=b=text compile get destroy)
+linker=("$BUILD/tests/hosts/linker" "lib=$FAKE/link/13.2/libnvJitLink.so.13" names=plain)
+link=(option=-lto create name=a 'lto=one' name=b 'ptx=two' complete get destroy)
+fresh_cache
+export NVRTCCACHE_RECORD=1
+works "${nvvm[@]}" option=-arch=compute_90 "${program[@]}" >"$tmp/out"
+works "${linker[@]}" option=-arch=sm_90 "${link[@]}" >>"$tmp/out"
+unset NVRTCCACHE_RECORD
+check "Requests of libNVVM and nvJitLink are recorded." test "$(requests)" = 3
+gives 0 warm -a sm_100 -c "${nvvm[1]},${linker[1]#lib=}" >>"$tmp/out"
+check "A program of libNVVM for another architecture only hits." \
+	test "$(works "${nvvm[@]}" option=-arch=compute_100 "${program[@]}")" = "0 0"
+check "A link for another architecture only hits." \
+	test "$(works "${linker[@]}" option=-arch=sm_100 "${link[@]}")" = "link 0 0"
+
+# An interruption loses only what runs: a header that never ends, in one request of three
+fresh_cache
+export NVRTCCACHE_RECORD=1
+(cd here && runs "$tmp/out" "$n12" sm_90 slow -- --pre-include=disk.h)
+runs "$tmp/out" "$n12" sm_90 one two
+unset NVRTCCACHE_RECORD
+rm here/disk.h && mkfifo here/disk.h
+"$COMMAND" warm -c "$n13" --jobs 3 >"$tmp/out" 2>&1 &
+warm=$!
+stored() { [ "$(entries)" = 5 ]; }
+ended() { ! pgrep -f "$n13 " >/dev/null; }
+wait_for stored
+kill -9 "$warm"
+wait "$warm" 2>/dev/null
+check "kill -9 loses only what is being compiled." eval 'wait_for ended && only_hits "$n13" sm_90 one two'
+
+# Forged requests
+forge() { # WORD...: the fields after those that all have
+	fresh_cache
+	mkdir -m 700 -p "$NVRTCCACHE_DIR/v1"
+	python3 "$host" forge "$NVRTCCACHE_DIR/v1/ab/$(printf '%062d' 1).request" \
+		compiler=nvrtc release=12.9 cost=1 floating_point=$mode "$@"
+}
+mode=$((0x37f << 32 | 0x1f80)) # x86-64: as at the start of a program
+[ "$(uname -m)" = x86_64 ] || mode=0
+source='source=__global__ void forged() {}'
+refused() { # REASON WORD...
+	local reason=$1
+	shift
+	forge "$@"
+	gives 1 warm -c "$n13" && err_has "$reason" && [ "$(entries)" = 0 ] && [ -z "$(ls "$tmp/trap")" ]
+}
+mkdir "$tmp/trap"
+forge "$source" option=-arch=sm_90 call=0
+check "A request that a program could have made is sent." eval 'gives 0 warm -c "$n13" && [ "$(entries)" = 1 ]'
+for option in --time="$tmp/trap/a" --create-pch="$tmp/trap/a" --pch-dir="$tmp/trap" --fdevice-time-trace="$tmp/trap/a" \
+	--use-bundled-headers="$tmp/trap" --fake-write="$tmp/trap/a" -Xptxas=--output-file="$tmp/trap/a"; do
+	check "${option%%=*} is not sent." refused 'not sent: side_effects' "$source" "option=$option" call=0
+done
+check "No variable that may name a file is set." refused 'variable AS_SECURE_LOG_FILE was set' \
+	variable=AS_SECURE_LOG_FILE value="$tmp/trap/a" "$source" call=0
+check "No variable of the loader is set." refused 'variable LD_PRELOAD was set' \
+	variable=LD_PRELOAD value="$tmp/trap/a.so" "$source" call=0
+damaged() {
+	forge "$@"
+	gives 1 warm -c "$n13" && err_has '1 request is damaged or not trusted' && [ "$(entries)" = 0 ]
+}
+check "A request with another digest is not sent." damaged "$source" call=0 cut=1
+check "A head behind the calls is damage." damaged "$source" cost=1 call=0
+check "A value without a variable is damage." damaged value=x "$source" call=0
+check "A request that others can write is not sent." \
+	eval 'forge "$source" call=0 && chmod 666 "$NVRTCCACHE_DIR"/v1/ab/* && gives 1 warm -c "$n13" && err_has "not trusted"'
+plan
