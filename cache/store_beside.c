@@ -5,6 +5,7 @@
 #include "cache/calls.h"
 #include "cache/temporary.h"
 #include "cache/trust.h"
+#include "cache/upkeep/evict.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -46,6 +47,20 @@ bool store_has_beside(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], c
 	return is_there;
 }
 
+/* The new file counts, so that entries may have to be evicted. */
+static int count_beside(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], size_t size)
+{
+	struct evict stored = {&store->directory, -1, store->max_size, store->clock(), key, size};
+	struct sample_removed removed;
+
+	if (directory_open(&store->directory, DIRECTORY_REACH, &stored.home) == 0) {
+		removed = evict_after_store(&stored);
+		atomic_fetch_add_explicit(&store->evictions, removed.entries, memory_order_relaxed);
+		close(stored.home);
+	}
+	return 0;
+}
+
 int store_put_beside(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], const char *suffix, const void *bytes,
                      size_t size)
 {
@@ -57,7 +72,7 @@ int store_put_beside(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], co
 	if (store->read_only) {
 		return -EROFS;
 	}
-	if (size > store_size_limit(store)) {
+	if (size > entry_size_limit(store->max_size)) {
 		return -EFBIG;
 	}
 	rc = open_beside(store, DIRECTORY_MAKE, key, suffix, &shard, name);
@@ -74,5 +89,5 @@ int store_put_beside(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], co
 		}
 	}
 	close(shard);
-	return rc;
+	return rc < 0 ? rc : count_beside(store, key, size);
 }

@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -138,6 +139,20 @@ static bool is_picked(const struct drawing *drawing, const uint8_t key[ENTRY_KEY
 	return drawing->drawn < drawing->sample->most && number % drawing->step == drawing->pick;
 }
 
+/* Returns whether a request stays. It goes with its entry; one without an entry goes if the cache is full. */
+static bool keep_beside(struct sample *sample, const struct directory_file *file, const struct stat *found)
+{
+	char name[DIRECTORY_NAME_BYTES];
+	struct stat entry;
+
+	directory_entry_name(file->key, name);
+	if (sample->cap == 0 || sums_total(&sample->sums).bytes <= sample->cap ||
+	    fstatat(file->shard, name, &entry, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT) {
+		return true;
+	}
+	return sweep_temporary(sample, file, found);
+}
+
 /* Temporary files are all examined, because one that was left behind may be as large as the largest entry. */
 static int visit_file(void *context, const struct directory_file *file)
 {
@@ -157,7 +172,8 @@ static int visit_file(void *context, const struct directory_file *file)
 		sample->foreign++;
 	} else if (file->kind == DIRECTORY_ENTRY) {
 		return draw_entry(drawing, file, &found);
-	} else if (sweep_temporary(sample, file, &found)) {
+	} else if (file->kind == DIRECTORY_BESIDE ? keep_beside(sample, file, &found)
+	                                          : sweep_temporary(sample, file, &found)) {
 		drawing->temporary_bytes += sample_bytes_of(&found);
 	}
 	return 0;
@@ -229,6 +245,19 @@ void sample_sort(struct sample *sample)
 	}
 }
 
+/* Removes what stands beside an entry that was removed. Returns its bytes. */
+static uint64_t remove_beside(const struct sample *sample, int shard, const char *entry)
+{
+	char name[DIRECTORY_NAME_BYTES + sizeof(DIRECTORY_REQUEST)];
+	struct stat found;
+	bool ours;
+
+	(void)snprintf(name, sizeof(name), "%s" DIRECTORY_REQUEST, entry);
+	return source_look(sample->directory, shard, name, &found, &ours) && ours && unlinkat(shard, name, 0) == 0
+	           ? sample_bytes_of(&found)
+	           : 0;
+}
+
 /* Returns 0 if the file is gone or no longer counts, because it is not ours; or a negative errno value. */
 static int remove_drawn(struct sample *sample, int shard, const struct sample_file *file)
 {
@@ -251,7 +280,7 @@ static int remove_drawn(struct sample *sample, int shard, const struct sample_fi
 		return errno == ENOENT ? 0 : -errno;
 	}
 	sample->removed.entries++;
-	sample->removed.bytes += file->bytes;
+	sample->removed.bytes += file->bytes + remove_beside(sample, shard, name);
 	return 0;
 }
 

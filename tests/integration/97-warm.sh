@@ -62,6 +62,10 @@ check "Requests that warm has recorded are sent once." \
 check "--json names every request, and a key chooses." \
 	eval 'gives 0 warm --json --check -c "$n12" "$key" && is "len(told[\"requests\"])" 1 && is "told[\"there\"]" 1'
 
+check "verify passes requests over, and their bytes count." \
+	eval 'gives 0 verify && gives 0 stats --json && holds "told[\"bytes\"] == $(cat "$NVRTCCACHE_DIR"/v1/??/* | wc -c) or told[\"bytes\"] == $(find "$NVRTCCACHE_DIR"/v1/?? -type f -printf "%b\n" | awk "{ n += \$1 * 512 } END { print n }")"'
+check "A request goes with its entry." eval 'gives 0 prune -o 0s && [ "$(entries) $(requests)" = "0 0" ]'
+
 # What the key has of the process
 fresh_cache
 mkdir here && echo '// a header' >here/disk.h
