@@ -17,7 +17,7 @@
 #include "agent/node/upload.h"
 
 #define SERVER_THREADS     64
-#define SERVER_PATIENCE_US 100000L
+#define SERVER_PATIENCE_US 500000L
 
 struct server {
 	struct service *service;

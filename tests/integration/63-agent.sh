@@ -298,7 +298,7 @@ check "Hundreds of silent connections do not keep other clients out." answers "S
 printf '#!/bin/sh\nulimit -n 24\nexec "%s" "$@"\n' "$AGENT" >"$tmp/few-files" && chmod 755 "$tmp/few-files"
 few_files() {
 	local AGENT=$tmp/few-files
-	stop && start served --key-file "$tmp/keys" && answers "STARTED FOUND" crowd 100 "$key"
+	stop && start served --key-file "$tmp/keys" && answers "STARTED FOUND" crowd 40 "$key"
 }
 check "Nor where the agent may have few files." few_files
 
