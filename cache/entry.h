@@ -34,14 +34,16 @@
 #define ENTRY_FORMAT       1
 #define ENTRY_SECTIONS_MAX 64
 #define ENTRY_BYTES_MAX    (1u << 31)
+#define ENTRY_DEFAULT_CAP  (UINT64_C(5) << 30) /* of the cache */
 
 /*
  * Returns the size of the largest file that is stored, read, imported or fetched: an eighth of the cap, because a
- * larger one would evict most of the cache. Without a cap (0), UINT64_MAX.
+ * larger one would evict most of the cache. Without a cap (0), an eighth of the default one: a forged sparse file would
+ * otherwise take gigabytes of the host's memory.
  */
 static inline uint64_t entry_size_limit(uint64_t max_size)
 {
-	return max_size != 0 ? max_size / 8 : UINT64_MAX;
+	return (max_size != 0 ? max_size : ENTRY_DEFAULT_CAP) / 8;
 }
 
 /* The first bytes of a file of entries, in this and in all later formats. */

@@ -105,6 +105,18 @@ Store_test(store, what_is_too_large_to_be_stored_is_not_read)
 	cr_assert_eq(fixture_get(small, 2), 2);
 }
 
+Store_test(store, without_a_cap_a_sparse_file_of_gigabytes_is_not_read)
+{
+	const struct store_options options = {.directory = fixture.root};
+	struct store *store;
+
+	cr_assert_eq(store_open(&options, &store), 0);
+	cr_assert_eq(fixture_put(store, 1), 0);
+	cr_assert_eq(truncate(fixture.path, (off_t)1 << 30), 0);
+	cr_assert_eq(fixture_get(store, 1), -ENOENT);
+	store_close(store);
+}
+
 Store_test(store, without_a_directory_every_call_fails)
 {
 	struct store_options options = {.max_size = 1 << 20};
