@@ -18,6 +18,7 @@
 #define SHARDS_MAX 16 /* that are not empty, in one round */
 #define TRIES_MAX  16 /* removals that are tried in one round */
 #define ENOUGH     16 /* entries; fewer are too few to choose from */
+#define NAMES_EACH 512
 
 /* What one store does. */
 struct work {
@@ -138,7 +139,14 @@ static void begin_work(const struct evict *evict, struct work *ret_work)
 	};
 	sample_begin(&ret_work->sample);
 	ret_work->first = (unsigned)(ret_work->sample.random % DIRECTORY_SHARDS);
-	(void)sample_shard(&ret_work->sample, evict->key[0]);
+}
+
+/* Reading thousands of names takes milliseconds, so not every store in a large shard does it. */
+static bool is_due(const struct work *work)
+{
+	const struct sums_shard *sum = &work->sample.sums.shards[work->evict->key[0]];
+
+	return !sum->known || work->sample.random / DIRECTORY_SHARDS % (sum->files / NAMES_EACH + 1) == 0;
 }
 
 /* The lock is held until the sums are written. */
@@ -154,7 +162,10 @@ struct sample_removed evict_after_store(const struct evict *evict)
 	struct work work;
 
 	begin_work(evict, &work);
-	learn_sums(&work);
+	if (is_due(&work) || excess(&work) > 0) {
+		(void)sample_shard(&work.sample, evict->key[0]);
+		learn_sums(&work);
+	}
 	if (excess(&work) > 0) {
 		evict_in_rounds(&work, excess);
 	}
@@ -166,6 +177,7 @@ struct sample_removed evict_for_room(const struct evict *evict)
 	struct work work;
 
 	begin_work(evict, &work);
+	(void)sample_shard(&work.sample, evict->key[0]);
 	evict_in_rounds(&work, shortage);
 	return end_work(&work);
 }
