@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Each question uses a connection of its own, so that no descriptor stays open between calls, which a host could close
- * or a forked child could share. The only state is the pause after a failure. The clock is read from the kernel
- * directly, because a wait must also end under libfaketime.
+ * or a forked child could share. The only state is the pause after a failure, and what was waited in vain. The clock
+ * is read from the kernel directly, because a wait must also end under libfaketime.
  */
 #include "cache/agent.h"
 
@@ -16,6 +16,7 @@
 
 #define MS INT64_C(1000000)
 
+static _Atomic int64_t wasted; /* nanoseconds of useless waits since the last useful one */
 static struct pause after_failure = {.first_ns = 5000 * MS, .longest_ns = 300000 * MS};
 
 static const struct {
@@ -227,10 +228,12 @@ void agent_weigh(const struct agent_options *options, int64_t seen, int64_t wait
 	if (!options->said || options->wait_ms == 0 || (is_overheard && !pause_is_over(&after_failure, now, &seen))) {
 		return;
 	}
-	if (lost > first_limit(options)) {
+	if (lost > first_limit(options) || atomic_fetch_add(&wasted, lost) + lost > options->wait_ms * MS) {
+		atomic_store(&wasted, 0);
 		pause_begin(&after_failure, seen, now);
 	} else if (!is_overheard) {
 		pause_end(&after_failure, seen);
+		atomic_store(&wasted, lost == 0 ? 0 : atomic_load(&wasted));
 	}
 }
 

@@ -11,15 +11,15 @@
  * AGENT_FETCH_FOUND the caller looks up the key in the directory again.
  *
  * After a failure the agent is not asked for 5 s, then 10 s, and so on up to five minutes (cache/pause.h). An answer
- * that took wait_ms/3 longer than it saved is a failure too. So a dead, stopped or hung agent costs a process wait_ms/3
- * (100 ms by default), and again after each pause.
+ * that took wait_ms/3 longer than it saved, or wait_ms together with those before, is a failure too. So a dead, stopped
+ * or hung agent costs a process wait_ms/3 (100 ms by default), and again after each pause.
  *
  * Calling sequence: agent_fetch() after a miss. After AGENT_FETCH_FOUND, look up again and call agent_weigh(). After
  * store_put(), agent_stored(). If `said` is NULL, agent_fetch() and agent_stored() make no system call.
  * Errors: outcomes; errno is preserved. Threads: any. Signals: not from handlers; the host's handlers run while a call
  * waits. Cancellation: must be off, or the socket stays open. Fork: nothing to do. If
  * another thread forks during a question, the child has a copy of the socket (O_CLOEXEC) until it calls exec or exits.
- * State: the pause. Descriptors: closed before the call returns, unless the host has
+ * State: the pause, and the sum of useless waits. Descriptors: closed before the call returns, unless the host has
  * closed them, because then the number may belong to a file of the host.
  */
 #ifndef CACHE_AGENT_H

@@ -238,6 +238,30 @@ Test(agent, an_agent_with_slow_useless_answers_is_asked_once)
 	cr_expect_eq(in_child(ask_ten_times("S~F")), 1);
 }
 
+/* Weighs a wait of so many quarters of the time that one question may take. */
+static void wait_quarters(int quarters, uint64_t spared)
+{
+	agent_weigh(&agent.options, 0, quarters * (2 * SLOW_MS) * INT64_C(1000000) / 4, spared);
+}
+
+Test(agent, quick_useless_answers_together_may_take_as_long_as_one_question)
+{
+	agent.options.wait_ms = 2 * SLOW_MS;
+	start("SA");
+	for (int i = 0; i < 4; i++) {
+		wait_quarters(1, 0);
+	}
+	wait_quarters(1, UINT64_MAX); /* one that saves more than it takes forgives those before */
+	for (int i = 0; i < 3; i++) {
+		wait_quarters(1, 0);
+	}
+	cr_expect_eq(fetch(), AGENT_FETCH_ABSENT);
+	wait_quarters(1, 0);
+	wait_quarters(1, 0);
+	cr_expect_eq(fetch(), AGENT_FETCH_SKIPPED);
+	stop();
+}
+
 Test(agent, a_slow_agent_is_asked_again_if_its_answer_saved_more_time_than_it_took)
 {
 	const int64_t third = 2 * SLOW_MS * INT64_C(1000000) / 3;
