@@ -165,7 +165,7 @@ else
 		"$tmp/difference"
 fi
 decoded_stays() { # no decoded text is in entries, record, log, trace or bundle
-	NVRTCCACHE_LOG=$tmp/told.log NVRTCCACHE_LOG_LEVEL=debug NVRTCCACHE_TRACE=$tmp/told.trace preloaded "$lookup" decoded "$so13" >"$tmp/host" 2>&1
+	NVRTCCACHE_RECORD=1 NVRTCCACHE_LOG=$tmp/told.log NVRTCCACHE_LOG_LEVEL=debug NVRTCCACHE_TRACE=$tmp/told.trace preloaded "$lookup" decoded "$so13" >"$tmp/host" 2>&1
 	"$COMMAND" export "$tmp/told.bundle" >"$tmp/out" && "$COMMAND" ls --json >"$tmp/told.ls" && "$COMMAND" explain --last 9 >"$tmp/told.explain"
 	[ -s "$tmp/told.log" ] && grep -q decoded.cu "$tmp/told.trace" && grep -q encoded "$tmp/told.ls" && grep -q . "$tmp/told.bundle" &&
 		! grep -rlE 'FROM_HEADER|-DA=1|#error' "$NVRTCCACHE_DIR/v1" "$tmp"/told.* && ! grep -rl ptx "$NVRTCCACHE_DIR/v1" --include='[0-9a-f]*'
