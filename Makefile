@@ -110,7 +110,7 @@ endif
 $(TOLD_FILE):
 	@mkdir -p $(@D) && printf '%s\n' $(call quoted,$(TOLD)) >$@
 
-$(BUILD)/interpose/elf/%.o $(BUILD)/interpose/door/dlsym_filter.o $(BUILD)/interpose/compilers.o \
+$(BUILD)/interpose/elf/%.o $(addprefix $(BUILD)/interpose/,door/dlsym_filter.o door/modules.o compilers.o) \
 $(addsuffix /functions.o,$(addprefix $(BUILD)/,$(patsubst %/,%,$(dir $(NODES))))): OURS += $(EARLY)
 
 $(BUILD)/%.o: %.S Makefile
@@ -139,7 +139,7 @@ $(BUILD)/cache.a: $(call object,$(CORE_SRC) $(TOOL_SRC)) | $(B2_MADE)
 	$(call quiet,AR,$@)rm -f $@ && $(AR) qcs $@ $^
 
 # Without the library's dlsym: a test needs libc's.
-$(BUILD)/core.a: $(call object,$(CORE_SRC) $(TOOL_SRC) $(filter %.c,$(DOOR_SRC))) | $(B2_MADE)
+$(BUILD)/core.a: $(call object,$(CORE_SRC) $(TOOL_SRC) $(filter-out %/dlsym.S,$(DOOR_SRC))) | $(B2_MADE)
 	$(call quiet,AR,$@)rm -f $@ && $(AR) qcs $@ $^
 
 $(if $(TARGET_CPPFLAGS),$(call object,$(UNIT_SRC)) $(CRITERION): | $(BUILD)/include/criterion)

@@ -40,6 +40,7 @@
 #define COUNTERS_OF_ALL(X)                                                                              \
 	COUNTERS_OF_EACH(X, TOTAL)                                                                      \
 	X(TOTAL, evictions)                                                                             \
+	X(TOTAL, unreached) /* compilers that a module calls without the library */                     \
 	X(TOTAL, verified)                                                                              \
 	X(TOTAL, verify_uncompared) /* of these: the compiler does not give the same again */           \
 	X(TOTAL, stale)             /* misses whose key was known, but no result's dependencies held */ \

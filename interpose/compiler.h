@@ -125,7 +125,7 @@ struct compiler {
 	/* ---- its libraries: `struct library` (compile/library.h) ---- */
 
 	/* For libraries whose symbols have no version: a function that only they define, in addition to the landmark.
-	 * Such libraries all belong to the first node, and linked hosts bypass the cache. NULL: the landmark's version
+	 * Such libraries all belong to the first node, and nothing is exported for them. NULL: the landmark's version
 	 * identifies the node. */
 	const char *hallmark;
 	struct node *nodes; /* one per soname */
@@ -141,8 +141,6 @@ struct compiler {
 	bool (*owns)(const char *name);
 	/* Returns true if a function of this compiler is to be intercepted: it takes a handle, or is unknown. */
 	bool (*wants_door)(const char *name);
-	/* Returns true if a function only returns an artifact and changes nothing. NULL: no function is known to. */
-	bool (*only_gives)(const char *name);
 	/* Returns true if `name` is an alias of `function`, a name in the table. NULL: functions have one name each. */
 	bool (*names)(const char *name, const char *function);
 	/* Returns the name of a function in the libraries of the node. NULL: the name in the table. */
@@ -150,7 +148,6 @@ struct compiler {
 	/* Returns true if the calls of a host that is linked with this name on the node reach this library. NULL:
 	 * node_exports() decides, and for a compiler with a hallmark no call does. */
 	bool (*exports)(const struct node *, const char *name);
-	bool links_private; /* hosts are linked with names that begin with _, which are private otherwise */
 	/* Returns true if the function gives access to handles that the cache does not see. A process that looks up
 	 * such a function bypasses the cache for this library. NULL: there is no such function. */
 	bool (*opens)(const char *name);

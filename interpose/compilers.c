@@ -47,6 +47,18 @@ static struct node *node_among(const struct compiler *compiler, const struct elf
 	return NULL;
 }
 
+bool compiler_exports(const struct node *node, const char *name)
+{
+	const struct compiler *compiler = node->compiler;
+
+	for (size_t i = 0; !compiler->exports && i < compiler->function_count; i++) {
+		if (strcmp(name, compiler->functions[i].name) == 0) {
+			return node_exports(node, i);
+		}
+	}
+	return compiler->exports && compiler->exports(node, name);
+}
+
 struct node *compiler_node_of(const struct elf_object *object)
 {
 	struct node *node = NULL;

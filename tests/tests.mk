@@ -15,6 +15,7 @@ $(BUILD)/tests/%.o: OURS += -Wno-unused-parameter
 -include tests/apps/apps.mk
 -include tests/hosts/hosts.mk
 -include tests/fake/link/link.mk
+-include tests/fixtures/modules/modules.mk
 -include tests/faults/faults.mk
 -include tests/soak/soak.mk
 -include tests/network/network.mk

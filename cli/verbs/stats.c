@@ -231,6 +231,9 @@ static void print_table(const struct settings *settings, const struct counted *s
 	if (counts[COUNTER_TOTAL_evictions] != 0) {
 		print_count("Evicted", counts[COUNTER_TOTAL_evictions]);
 	}
+	if (counts[COUNTER_TOTAL_unreached] != 0) {
+		print_count("Unreached modules", counts[COUNTER_TOTAL_unreached]);
+	}
 	if (counts[COUNTER_TOTAL_verified] != 0) {
 		print_count("Verified", counts[COUNTER_TOTAL_verified]);
 		print_count("  mismatches", counts[COUNTER_ERRORS_mismatch]);

@@ -146,8 +146,12 @@ static enum counter observation_reason(const struct request *request, const stru
 static enum counter surroundings_reason(const struct request *request, const struct trace *trace, struct event *event)
 {
 	struct library *library = request->library;
-	const char *variable;
+	const char *variable, *unreached = atomic_load(&library->node->unreached);
 
+	if (unreached) { /* it may have changed the state of the library */
+		event_explain_refusal(event, "the module %s calls the compiler without the cache", unreached);
+		return COUNTER_BYPASSED_exports;
+	}
 	if (arithmetic_missed(watch_arithmetic(atomic_load(&library->watch))) ||
 	    ((atomic_load(&trace->tainted) & TAINT_ARITHMETIC) && !roots_arithmetic(&request->roots))) {
 		return COUNTER_BYPASSED_libraries;

@@ -184,7 +184,7 @@ static enum counter bypass_reason(const struct handle *handle, const struct call
 	if (!handle->keyed) {
 		return handle->reason;
 	}
-	if (linked_callers_bypass(handle->library->node)) {
+	if (atomic_load_explicit(&handle->library->node->bypassed, memory_order_relaxed)) {
 		return COUNTER_BYPASSED_exports;
 	}
 	if (handle->library->compiler->past != PAST_GROWS &&

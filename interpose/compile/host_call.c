@@ -41,6 +41,18 @@ void host_call_private(struct library *library, const char *function)
 	host_call_end_bypass(NULL, 0, &event);
 }
 
+void host_call_unreached(const struct compiler *compiler, const char *module)
+{
+	const struct runtime *runtime = runtime_get();
+	struct event event;
+
+	event_begin(&event, compiler, NULL, "linked", module, runtime_clock());
+	event_explain_refusal(&event, "the module %s calls the compiler without the cache", module);
+	event_end(&event, EVENT_BYPASSED, runtime->off_reason ? runtime->off_reason : COUNTER_BYPASSED_exports, NULL);
+	counters_add(COUNTER_TOTAL_unreached, 1);
+	host_call_end_bypass(NULL, 0, &event);
+}
+
 struct library *host_call_made(const struct door *door, void *value, const char *name)
 {
 	bool off = runtime_get()->off_reason != COUNTER_NONE;

@@ -260,16 +260,21 @@ struct library *library_at(uintptr_t address)
 	return node ? library_adopt(&object, node, now) : known;
 }
 
-bool library_holds(const struct node *node, uintptr_t address)
+bool library_was_at(uintptr_t base)
 {
 	int count = atomic_load_explicit(&library_count, memory_order_acquire);
 
-	for (int i = 0; i < count; i++) {
-		if (libraries[i].node == node && elf_contains(&libraries[i].object, address)) {
-			return true;
-		}
+	while (count > 0 && libraries[count - 1].object.base != base) {
+		count--;
 	}
-	return false;
+	return count > 0;
+}
+
+struct library *library_of_object(const struct elf_object *object, uint64_t now)
+{
+	struct node *node = node_of(object);
+
+	return node ? library_adopt(object, node, now) : NULL;
 }
 
 /* Keeps the library loaded until the process ends. */

@@ -99,6 +99,10 @@ void library_no_function(void);
 #define LIBRARY_REAL(library, name) ((name##_function *)library_real(library, FUNCTION_##name))
 /* Returns the library that contains `address`. NULL: no compiler's library does, or no slot is free. */
 struct library *library_at(uintptr_t address);
+/* The same for an object, while the loader's lock is held; `now`: loaded_generation(). */
+struct library *library_of_object(const struct elf_object *object, uint64_t now);
+/* Returns true if a known library has that base; it may have been unloaded. */
+bool library_was_at(uintptr_t base);
 /* Returns slot number `slot`, whether used or not. */
 struct library *library_in_slot(int slot);
 
@@ -109,8 +113,6 @@ struct library *library_in_slot(int slot);
 bool library_prepare(struct library *library, enum counter *ret_reason);
 /* Patches the library's imports, unless that was done. Returns false if it cannot be watched. */
 bool library_watched(struct library *library);
-/* Returns true if the address is in a known library of the node. May be called during dl_iterate_phdr. */
-bool library_holds(const struct node *node, uintptr_t address);
 /* Makes all later calls of the library bypass the cache, for example because its watch was lost. */
 void library_give_up(struct library *library, enum counter reason, const char *text);
 /*
@@ -120,20 +122,5 @@ void library_give_up(struct library *library, enum counter reason, const char *t
  */
 void library_fork_prepare(void);
 void library_fork_child(void);
-
-/*
- * linked_callers: do linked objects call a compiler by names that this library does not export?
- *
- * Such an object may call functions that are not exported here, or unknown ones. It would then see that a hit did not
- * compile the program, or set a callback that this library does not notice. Getters of artifacts do not count: an entry
- * that has an answer for such a getter is not served (compile.c).
- *
- * Calling sequence: before each compilation; evaluated again when objects were loaded or unloaded. Threads: any. Fork,
- * signals: the only state is the last answer. Errors: none.
- */
-
-bool linked_callers_bypass(struct node *node);
-/* Checks one object, which may be mapped without being loaded by the loader. */
-bool linked_callers_one_bypasses(const struct elf_object *object, const struct node *node);
 
 #endif

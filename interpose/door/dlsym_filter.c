@@ -8,6 +8,7 @@
 
 #include "interpose/compilers.h"
 #include "interpose/door/doors.h"
+#include "interpose/door/modules.h"
 #include "interpose/elf/elf.h"
 #include "interpose/elf/loaded.h"
 #include "interpose/elf/loader.h"
@@ -152,6 +153,10 @@ struct dlsym_answer dlsym_filter(void *handle, const char *name, const char *ver
 	void *address = symbol_for_hook(handle, name, version, caller);
 	const struct compiler *compiler = compiler_of_name(name);
 
+	if (handle != RTLD_DEFAULT && handle != RTLD_NEXT) {
+		modules_settle();
+		errno = saved;
+	}
 	if (address) {
 		return (struct dlsym_answer){address, 1};
 	}

@@ -3,7 +3,8 @@
  * dlsym_filter: decides what the host's dlsym and dlvsym return (docs/DESIGN.md)
  *
  * Purpose: dlsym.S calls dlsym_filter() for every symbol that begins with 'n', '_' or 'd'; it decides in a few
- * comparisons whether the name is a compiler's, or dlsym's own. For all other names dlsym.S jumps to the next dlsym in
+ * comparisons whether the name is a compiler's, or dlsym's own, and looks at objects that were loaded since. For all
+ * other names dlsym.S jumps to the next dlsym in
  * load order (next_symbol.h).
  *
  * Rules: the real look-up is done once, with the host's handle. If it fails, the host gets that failure with the real

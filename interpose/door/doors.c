@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Doors for unknown functions are numbered assembly entries in dlsym.S, which preserve every register. Before the real
- * function runs, the deferred calls of each known handle among its arguments are performed, and the handle's later
+ * Doors for unknown functions are numbered assembly entries in unknown.S, which preserve every register. Before the
+ * real function runs, the deferred calls of each known handle among its arguments are performed, and the handle's later
  * calls bypass the cache, because the function may read or change the handle.
  */
 #include "interpose/door/doors.h"
@@ -16,7 +16,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#define UNKNOWN_MAX        32 /* entries in dlsym.S */
+#define UNKNOWN_MAX        32 /* entries in unknown.S */
 #define UNKNOWN_ENTRY_SIZE 16
 
 __attribute__((visibility("default"))) const char ELF_COPY_MARKER[] = "libnvrtccache " NVRTCCACHE_VERSION;
@@ -64,24 +64,13 @@ static void *unknown_door(void *address)
 	return address;
 }
 
-void *doors_for_symbol(const char *name, void *address)
+void *doors_of_library(struct library *library, const char *name, void *address)
 {
-	struct library *library = library_at((uintptr_t)address);
-	const struct compiler *compiler = library ? library->compiler : NULL;
+	const struct compiler *compiler = library->compiler;
+	void *door;
 
-	if (!library) {
-		return address;
-	}
-	log_note_stderr();
 	if (compiler->opens && compiler->opens(name)) {
-		library_give_up(library, COUNTER_BYPASSED_private_functions,
-		                "the program looked up a private function of it");
-		/*
-		 * Setting up the runtime and writing an event is allowed here, because only a host that is about to
-		 * compile looks this name up.
-		 */
-		host_call_private(library, name);
-		return address;
+		return NULL;
 	}
 	for (size_t i = 0; i < compiler->thunk_count; i++) {
 		const char *function = compiler->thunks[i].name;
@@ -90,5 +79,28 @@ void *doors_for_symbol(const char *name, void *address)
 			return (void *)compiler->thunks[i].of_slot[library->slot];
 		}
 	}
-	return unknown_door(address);
+	door = unknown_door(address);
+	return door != address ? door : NULL;
+}
+
+void *doors_for_symbol(const char *name, void *address)
+{
+	struct library *library = library_at((uintptr_t)address);
+	void *door;
+
+	if (!library) {
+		return address;
+	}
+	log_note_stderr();
+	door = doors_of_library(library, name, address);
+	if (!door && library->compiler->opens && library->compiler->opens(name)) {
+		library_give_up(library, COUNTER_BYPASSED_private_functions,
+		                "the program looked up a private function of it");
+		/*
+		 * Setting up the runtime and writing an event is allowed here, because only a host that is about to
+		 * compile looks this name up.
+		 */
+		host_call_private(library, name);
+	}
+	return door ? door : address;
 }

@@ -29,5 +29,10 @@ struct door_thunks {
  * needs no door, or if no door is free.
  */
 void *doors_for_symbol(const char *name, void *address);
+/*
+ * Returns the door for that function of the library; NULL if there is none: the function is private (`opens` of struct
+ * compiler), or no door is free.
+ */
+void *doors_of_library(struct library *library, const char *name, void *address);
 
 #endif

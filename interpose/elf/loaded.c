@@ -27,15 +27,23 @@ struct loader_mutex {
 #define COUNTER_DISTANCE_MAX (4 * sizeof(pthread_mutex_t))
 #define GLOBAL_SIZE_MAX      4096
 
-/* Written before `adds`, and never changed afterwards. */
+/* Written before `loaded_counter`, and never changed afterwards. */
 static const struct loader_mutex *_Atomic load_lock, *_Atomic write_lock;
 static const volatile struct r_debug *_Atomic debug;
-static const _Atomic uint64_t *_Atomic adds; /* NULL: not found */
-static struct elf_object loader;             /* which is never unloaded */
+static const _Atomic uint64_t unknown_adds = 1; /* stands for the counter while that is not found */
+const _Atomic uint64_t *_Atomic loaded_counter = &unknown_adds;
+static struct elf_object loader; /* which is never unloaded */
 static _Atomic bool loader_known;
 
 static _Atomic int scans, forks; /* threads in dl_iterate_phdr(), and in fork() */
 static _Atomic int patience;     /* how many milliseconds scans still wait for these forks */
+
+static const _Atomic uint64_t *known_counter(void)
+{
+	const _Atomic uint64_t *counter = atomic_load_explicit(&loaded_counter, memory_order_acquire);
+
+	return counter != &unknown_adds ? counter : NULL;
+}
 
 static void sleep_a_moment(void)
 {
@@ -56,10 +64,13 @@ static const _Atomic uint64_t *find_counter(const struct loader_mutex *lock, uin
 	return NULL;
 }
 
-/* The write lock is the last of the loader's mutexes that this thread owns; the lock of dlopen() is before it. */
+/*
+ * The write lock is the last of the loader's mutexes that this thread owns; the lock of dlopen() is before it. The
+ * thread's own id is not asked for unless several are owned.
+ */
 static void find_words(uintptr_t global, uintptr_t end, uint64_t value)
 {
-	int self = (int)syscall(SYS_gettid);
+	int self = 0;
 	const struct loader_mutex *lock = NULL;
 	const struct loader_mutex *before;
 	const _Atomic uint64_t *counter;
@@ -67,7 +78,11 @@ static void find_words(uintptr_t global, uintptr_t end, uint64_t value)
 	for (uintptr_t at = global; at + sizeof(pthread_mutex_t) <= end; at += sizeof(uint64_t)) {
 		const struct loader_mutex *candidate = (const struct loader_mutex *)at;
 
-		if (candidate->kind == MUTEX_IS_RECURSIVE && candidate->owner == self && candidate->count > 0) {
+		if (candidate->kind != MUTEX_IS_RECURSIVE || candidate->owner == 0 || candidate->count == 0) {
+			continue;
+		}
+		self = lock && !self ? (int)syscall(SYS_gettid) : self;
+		if (!self || candidate->owner == self) {
 			lock = candidate;
 		}
 	}
@@ -76,7 +91,7 @@ static void find_words(uintptr_t global, uintptr_t end, uint64_t value)
 	if (counter && (uintptr_t)before >= global && before->kind == MUTEX_IS_RECURSIVE) {
 		atomic_store(&load_lock, before);
 		atomic_store(&write_lock, lock);
-		atomic_store(&adds, counter);
+		atomic_store(&loaded_counter, counter);
 	}
 }
 
@@ -119,7 +134,7 @@ static int find_loader(struct dl_phdr_info *info, size_t size, void *context)
 
 uint64_t loaded_generation(void)
 {
-	const _Atomic uint64_t *counter = atomic_load_explicit(&adds, memory_order_acquire);
+	const _Atomic uint64_t *counter = known_counter();
 	uint64_t generation = 0;
 
 	if (counter) {
@@ -132,6 +147,11 @@ uint64_t loaded_generation(void)
 const struct elf_object *loaded_loader(void)
 {
 	return atomic_load(&loader_known) ? &loader : NULL;
+}
+
+uint64_t loaded_counter_value(uint64_t generation)
+{
+	return known_counter() ? generation : atomic_load(&unknown_adds);
 }
 
 /* ---- the list ---- */
@@ -226,10 +246,10 @@ struct walk {
 static int walk_one(struct dl_phdr_info *info, size_t size, void *context)
 {
 	const struct walk *walk = context;
-	const _Atomic uint64_t *counter = atomic_load_explicit(&adds, memory_order_acquire);
+	const _Atomic uint64_t *counter = known_counter();
 
 	if (counter && atomic_load_explicit(counter, memory_order_relaxed) != info->dlpi_adds) {
-		atomic_store(&adds, NULL);
+		atomic_store(&loaded_counter, &unknown_adds);
 	}
 	return walk->each(info, size, walk->context);
 }

@@ -185,7 +185,6 @@ const struct compiler nvjitlink_compiler = {
     .names = nvjitlink_names,
     .name_on = nvjitlink_name_on,
     .exports = nvjitlink_exports,
-    .links_private = true,
     .opens = nvjitlink_opens,
     .release = ask_release,
     .free_handle = link_free,

@@ -15,6 +15,7 @@
 #include "interpose/compile/host_call.h"
 #include "interpose/compile/runtime.h"
 #include "interpose/door/make.h"
+#include "interpose/door/modules.h"
 #include "interpose/nvjitlink/artifacts.h"
 #include "interpose/nvjitlink/functions.h"
 #include "interpose/nvjitlink/input.h"
@@ -34,8 +35,10 @@ static int handle_nvJitLinkCreate(const struct door *door, nvjitlink_handle *han
 	/* more than INT_MAX options count as unreadable */
 	const struct call call = {.option_count = option_count <= INT_MAX ? (int)option_count : -1, .options = options};
 	struct library *library;
-	int result = HOST_CALL_NEW(nvJitLinkCreate, host_errno, handle, option_count, options);
+	int result;
 
+	modules_settle();
+	result = HOST_CALL_NEW(nvJitLinkCreate, host_errno, handle, option_count, options);
 	host_errno = errno;
 	library = result == NVJITLINK_SUCCESS ? host_call_made(door, *handle, NULL) : NULL;
 	/* a handle whose options cannot be read gets no record */
@@ -70,8 +73,10 @@ static int forward_data(const struct door *door, struct link *link, nvjitlink_ha
 static int make_step(struct link *link, int kind)
 {
 	const struct call call = {.kind = kind};
-	int result = compile_call(&link->handle, &call);
+	int result;
 
+	modules_settle();
+	result = compile_call(&link->handle, &call);
 	if (kind != LINK_COMPLETE) {
 		link_stepped(link, kind);
 	}

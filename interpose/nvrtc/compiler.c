@@ -296,7 +296,6 @@ const struct compiler nvrtc_compiler = {
     .reader = &texts_reader,
     .owns = nvrtc_owns,
     .wants_door = nvrtc_wants_door,
-    .only_gives = nvrtc_only_gives,
     .release = ask_release,
     .companion = name_companion,
     .wake = compile_samples,

@@ -13,12 +13,6 @@ _Static_assert(FUNCTION_COUNT <= COMPILER_FUNCTIONS_MAX, "a library's record has
 
 static const char *const plain[] = {NVRTC_PLAIN(COMPILER_TEXT)};
 
-static const char *const getters[] = {
-#define PRODUCT_NAMES(name, ...) "nvrtcGet" #name, "nvrtcGet" #name "Size",
-    NVRTC_PRODUCTS(PRODUCT_NAMES, )
-#undef PRODUCT_NAMES
-};
-
 bool nvrtc_owns(const char *name)
 {
 	/* nvrtccache_library_version is exported by this library */
@@ -30,11 +24,6 @@ bool nvrtc_wants_door(const char *name)
 	/* libnvrtc looks these names up in its builtins at its first compilation */
 	return !compiler_among(name, plain, sizeof(plain) / sizeof(plain[0])) &&
 	       strncmp(name, "__nvrtc_builtins", 16) != 0;
-}
-
-bool nvrtc_only_gives(const char *name)
-{
-	return compiler_among(name, getters, sizeof(getters) / sizeof(getters[0]));
 }
 
 /*

@@ -120,7 +120,5 @@ extern const struct door_thunks nvrtc_thunks[NVRTC_THUNK_COUNT];
 bool nvrtc_owns(const char *name);
 /* Returns true if dlsym returns a door for such a name; false for plain functions and those of the builtins. */
 bool nvrtc_wants_door(const char *name);
-/* Returns true if the function only returns a product or its size. */
-bool nvrtc_only_gives(const char *name);
 
 #endif

@@ -10,6 +10,7 @@
 #include "interpose/compile/recorder.h"
 #include "interpose/compile/runtime.h"
 #include "interpose/door/make.h"
+#include "interpose/door/modules.h"
 #include "interpose/nvrtc/artifacts.h"
 #include "interpose/nvrtc/decoder.h"
 #include "interpose/nvrtc/functions.h"
@@ -79,9 +80,11 @@ static int handle_nvrtcCreateProgram(const struct door *door, nvrtcProgram *prog
                                      const char *const *include_names)
 {
 	int host_errno = errno;
-	int result =
-	    HOST_CALL_NEW(nvrtcCreateProgram, host_errno, program, source, name, header_count, headers, include_names);
+	int result;
 
+	modules_settle();
+	result =
+	    HOST_CALL_NEW(nvrtcCreateProgram, host_errno, program, source, name, header_count, headers, include_names);
 	host_errno = errno;
 	if (result == RESULT_SUCCESS) {
 		record_program(door, *program, source, name, header_count, headers, include_names);
@@ -246,6 +249,7 @@ static int handle_nvrtcCompileProgram(const struct door *door, nvrtcProgram prog
 	int result;
 	enum counter off;
 
+	modules_settle();
 	if (known && known->decoder) {
 		return compile_encoded(known, &call, host_errno);
 	}

@@ -9,6 +9,7 @@
 #include "interpose/compile/host_call.h"
 #include "interpose/compile/runtime.h"
 #include "interpose/door/make.h"
+#include "interpose/door/modules.h"
 #include "interpose/nvvm/functions.h"
 #include "interpose/nvvm/nodes.h"
 #include "interpose/nvvm/options.h"
@@ -18,8 +19,10 @@ static int handle_nvvmCreateProgram(const struct door *door, void **program)
 {
 	int host_errno = errno;
 	struct library *library;
-	int result = HOST_CALL_NEW(nvvmCreateProgram, host_errno, program);
+	int result;
 
+	modules_settle();
+	result = HOST_CALL_NEW(nvvmCreateProgram, host_errno, program);
 	host_errno = errno;
 	library = result == RESULT_SUCCESS ? host_call_made(door, *program, NULL) : NULL;
 	if (library) {
@@ -103,6 +106,7 @@ static int do_work(const struct door *door, enum nvvm_function function, void *p
 	int host_errno = errno;
 	struct nvvm_program *known = nvvm_program_find(program);
 
+	modules_settle();
 	return known ? host_call_answer(host_errno, compile_call(&known->handle, call))
 	             : forward_work(door, function, program, call, host_errno);
 }

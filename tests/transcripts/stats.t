@@ -26,9 +26,9 @@ stats --json is valid JSON with every field.
   $ nvrtccache stats --json >stats.json
   $ json '*told, *told["compilers"], told["not_kept"].keys() == told["bypassed"].keys()' <stats.json | fmt -w 116
   ('dir', 'entries', 'bytes', 'max_bytes', 'since', 'compilers', 'hits_memory', 'hits_disk', 'misses', 'stores',
-  'compile_ns', 'saved_ns', 'evictions', 'verified', 'verify_uncompared', 'stale', 'agent_asked', 'agent_found',
-  'agent_absent', 'agent_down', 'agent_timeouts', 'agent_wait_ns', 'agent_skipped', 'not_kept', 'bypassed',
-  'errors', 'nvrtc', 'nvjitlink', 'nvvm', True)
+  'compile_ns', 'saved_ns', 'evictions', 'unreached', 'verified', 'verify_uncompared', 'stale', 'agent_asked',
+  'agent_found', 'agent_absent', 'agent_down', 'agent_timeouts', 'agent_wait_ns', 'agent_skipped', 'not_kept',
+  'bypassed', 'errors', 'nvrtc', 'nvjitlink', 'nvvm', True)
   $ json '*told["not_kept"], [*told["not_kept"]][-9:] == [*told["errors"]]' <stats.json | fmt -w 116
   ('disabled', 'secure', 'no_directory', 'unwatchable', 'not_watched', 'files', 'side_effects', 'too_new',
   'time_macros', 'environment', 'builtins', 'return_code', 'arguments', 'cancelled', 'history', 'sticky_options',

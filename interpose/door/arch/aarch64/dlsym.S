@@ -11,6 +11,17 @@
 	.cfi_startproc
 	hint	#34			/* bti c */
 	cbz	x1, 1f
+	add	x9, x0, #1		/* RTLD_NEXT, RTLD_DEFAULT: 0, 1 */
+	cmp	x9, #1
+	b.ls	3f
+	adrp	x9, loaded_counter
+	ldr	x9, [x9, :lo12:loaded_counter]
+	ldr	x9, [x9]
+	adrp	x10, modules_seen
+	ldr	x10, [x10, :lo12:modules_seen]
+	cmp	x9, x10
+	b.ne	2f
+3:
 	ldrb	w9, [x1]
 	cmp	w9, #'n'
 	b.eq	2f
@@ -104,61 +115,6 @@ next_symbol_functions:
 	.quad	next_symbol_resolve_1
 	.quad	next_symbol_resolve_2
 	.quad	next_symbol_resolve_3
-
-	.text
-	.globl	unknown_entries
-	.hidden	unknown_entries
-	.type	unknown_entries, %function
-	.balign	16
-unknown_entries:
-	.set	index, 0
-	.rept	32
-	.balign	16
-	hint	#34
-	mov	w16, #index
-	b	unknown_common
-	.set	index, index + 1
-	.endr
-	.size	unknown_entries, . - unknown_entries
-
-	.type	unknown_common, %function
-	.balign	16
-unknown_common:
-	.cfi_startproc
-	stp	x29, x30, [sp, #-224]!
-	.cfi_adjust_cfa_offset 224
-	.cfi_rel_offset x29, 0
-	.cfi_rel_offset x30, 8
-	mov	x29, sp
-	stp	x0, x1, [sp, #16]
-	stp	x2, x3, [sp, #32]
-	stp	x4, x5, [sp, #48]
-	stp	x6, x7, [sp, #64]
-	str	x8, [sp, #80]
-	stp	q0, q1, [sp, #96]
-	stp	q2, q3, [sp, #128]
-	stp	q4, q5, [sp, #160]
-	stp	q6, q7, [sp, #192]
-	mov	w0, w16
-	add	x1, sp, #16
-	bl	unknown_prepare
-	mov	x16, x0
-	ldp	x0, x1, [sp, #16]
-	ldp	x2, x3, [sp, #32]
-	ldp	x4, x5, [sp, #48]
-	ldp	x6, x7, [sp, #64]
-	ldr	x8, [sp, #80]
-	ldp	q0, q1, [sp, #96]
-	ldp	q2, q3, [sp, #128]
-	ldp	q4, q5, [sp, #160]
-	ldp	q6, q7, [sp, #192]
-	ldp	x29, x30, [sp], #224
-	.cfi_adjust_cfa_offset -224
-	.cfi_restore x29
-	.cfi_restore x30
-	br	x16
-	.cfi_endproc
-	.size	unknown_common, . - unknown_common
 
 	.section .note.GNU-stack,"",%progbits
 	.section .note.gnu.property,"a"

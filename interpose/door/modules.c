@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Slots are written while the loader's lock is held (loaded_each()), because an object may be unloaded at any other
+ * time.
+ */
+#include "interpose/door/modules.h"
+
+#include "interpose/compile/host_call.h"
+#include "interpose/compilers.h"
+#include "interpose/door/doors.h"
+#include "interpose/elf/loaded.h"
+#include "interpose/elf/plain.h"
+#include "interpose/elf/slots.h"
+#include "interpose/node.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The bounds of this object, which the linker defines. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char _end[] __attribute__((visibility("hidden")));
+
+uint64_t modules_seen;
+
+static _Atomic int settling;     /* id of the process in which a thread is at work */
+static _Atomic uint64_t settled; /* loaded_generation() of the last time */
+static _Atomic bool has_copies;  /* an object has a compiler's functions without their version, perhaps for itself */
+static char first_unreached[PATH_MAX];
+
+/* ---- the objects ---- */
+
+enum modules_moment { MODULES_AT_START, MODULES_LATER };
+
+struct pass {
+	uint64_t before, now;    /* loaded_generation() of the last pass and of this one */
+	uint64_t index, skipped; /* of objects; the loader appends new ones */
+	enum modules_moment moment;
+	bool has_new_library;
+	struct library *libraries[LIBRARIES_MAX];
+	size_t count;
+	const struct compiler *unreached; /* a compiler for which the first unreached module was found */
+};
+
+/* Returns true if the object has been loaded since the last pass. */
+static bool is_new(struct pass *pass, const struct dl_phdr_info *info)
+{
+	if (pass->index == 0 && pass->before && info->dlpi_adds > pass->before) {
+		uint64_t all = info->dlpi_adds - info->dlpi_subs, added = info->dlpi_adds - pass->before;
+
+		pass->skipped = all > added ? all - added : 0;
+	}
+	return pass->index++ >= pass->skipped;
+}
+
+static bool has_unversioned_functions(const struct elf_object *object)
+{
+	for (size_t i = 0; i < COMPILER_COUNT; i++) {
+		if (elf_symbol(object, compilers[i]->nodes[0].landmark, NULL)) {
+			return !elf_is_copy(object);
+		}
+	}
+	return false;
+}
+
+/* Collects the compilers' libraries. */
+static int view_library(struct dl_phdr_info *info, size_t size, void *context)
+{
+	struct pass *pass = context;
+	bool is_added = is_new(pass, info);
+	struct library *library;
+	struct elf_object object;
+
+	(void)size;
+	if ((!is_added && !library_was_at(info->dlpi_addr)) || elf_view(info, &object) < 0) {
+		return 0;
+	}
+	library = library_of_object(&object, pass->now);
+	if (library && pass->count < LIBRARIES_MAX) {
+		pass->libraries[pass->count++] = library;
+		pass->has_new_library = pass->has_new_library || is_added;
+	} else if (!library && has_unversioned_functions(&object)) {
+		atomic_store_explicit(&has_copies, true, memory_order_relaxed);
+	}
+	return 0;
+}
+
+/* ---- one import of a module ---- */
+
+enum import_way { WAY_OTHER, WAY_REACHED, WAY_TO_WRITE, WAY_MISSED };
+
+static bool is_ours(uintptr_t address)
+{
+	return address - (uintptr_t)__ehdr_start < (uintptr_t)_end - (uintptr_t)__ehdr_start;
+}
+
+static struct library *holder_of(const struct pass *pass, uintptr_t address)
+{
+	for (size_t i = 0; i < pass->count; i++) {
+		if (elf_contains(&pass->libraries[i]->object, address)) {
+			return pass->libraries[i];
+		}
+	}
+	return NULL;
+}
+
+/* Returns true if this library exports the name with that version. */
+static bool is_exported(const struct compiler *compiler, const struct elf_import *import)
+{
+	for (size_t i = 0; import->version && i < compiler->node_count; i++) {
+		const struct node *node = &compiler->nodes[i];
+
+		if (!compiler->hallmark && plain_equal(node->name, import->version)) {
+			return compiler_exports(node, import->name);
+		}
+	}
+	return false;
+}
+
+/*
+ * Returns the library to which the loader will bind a slot that it has not bound yet, and the function's address. NULL:
+ * none, or more than one has the function; `ret_address` then tells which.
+ */
+static struct library *bound_later(const struct pass *pass, const struct compiler *compiler,
+                                   const struct elf_import *import, uintptr_t *ret_address)
+{
+	struct library *found = NULL;
+
+	*ret_address = 0;
+	for (size_t i = 0; i < pass->count; i++) {
+		struct library *library = pass->libraries[i];
+		uintptr_t address = library->compiler != compiler ||
+		                            (import->version && !plain_equal(import->version, library->node->name))
+		                        ? 0
+		                        : elf_symbol(&library->object, import->name, import->version);
+
+		if (address && *ret_address) {
+			return NULL;
+		}
+		if (address) {
+			found = library;
+			*ret_address = address;
+		}
+	}
+	return import->version || !has_copies ? found : NULL;
+}
+
+/* Returns where an import leads, and in `ret_door` what its slot must hold with WAY_TO_WRITE. */
+static enum import_way way_of(const struct pass *pass, const struct elf_object *object, const struct elf_import *import,
+                              void **ret_door)
+{
+	const struct compiler *compiler = compiler_of_name(import->name);
+	struct library *library;
+	uintptr_t address;
+
+	if (!compiler || !compiler->wants_door(import->name)) {
+		return WAY_OTHER;
+	}
+	address = import->place ? (uintptr_t)__atomic_load_n(import->place, __ATOMIC_RELAXED) : 0;
+	if (is_ours(address)) {
+		return WAY_REACHED;
+	}
+	library = holder_of(pass, address);
+	if (!library && elf_contains(object, address)) {
+		/* not bound yet: what is loaded with the program will be bound to the export */
+		if (pass->moment == MODULES_AT_START && is_exported(compiler, import)) {
+			return WAY_REACHED;
+		}
+		library = bound_later(pass, compiler, import, &address);
+		if (!library && address) {
+			return is_exported(compiler, import) ? WAY_REACHED : WAY_MISSED;
+		}
+	}
+	if (!library) {
+		return WAY_OTHER; /* bound to another interposer, or to nothing */
+	}
+	*ret_door = doors_of_library(library, import->name, (void *)address);
+	return *ret_door ? WAY_TO_WRITE : WAY_MISSED;
+}
+
+/* ---- one module ---- */
+
+struct module {
+	struct pass *pass;
+	struct slots slots;
+	unsigned ways[WAY_MISSED + 1];
+	const struct compiler *missed;
+};
+
+static int is_compilers(const struct elf_import *import, void *context)
+{
+	bool may_be = import->name[0] == 'n' || import->name[0] == '_';
+	const struct compiler *compiler = may_be ? compiler_of_name(import->name) : NULL;
+
+	(void)context;
+	return compiler && compiler->wants_door(import->name);
+}
+
+static int plan_import(const struct elf_import *import, void *context)
+{
+	struct module *module = context;
+	void *door;
+	enum import_way way = way_of(module->pass, module->slots.object, import, &door);
+
+	module->ways[way]++;
+	if (way == WAY_TO_WRITE) {
+		slots_add(&module->slots, import);
+	}
+	if (way >= WAY_TO_WRITE) {
+		module->missed = compiler_of_name(import->name);
+	}
+	return 0;
+}
+
+static int write_import(const struct elf_import *import, void *context)
+{
+	const struct module *module = context;
+	void *door;
+
+	if (way_of(module->pass, module->slots.object, import, &door) == WAY_TO_WRITE) {
+		__atomic_store_n(import->place, door, __ATOMIC_RELEASE);
+	}
+	return 0;
+}
+
+/* Of each compiler the first module is reported. */
+static void note_unreached(const struct module *module)
+{
+	const struct compiler *compiler = module->missed;
+	bool in_part = module->ways[WAY_REACHED] + module->ways[WAY_TO_WRITE] > 0;
+	size_t size = strlen(module->slots.object->path);
+
+	if (!first_unreached[0] && size < sizeof(first_unreached)) {
+		memcpy(first_unreached, module->slots.object->path, size + 1);
+	}
+	if (!atomic_load(&compiler->nodes[0].unreached)) {
+		module->pass->unreached = compiler;
+	}
+	for (size_t i = 0; i < compiler->node_count; i++) {
+		struct node *node = &compiler->nodes[i];
+
+		atomic_store(&node->unreached, first_unreached);
+		if (in_part) {
+			atomic_store(&node->bypassed, true);
+		}
+	}
+}
+
+static void settle_module(struct pass *pass, const struct elf_object *object)
+{
+	struct module module = {.pass = pass, .slots = {.object = object}};
+
+	(void)elf_each_import(object, plan_import, &module);
+	if (module.ways[WAY_TO_WRITE]) {
+		if (slots_open(&module.slots) == 0) {
+			(void)elf_each_import(object, write_import, &module);
+		} else {
+			module.ways[WAY_MISSED] += module.ways[WAY_TO_WRITE];
+			module.ways[WAY_TO_WRITE] = 0;
+		}
+		slots_close(&module.slots);
+	}
+	if (module.ways[WAY_MISSED]) {
+		note_unreached(&module);
+	}
+}
+
+static int view_module(struct dl_phdr_info *info, size_t size, void *context)
+{
+	struct pass *pass = context;
+	bool concerned = is_new(pass, info) || pass->has_new_library;
+	struct elf_object object;
+
+	(void)size;
+	if (concerned && elf_view(info, &object) == 0 && !is_ours((uintptr_t)object.dynamic) &&
+	    !holder_of(pass, (uintptr_t)object.dynamic) && elf_each_undefined(&object, is_compilers, NULL) != 0 &&
+	    !elf_is_copy(&object)) {
+		settle_module(pass, &object);
+	}
+	return 0;
+}
+
+/* ---- the moments ---- */
+
+/* Only one thread writes slots. A child that was forked meanwhile finds its parent's id. */
+static void settle_modules(struct pass *pass)
+{
+	int process = (int)getpid();
+	int there = atomic_load(&settling);
+
+	if (there == process || !atomic_compare_exchange_strong(&settling, &there, process)) {
+		return;
+	}
+	pass->index = 0;
+	(void)loaded_each(view_module, pass);
+	atomic_store(&settling, 0);
+	if (pass->unreached) {
+		host_call_unreached(pass->unreached, first_unreached);
+	}
+}
+
+static void settle(enum modules_moment moment)
+{
+	struct pass pass = {.before = atomic_load(&settled), .now = loaded_generation(), .moment = moment};
+
+	if (pass.before != pass.now && !elf_another_copy_is_active()) {
+		(void)loaded_each(view_library, &pass);
+		if (pass.count > 0) {
+			settle_modules(&pass);
+		}
+	}
+	atomic_store(&settled, pass.now);
+	__atomic_store_n(&modules_seen, loaded_counter_value(pass.now), __ATOMIC_RELEASE);
+}
+
+void modules_settle(void)
+{
+	if (atomic_load_explicit(&settled, memory_order_acquire) != loaded_generation()) {
+		settle(MODULES_LATER);
+	}
+}
+
+/* Returns the last part of a path; one pass, because every process that preloads the library pays for it. */
+static const char *base_name(const char *path)
+{
+	const char *base = path;
+
+	while (*path) {
+		base = *path++ == '/' ? path : base;
+	}
+	return base;
+}
+
+/* What is loaded with the program is looked at only if it has a compiler, by the names of files. */
+__attribute__((constructor)) static void start(void)
+{
+	for (const struct link_map *map = loaded_list(); map; map = map->l_next) {
+		if (!is_ours((uintptr_t)map->l_ld) && plain_begins(base_name(map->l_name), "libnv")) {
+			settle(MODULES_AT_START);
+			return;
+		}
+	}
+}

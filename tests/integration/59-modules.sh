@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Modules that are linked with a compiler: by names and versions that are exported here and by others, or without a
+# version, bound at once, later or past this library, with the addresses in import slots or in data. Each host runs without
+# us, with an empty cache and with the filled one, and is told the same.
+. "$(dirname "$0")/lib.sh"
+unset LD_LIBRARY_PATH # the modules know where their library is
+modules=$BUILD/tests/fixtures/modules
+so13=$FAKE/link/13.2/libnvJitLink.so.13
+
+lines() { grep -v '^really ' "$1"; }
+really() { sed -n 's/^really //p' "$1"; }
+really_so_often() { # COUNTS WORD...: the library works so often with an empty and with the filled cache
+	local counts=$1
+	shift
+	fresh_cache
+	timeout 60 "$modules/host" "$so13" "$@" >"$tmp/bare" 2>&1
+	[ $? != 77 ] || return 77
+	preloaded "$modules/host" "$so13" "$@" >"$tmp/cold" 2>&1
+	preloaded "$modules/host" "$so13" "$@" >"$tmp/warm" 2>&1
+	diff <(lines "$tmp/bare") <(lines "$tmp/cold") && diff <(lines "$tmp/bare") <(lines "$tmp/warm") &&
+		[ "$(really "$tmp/bare") $(really "$tmp/cold") $(really "$tmp/warm")" = "$counts" ] && return
+	really "$tmp/cold"
+	cat "$tmp/warm"
+	"$COMMAND" stats
+	return 1
+}
+unreached() { [ "$(stat_of unreached)" = "$1" ] || { "$COMMAND" stats && false; }; }
+
+for module in exported lazy now noplt table table-exported; do
+	for way in lazy now deep deep-lazy; do
+		check "A module ($module) that is opened ($way) is cached." really_so_often "1 1 0" "$way=$modules/$module.so" run
+		check "None is unreached." unreached 0
+	done
+done
+check "A module without versions and without a library of its own is cached." \
+	really_so_often "1 1 0" "global=$so13" "lazy=$modules/bare.so" run
+check "So it is if it is bound at once." really_so_often "1 1 0" "global=$so13" "now=$modules/bare.so" run
+check "So it is if it was opened before the library." really_so_often "1 1 0" "lazy=$modules/bare.so" "global=$so13" "lazy=$modules/bare.so" run
+check "A module that is closed and opened again is cached each time." \
+	really_so_often "1 1 0" "now=$modules/now.so" run close "now=$modules/now.so" run
+check "A plugin that registers itself is cached by an exported name." really_so_often "1 1 0" "now=$modules/exported.so" plugin
+check "By another name it runs, uncached, until somebody looks a symbol up." \
+	really_so_often "2 2 1" "now=$modules/now.so" plugin run
+check "A constructor that compiles before that runs, uncached." really_so_often "2 2 1" "lazy=$modules/eager.so" run
+check "Two modules of which one was bound past us are both cached." \
+	really_so_often "2 1 0" "lazy=$modules/exported.so" run "deep=$modules/now.so" run
+
+sealed() {
+	really_so_often "$@"
+	[ $? != 77 ] || echo "no seccomp here" >"$tmp/no-seccomp"
+	[ -s "$tmp/no-seccomp" ] || diff /dev/null <(really_so_often "$@")
+}
+check "If nothing can be made writable, the module runs, uncached." sealed "1 1 1" "now=$modules/now.so" seal run
+if [ -s "$tmp/no-seccomp" ]; then
+	skip "It is counted." "no seccomp here"
+else
+	check "It is counted, in each process." unreached 2
+	check "Nothing of that library is cached." sealed "2 2 2" "now=$modules/now.so" seal run "lazy=$modules/exported.so" run
+	served() {
+		fresh_cache
+		preloaded "$modules/host" "$so13" "lazy=$modules/exported.so" run
+		preloaded "$modules/host" "$so13" "now=$modules/now.so" seal run "lazy=$modules/exported.so" run >"$tmp/warm"
+		cat "$tmp/warm"
+		[ "$(really "$tmp/warm")" = 1 ]
+	}
+	check "What was cached before is served." served
+	named() { "$COMMAND" explain --last 9 >"$tmp/explained" && cat "$tmp/explained" && grep -q "the module $modules/now.so" "$tmp/explained"; }
+	check "The record names the module." named
+fi
+plan
