@@ -2,8 +2,9 @@
 /*
  * compilers: the list of all compilers whose calls this library intercepts
  *
- * X(name, NAME): name_compiler is the compiler's table; NAME_NODES, in interpose/name/nodes.h, is the list of its
- * sonames. The names of its functions must begin with n or _, because dlsym.S looks only at the first letter.
+ * X(name, NAME): name_compiler is the compiler's table; NAME_EXPORTED, in interpose/name/nodes.h, is the list of its
+ * sonames for which functions are exported. The names of its functions must begin with n or _, because dlsym.S looks
+ * only at the first letter.
  */
 #ifndef INTERPOSE_COMPILERS_H
 #define INTERPOSE_COMPILERS_H

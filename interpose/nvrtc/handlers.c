@@ -379,7 +379,7 @@ static int handle_nvrtcSetFlowCallback(const struct door *door, nvrtcProgram pro
 
 #define DOOR_NODE(id) &nvrtc_nodes[NVRTC_NODE_##id]
 
-#define EXPORT(name, ...) NVRTC_NODES(DOOR_EXPORT, name, __VA_ARGS__)
+#define EXPORT(name, ...) NVRTC_EXPORTED(DOOR_EXPORT, name, __VA_ARGS__)
 NVRTC_HANDLED(EXPORT)
 NVRTC_PRIVATE(EXPORT)
 
