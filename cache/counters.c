@@ -7,7 +7,7 @@
 #define WORDS ((COUNTER_COUNT + 63) / 64)
 
 static const struct {
-	const char *name;
+	char name[24]; /* a pointer would cost every process that preloads the library a relocation */
 	enum counter_group group;
 } counters[COUNTER_COUNT] = {
 #define COUNTER_ROW(group, name) [COUNTER_##group##_##name] = {#name, COUNTER_##group},
