@@ -330,9 +330,10 @@ killed() {
 	[ -S "$socket" ] && refused 1 "the agent is not running any more" --status --dir "$served" && start served --key-file "$tmp/keys" && answers "STARTED FOUND" fetch "$key"
 }
 check "The socket of an agent that was killed is another one's." killed
+gone() { ! grep -q '^State:[^Z]*$' "/proc/$1/status" 2>/dev/null; }
 removed() { # FILE: the socket, or what it is in
 	local status
-	stop && start gone --key-file "$tmp/keys" && rm -r "${1:-$socket}" || return
+	stop && start gone --key-file "$tmp/keys" && rm -r "${1:-$socket}" && wait_for gone "$agent" || return
 	wait "$agent"
 	status=$?
 	agent=
@@ -342,8 +343,7 @@ check "An agent whose socket was removed ends, because no program finds it." rem
 check "So does one whose directory was removed." removed "$tmp/gone/cache"
 of_another() { # an agent that ends leaves what is another's by then
 	local first
-	start gone --key-file "$tmp/keys" && first=$agent && rm "$socket" && start gone --key-file "$tmp/keys" || return
-	wait "$first"
+	start gone --key-file "$tmp/keys" && first=$agent && rm "$socket" && start gone --key-file "$tmp/keys" && wait_for gone "$first" || return
 	becomes state connected && [ -S "$socket" ] && answers "STARTED FOUND" fetch "$key"
 }
 check "An agent that ends does not remove another's socket." of_another
