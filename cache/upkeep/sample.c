@@ -162,6 +162,7 @@ static int visit_file(void *context, const struct directory_file *file)
 
 	sample->foreign += file->kind == DIRECTORY_FOREIGN;
 	drawing->entries += file->kind == DIRECTORY_ENTRY;
+	sample->has_requests |= file->kind == DIRECTORY_BESIDE;
 	if (file->kind == DIRECTORY_FOREIGN || (file->kind == DIRECTORY_ENTRY && !is_picked(drawing, file->key))) {
 		return 0;
 	}
@@ -280,7 +281,7 @@ static int remove_drawn(struct sample *sample, int shard, const struct sample_fi
 		return errno == ENOENT ? 0 : -errno;
 	}
 	sample->removed.entries++;
-	sample->removed.bytes += file->bytes + remove_beside(sample, shard, name);
+	sample->removed.bytes += file->bytes + (sample->has_requests ? remove_beside(sample, shard, name) : 0);
 	return 0;
 }
 

@@ -42,6 +42,8 @@ struct sample {
 	size_t count;
 	size_t room;
 
+	bool has_requests; /* in a shard that was read */
+
 	/* what was done */
 	struct sample_removed {
 		uint64_t entries;
