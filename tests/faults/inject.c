@@ -38,7 +38,7 @@ static const int errors_of[][20] = {
     [NAME] = {EACCES, EPERM, EROFS, ENOSPC, EDQUOT, EIO, ESTALE, EBUSY, ENOENT, ENOTEMPTY, EISDIR, EEXIST, EINTR,
               ENOMEM, ENOSYS},
     [LOCK] = {ENOLCK, EAGAIN, EACCES, EINTR, EIO, EINVAL, EDEADLK, ENOSYS, ESTALE},
-    [LIST] = {EIO, ESTALE, ENOENT},
+    [LIST] = {EIO, ESTALE}, /* not ENOENT: readdir() takes that for the end */
     [OTHER] = {ENOMEM, EACCES, ENOENT, EIO, EPERM, ESRCH, EAGAIN, ENOSYS},
     [LOADER] = {ENOMEM},
 };
