@@ -61,8 +61,8 @@ for where in compile write rename; do
 	exits=$([ $where = compile ] && echo "0 0 1" || echo "0 0 2")
 	check "It may exit there." forked $where exits "$exits" - "$left" 1
 	if [ "$left" = 1 ]; then
-		# whose writer is gone, and which is older than a minute
-		find "$NVRTCCACHE_DIR" -name 'tmp.*' -exec touch -d '2 minutes ago' {} +
+		# which nobody has written to for an hour
+		find "$NVRTCCACHE_DIR" -name 'tmp.*' -exec touch -d '2 hours ago' {} +
 		"$COMMAND" prune >/dev/null 2>&1
 		check "Leftovers of that are removed." test "$(temporaries)" -eq 0
 	fi
