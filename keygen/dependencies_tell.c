@@ -85,6 +85,7 @@ static int tell_begin(struct walk *walk)
 	return telling->root ? 0 : -ENOMEM;
 }
 
+/* A root that the result is bound to has its own text; for the others, the caller may say where they are now. */
 static int tell_root(struct walk *walk, uint32_t number, const char *text, size_t size)
 {
 	struct telling *telling = walk->context;
@@ -99,6 +100,7 @@ static int tell_root(struct walk *walk, uint32_t number, const char *text, size_
 	return 0;
 }
 
+/* A path whose root is not known is reported relative to it, with the root's number. */
 static int tell_item(struct walk *walk, const struct place_group *group, const struct checked_item *item,
                      enum dependency_state state)
 {

@@ -20,6 +20,10 @@ void recording_put_text(struct stream *stream, enum recording_tag tag, const cha
 	stream_field(stream, (uint8_t)tag, text, strlen(text) + 1);
 }
 
+/*
+ * The digest finds damage; it does not prove an origin, because whoever can write the file can compute it. What a
+ * request may do is therefore decided by those who send it (cli/warm/worker.h).
+ */
 struct stream recording_seal(const struct stream *head, const struct stream *calls)
 {
 	struct stream file = STREAM_EMPTY;
@@ -46,6 +50,7 @@ uint64_t recording_number(const struct span *field)
 	return cursor_u64(&cursor);
 }
 
+/* Texts end with the only NUL that they contain, so readers may use them as strings without a copy. */
 static bool is_sound(uint8_t tag, const struct span *field)
 {
 	const char *text = field->bytes;
@@ -104,6 +109,7 @@ static bool note_head(struct recording *recording, uint8_t tag, const struct spa
 	return true;
 }
 
+/* The calls follow the head, and are not checked further: only the compiler's worker knows their order. */
 static bool read_fields(struct cursor cursor, struct recording *recording)
 {
 	struct span field;

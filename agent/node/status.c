@@ -24,6 +24,7 @@ struct writer {
 	FILE *lines;
 };
 
+/* Lines are for a terminal, so text from an engine is made harmless; JSON escapes it. */
 static void write_text(struct writer *writer, const char *name, const char *text)
 {
 	char harmless[PATH_MAX + ENGINE_TEXT_MAX];
@@ -59,6 +60,7 @@ static void write_time(struct writer *writer, const char *name, time_t when)
 	}
 }
 
+/* false is left out of the lines, as zeros are. */
 static void write_bool(struct writer *writer, const char *name, bool is_so)
 {
 	if (writer->lines == NULL) {
@@ -91,6 +93,7 @@ static void write_counts(struct writer *writer, struct service *service)
 	}
 }
 
+/* The order of the rows is that of the output; names are the same in both forms. */
 static void write_rows(struct writer *writer, struct service *service, const char *socket, size_t fetches,
                        size_t uploads)
 {
@@ -115,6 +118,7 @@ static void write_rows(struct writer *writer, struct service *service, const cha
 	write_number(writer, "uploads_waiting", uploads);
 }
 
+/* NULL if there is no memory; the agent then answers nothing, and the command says so. */
 char *status_text(struct service *service, const char *socket, enum agent_kind form, size_t fetches, size_t uploads)
 {
 	struct writer writer = {.json = json_growing(JSON_BYTES_REPLACED, 1)};

@@ -36,6 +36,7 @@ static int begin_work(const struct store *store, struct work *ret_work)
 	return rc;
 }
 
+/* The sums are written when the sample ends, so stores of other processes see at once what is left. */
 static void end_work(struct work *work, struct store_pruned *ret_pruned)
 {
 	struct sample *sample = &work->sample;
@@ -100,6 +101,7 @@ static int remove_old(struct work *work, int64_t used_before)
 	return rc;
 }
 
+/* The total is that of all shards as they were examined, so the result is exact unless others store meanwhile. */
 static int remove_excess(struct work *work)
 {
 	struct sample *sample = &work->sample;
@@ -124,6 +126,7 @@ static int empty_shard(struct work *work, unsigned shard)
 	return rc;
 }
 
+/* Old files go before excess ones: what was not used for so long is the least recently used anyway. */
 int store_prune(struct store *store, int64_t unused_ns, struct store_pruned *ret_pruned)
 {
 	struct work work;
@@ -145,6 +148,7 @@ int store_prune(struct store *store, int64_t unused_ns, struct store_pruned *ret
 	return rc;
 }
 
+/* Shard by shard, so that a million names are never in memory at once. An error of one shard does not stop the others. */
 int store_clear(struct store *store, struct store_pruned *ret_pruned)
 {
 	struct work work;

@@ -72,6 +72,10 @@ __attribute__((noreturn)) static void become_worker(const struct jobs *jobs, con
 	_exit(WORKER_FAILED);
 }
 
+/*
+ * A request that cannot be opened is a failure of that request alone; without a pipe or a process no other worker can
+ * start either, so that ends the run.
+ */
 static int start_worker(const struct jobs *jobs, struct job *job)
 {
 	int ends[2], request = -1;
@@ -134,6 +138,10 @@ static void judge_call(struct job *job, const char *call, const char *log, int c
 	}
 }
 
+/*
+ * A worker that was killed, or that ended before the library said something, has not stored anything that could be
+ * wrong: the library stores a result only when the call has returned.
+ */
 static void judge(struct job *job, int status)
 {
 	const char *said = find_line(job, '!'), *call = find_line(job, '=');
@@ -194,6 +202,7 @@ static void show_progress(struct jobs *jobs, size_t done, uint64_t done_ns, int6
 	}
 }
 
+/* At most 200 ms, so that the progress line moves and ^C is seen while long compilations run. */
 /* Waits until a worker writes or ends. Returns the job that has ended, or NULL. */
 static struct job *wait_for_worker(struct job **running, size_t count)
 {
@@ -224,6 +233,10 @@ static void end_job(struct jobs *jobs, struct job *job)
 	jobs->failures += job->outcome == JOB_FAILED;
 }
 
+/*
+ * Workers are started in the order of the list, most expensive first: the short ones then fill the gaps at the end.
+ * After ^C none is started, and those that run are waited for, so nothing that they compiled is lost.
+ */
 int jobs_run(struct jobs *jobs)
 {
 	struct job *running[JOBS_MAX];

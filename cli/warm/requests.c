@@ -19,6 +19,7 @@ struct listing {
 	struct warm_requests found;
 };
 
+/* Most expensive first. The key decides between equal costs, so that two runs have the same order. */
 static int compare_costs(const void *one, const void *other)
 {
 	const struct warm_request *a = one, *b = other;
@@ -29,6 +30,7 @@ static int compare_costs(const void *one, const void *other)
 	return memcmp(a->key, b->key, sizeof(a->key));
 }
 
+/* Requests of one kin stand together, the most expensive of them first. */
 static int compare_kin(const void *one, const void *other)
 {
 	const struct warm_request *a = one, *b = other;
@@ -111,6 +113,7 @@ static int read_request(const struct listing *listing, int shard, const char *na
 	return error;
 }
 
+/* The entry and not the request says when it was used last: a hit never touches the request. */
 static int visit_file(void *context, const struct directory_file *file)
 {
 	struct listing *listing = context;
@@ -160,6 +163,10 @@ int requests_take(const struct directory *directory, enum requests_archs archs, 
 	return error == -ENOENT ? 0 : error;
 }
 
+/*
+ * Two requests are kin if a worker would make the same calls for them: one recorded with two compilers, or, if the
+ * architecture is replaced, one recorded for two architectures. One of them suffices.
+ */
 void requests_unify(struct warm_requests *requests)
 {
 	struct warm_request *list = requests->list;
@@ -184,6 +191,7 @@ void requests_free(struct warm_requests *requests)
 	*requests = (struct warm_requests){NULL};
 }
 
+/* Opens it as an entry is opened: a file that another user may write is refused. */
 int requests_open(const struct directory *directory, const uint8_t key[ENTRY_KEY_BYTES], int *ret_file)
 {
 	char name[DIRECTORY_NAME_BYTES + sizeof(DIRECTORY_REQUEST)];

@@ -53,6 +53,10 @@ __attribute__((format(printf, 1, 2), noreturn)) static void fail(const char *for
 	_exit(WORKER_FAILED);
 }
 
+/*
+ * pread() and not read(): the parent and its child share the position of the descriptor, and the child reads the file
+ * twice, before and after execv().
+ */
 int worker_read(int file, void **ret_bytes, size_t *ret_size)
 {
 	struct stat found;
@@ -80,6 +84,10 @@ int worker_read(int file, void **ret_bytes, size_t *ret_size)
 	return 0;
 }
 
+/*
+ * A variable is data of the request, like its options. LD_PRELOAD, TMPDIR or DUMP_KNOBS_TO_FILE from a forged request
+ * would let it run code or choose a file to write, so only names that are known to do neither are set.
+ */
 /* Whether a request may set a variable. The others are on the compilers' lists, but may name a file to write. */
 enum standing { STANDING_UNKNOWN, STANDING_MAY_BE_SET, STANDING_MAY_BE_UNSET };
 
@@ -142,6 +150,10 @@ static const char *set_variables(const struct recording *recording)
 	return NULL;
 }
 
+/*
+ * A path-dependent request has its directory in the key, so a result from another directory would never be found. Any
+ * other request compiles anywhere, as its program would.
+ */
 const char *worker_surroundings(const struct recording *recording)
 {
 	static char text[300];
@@ -158,6 +170,7 @@ const char *worker_surroundings(const struct recording *recording)
 	return chdir("/") == 0 ? NULL : strerror(errno);
 }
 
+/* "sm_90a" with "sm_100" gives "sm_100a", with "sm_100f" gives "sm_100f". What is no architecture stays as it is. */
 char *worker_replace_arch(const char *option, const char *text, size_t size, const char *arch)
 {
 	const char *under = memchr(text, '_', size), *end = text + size, *digits = strchr(arch, '_');
@@ -224,6 +237,10 @@ static void print_log(const struct worker *worker, void *handle, const char *siz
 	free(log);
 }
 
+/*
+ * The fields come in the order of the calls: source, name and headers, which make the program; expressions; then for
+ * each compilation its options and the call itself. So the first field of the second kind creates the program.
+ */
 static int run_nvrtc(struct worker *worker)
 {
 	struct cursor cursor = worker->recording.calls;
@@ -288,6 +305,7 @@ static void *copy_input(const struct span *field)
 	return copy;
 }
 
+/* Options come first and create the link; each input is its name, its bytes and its type, which adds it. */
 static int run_nvjitlink(struct worker *worker)
 {
 	struct cursor cursor = worker->recording.calls;
@@ -324,6 +342,7 @@ static int run_nvjitlink(struct worker *worker)
 	return result;
 }
 
+/* As for nvJitLink, but the program is created without options, and these belong to the calls that work. */
 static int run_nvvm(struct worker *worker)
 {
 	struct cursor cursor = worker->recording.calls;
@@ -366,6 +385,7 @@ static const struct {
 	int (*run)(struct worker *);
 } compilers[] = {{"nvrtc", run_nvrtc}, {"nvjitlink", run_nvjitlink}, {"nvvm", run_nvvm}};
 
+/* The number of fields bounds the number of arguments of any kind, so the arrays never grow. */
 static void read_request(struct worker *worker)
 {
 	void *bytes = NULL;
@@ -382,6 +402,10 @@ static void read_request(struct worker *worker)
 	}
 }
 
+/*
+ * The locale and the rounding mode are set before the compiler is loaded, as a program that has them would do.
+ * exit() and not _exit() at the end: the library records there what it has not recorded yet.
+ */
 int worker_main(int count, char **words)
 {
 	struct worker worker = {.arch = count > 2 ? words[2] : ""};

@@ -17,6 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
+/* NULL if nothing is to be recorded: not asked for, or the handle had something that a request cannot have. */
 static struct stream *stream_of(struct handle *handle)
 {
 	struct stream *stream = &handle->recorded;
@@ -31,6 +32,7 @@ static struct stream *stream_of(struct handle *handle)
 	return stream;
 }
 
+/* Sticks to the handle: a later call of it depends on the part that was not recorded. */
 void recorder_refuse(struct handle *handle)
 {
 	stream_free(&handle->recorded);
@@ -113,6 +115,10 @@ static bool put_head(struct stream *head, const struct handle *handle, const str
 	return true;
 }
 
+/*
+ * Once for each key: the second process that compiles the same, or hits it, finds the file and writes nothing. A failure
+ * costs the request and never the result.
+ */
 static void write_request(const struct handle *handle, const struct attempt *attempt, const struct entry *entry)
 {
 	const struct runtime *runtime = runtime_get();

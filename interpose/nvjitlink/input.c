@@ -17,6 +17,10 @@ static bool is_text(const struct link_input *input)
 	return container_kind(input->data, input->size) == CONTAINER_NONE;
 }
 
+/*
+ * PTX is a string for nvJitLink, whatever the size says. A text whose NUL is the first byte behind the size is usual, as
+ * programs pass strlen(). At the end of a page that byte may not exist, so it is not looked at.
+ */
 enum link_text_end link_input_end(const struct link_input *input)
 {
 	const char *text = input->data;
@@ -38,6 +42,7 @@ static bool is_whole(const struct link_input *input, enum container_kind kind)
 	return container_kind(input->data, input->size) == kind && container_is_whole(input->data, input->size);
 }
 
+/* An input whose own heads reach behind its size would be read there, so only whole ones are copied and compared. */
 static bool is_understood(const struct link_input *input)
 {
 	switch (input->type) {
@@ -68,6 +73,7 @@ enum link_input_kind link_input_kind(const struct link_input *input)
 	                                                                        : LINK_INPUT_WORKED_ON;
 }
 
+/* The copy ends with a NUL, because nvJitLink reads a text to its NUL. */
 bool link_input_copy(struct link_input *input, const struct link_input *from)
 {
 	size_t name_size = from->name ? strlen(from->name) + 1 : 0;

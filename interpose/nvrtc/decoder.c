@@ -10,6 +10,10 @@
 /* Given to NVRTC in place of an option that the host's callback refused. */
 static const char refused_option[] = "";
 
+/*
+ * Accepts only the two extensions that have been observed, in either order. Anything else bypasses the cache, because
+ * its meaning is unknown.
+ */
 struct decoder *decoder_new(int count, const int *kinds, void *const *values, const char *source, int header_count,
                             const char *const *headers)
 {
@@ -64,6 +68,10 @@ static void record_text(struct decoder *decoder, const char *text, const char *r
 	memcpy((char *)record->text, result, record->size + 1);
 }
 
+/*
+ * Options were decoded before the key was computed (decoder_options()), so the host's callback must not be called for
+ * them again: it has side effects. NVRTC asks by the pointer that it was given.
+ */
 static char *give_option(struct decoder *decoder, const char *text)
 {
 	const struct call *given = decoder->given;
@@ -85,6 +93,7 @@ static char *give_option(struct decoder *decoder, const char *text)
 	return decoder->decode(text, decoder->payload);
 }
 
+/* Keeps the errno that the host's callback has set, because NVRTC passes it on. */
 char *decoder_callback(const char *text, void *payload)
 {
 	struct decoder *decoder = payload;
@@ -101,6 +110,7 @@ char *decoder_callback(const char *text, void *payload)
 	return result;
 }
 
+/* Each header once and then the source: any other number of questions is a behaviour that was not observed. */
 bool decoder_created(struct decoder *decoder)
 {
 	decoder->creating = false;
@@ -108,6 +118,7 @@ bool decoder_created(struct decoder *decoder)
 	return !decoder->odd;
 }
 
+/* Frees the decoded texts. The callback stays, because options are decoded when the program is compiled. */
 void decoder_forget(struct decoder *decoder)
 {
 	for (size_t i = 0; decoder->texts && i <= decoder->header_count; i++) {
