@@ -148,7 +148,7 @@ int store_prune(struct store *store, int64_t unused_ns, struct store_pruned *ret
 	return rc;
 }
 
-/* Shard by shard, so that a million names are never in memory at once. An error of one shard does not stop the others. */
+/* Shard by shard, so that a million names are never in memory. An error of one shard does not stop the others. */
 int store_clear(struct store *store, struct store_pruned *ret_pruned)
 {
 	struct work work;

@@ -116,8 +116,8 @@ static bool put_head(struct stream *head, const struct handle *handle, const str
 }
 
 /*
- * Once for each key: the second process that compiles the same, or hits it, finds the file and writes nothing. A failure
- * costs the request and never the result.
+ * Once for each key: the second process that compiles the same, or hits it, finds the file and writes nothing. A
+ * failure costs the request and never the result.
  */
 static void write_request(const struct handle *handle, const struct attempt *attempt, const struct entry *entry)
 {

@@ -18,8 +18,8 @@ static bool is_text(const struct link_input *input)
 }
 
 /*
- * PTX is a string for nvJitLink, whatever the size says. A text whose NUL is the first byte behind the size is usual, as
- * programs pass strlen(). At the end of a page that byte may not exist, so it is not looked at.
+ * PTX is a string for nvJitLink, whatever the size says. A text whose NUL is the first byte behind the size is usual,
+ * as programs pass strlen(). At the end of a page that byte may not exist, so it is not looked at.
  */
 enum link_text_end link_input_end(const struct link_input *input)
 {
