@@ -101,7 +101,8 @@ static const char *judge_eviction(const struct scenario *scenario, bool soon)
 	stores.count = soon ? STORES_SOON : STORES_AFTER;
 	wrong = stage_judge(stage_run(&stores, seen), &stores, seen);
 	stage_usage(&usage);
-	if (!wrong && usage.bytes > evict_cap * 110 / 100) { /* the size is an estimate */
+	/* a fault that says ENOENT of entries that are there makes the estimate too small, by eight of 24 at most */
+	if (!wrong && usage.bytes > evict_cap * 3 / 2) {
 		wrong = "the directory stays above its cap";
 	}
 	if (!wrong && usage.bytes < evict_cap / 2) {
