@@ -132,7 +132,7 @@ static bool read_fields(struct cursor cursor, struct recording *recording)
 
 int recording_open(const void *bytes, size_t size, struct recording *ret_recording)
 {
-	struct recording recording = {NULL};
+	struct recording recording = {0};
 	struct cursor cursor = cursor_over(bytes, size);
 	const void *begins = cursor_bytes(&cursor, sizeof(magic));
 	struct span whole = {bytes, size - KEY_BYTES};

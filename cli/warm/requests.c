@@ -188,7 +188,7 @@ void requests_unify(struct warm_requests *requests)
 void requests_free(struct warm_requests *requests)
 {
 	free(requests->list);
-	*requests = (struct warm_requests){NULL};
+	*requests = (struct warm_requests){0};
 }
 
 /* Opens it as an entry is opened: a file that another user may write is refused. */

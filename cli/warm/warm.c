@@ -97,7 +97,7 @@ static bool loads(const char *soname)
 
 static void find_compilers(const struct warm_requests *requests, struct names *ret_names)
 {
-	*ret_names = (struct names){NULL};
+	*ret_names = (struct names){0};
 	for (size_t i = 0; i < KNOWN; i++) {
 		bool is_wanted = false;
 
@@ -345,8 +345,8 @@ static int warm_requests(struct jobs *jobs, struct warm_requests *requests, stru
 static int run_warm(struct settings *settings, char **operands)
 {
 	struct jobs jobs = {.settings = settings, .directory = {settings->directory, settings->shared}};
-	struct names archs = {NULL}, compilers = {NULL};
-	struct warm_requests requests = {NULL};
+	struct names archs = {0}, compilers = {0};
+	struct warm_requests requests = {0};
 	int64_t within_ns = INT64_MAX, least_ns = 0;
 	int status = read_options(&jobs, &within_ns, &least_ns), error;
 

@@ -387,9 +387,11 @@ int options_read(const char *const *options, int count, struct options *ret_opti
 			return rc;
 		}
 	}
-	if (waiting) { /* NVRTC reports that the value is missing, and goes on */
+	if (waiting) { /* NVRTC reports that the value is missing: of -Xnvvm only as a warning, so that it compiles */
 		found.unknown = true;
-		note_uncleared(&found, waiting->names[1]);
+		if (waiting->effects & OPTION_NVVM) {
+			note_uncleared(&found, waiting->names[1]);
+		}
 	}
 	found.spells = found.debug || found.ir;
 	/*
