@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/warm/jobs.h"
 
+#include "cache/harmless.h"
 #include "cli/console/console.h"
 #include "cli/console/progress.h"
 #include "cli/warm/worker.h"
@@ -13,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -30,7 +32,34 @@ __attribute__((format(printf, 2, 3))) static void explain(struct job *job, const
 	va_end(arguments);
 }
 
-/* Sets what the library in the worker reads; the request has set its variables before. */
+/*
+ * The directory of the worker is the request's, so the loader must not search it. Leaves in a list of the loader what
+ * is absolute. A file without a slash is searched in the lists of directories.
+ */
+enum listed { LISTED_DIRECTORIES, LISTED_FILES };
+
+static bool leave_absolute(const char *name, enum listed listed)
+{
+	const char *list = getenv(name);
+	char *kept = list ? malloc(strlen(list) + 1) : NULL;
+	size_t size = 0;
+	bool done;
+
+	for (const char *end; kept && *list; list = *end ? end + 1 : end) {
+		int length = (int)strcspn(list, listed == LISTED_FILES ? ": " : ":;");
+
+		end = list + length;
+		if (*list == '/' || strncmp(list, "$ORIGIN", 7) == 0 || strncmp(list, "${ORIGIN}", 9) == 0 ||
+		    (listed == LISTED_FILES && !memchr(list, '/', (size_t)length))) {
+			size += (size_t)sprintf(kept + size, "%s%.*s", size > 0 ? ":" : "", length, list);
+		}
+	}
+	done = size > 0 ? setenv(name, kept, 1) == 0 : (!list || kept) && unsetenv(name) == 0;
+	free(kept);
+	return done;
+}
+
+/* Sets what the loader and the library in the worker read; the request has set its variables before. */
 static bool set_settings(const struct jobs *jobs)
 {
 	static const char *const unset[] = {"NVRTCCACHE_DISABLE", "NVRTCCACHE_VERIFY", "NVRTCCACHE_RECACHE",
@@ -39,7 +68,9 @@ static bool set_settings(const struct jobs *jobs)
 	for (size_t i = 0; i < sizeof(unset) / sizeof(unset[0]); i++) {
 		(void)unsetenv(unset[i]);
 	}
-	return setenv("NVRTCCACHE_DIR", jobs->settings->directory, 1) == 0 &&
+	return leave_absolute("LD_LIBRARY_PATH", LISTED_DIRECTORIES) && leave_absolute("LD_PRELOAD", LISTED_FILES) &&
+	       leave_absolute("LD_AUDIT", LISTED_FILES) &&
+	       setenv("NVRTCCACHE_DIR", jobs->settings->directory, 1) == 0 &&
 	       (jobs->mode == REPLAY_CHECK || setenv("NVRTCCACHE_RECORD", "1", 1) == 0);
 }
 
@@ -52,10 +83,12 @@ __attribute__((noreturn)) static void become_worker(const struct jobs *jobs, con
 	int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	struct recording recording;
 	const char *why = NULL;
+	char text[JOB_WHY_BYTES];
 	void *bytes;
 	size_t size;
 
 	(void)setpgid(0, 0);
+	(void)setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0}); /* a core would lie in the request's directory */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent || dup2(request, STDIN_FILENO) < 0 ||
 	    dup2(output, STDOUT_FILENO) < 0 || dup2(nothing, STDERR_FILENO) < 0) {
 		_exit(WORKER_FAILED);
@@ -68,7 +101,9 @@ __attribute__((noreturn)) static void become_worker(const struct jobs *jobs, con
 	if (!why && set_settings(jobs)) {
 		(void)execv("/proc/self/exe", words);
 	}
-	dprintf(STDOUT_FILENO, "!%s\n", why ? why : strerror(errno));
+	(void)snprintf(text, sizeof(text), "%s", why ? why : strerror(errno));
+	harmless_text(text);
+	dprintf(STDOUT_FILENO, "!%s\n", text);
 	_exit(WORKER_FAILED);
 }
 
@@ -124,11 +159,9 @@ static void judge_call(struct job *job, const char *call, const char *log, int c
 	const char *why = strchr(call + 2, ' ');
 
 	(void)snprintf(job->key, sizeof(job->key), "%.*s", (int)strcspn(call + 2, " "), call + 2);
-	if (outcome == REPLAY_HIT) {
-		job->outcome = JOB_THERE;
-	} else if (outcome == REPLAY_STORED && (uint64_t)code == job->request->result) {
-		job->outcome = JOB_STORED;
-	} else if (outcome == REPLAY_STORED) {
+	if ((outcome == REPLAY_HIT || outcome == REPLAY_STORED) && (uint64_t)code == job->request->result) {
+		job->outcome = outcome == REPLAY_HIT ? JOB_THERE : JOB_STORED;
+	} else if (outcome == REPLAY_HIT || outcome == REPLAY_STORED) {
 		explain(job, "the compiler refused it (%d)%s%s", code, log ? ": " : "", log ? log : "");
 	} else if (outcome == REPLAY_NO_CALL) {
 		explain(job, "the compiler was not called");
@@ -151,7 +184,7 @@ static void judge(struct job *job, int status)
 	}
 	if (WIFSIGNALED(status)) {
 		explain(job, "the compiler was killed by signal %d", WTERMSIG(status));
-	} else if (!call || strlen(call) < 3) {
+	} else if (WEXITSTATUS(status) == WORKER_FAILED || !call || strlen(call) < 3) {
 		explain(job, "%s", said ? said : "the worker failed");
 	} else {
 		judge_call(job, call, said, WEXITSTATUS(status));

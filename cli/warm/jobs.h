@@ -44,6 +44,7 @@ struct jobs {
 	unsigned parallel;
 	struct job *list;
 	size_t count;
+	size_t kindless; /* requests without a compiler of their kind, which have no job */
 	size_t failures; /* jobs that failed so far, for the progress line */
 };
 

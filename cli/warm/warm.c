@@ -146,17 +146,38 @@ static int read_names(struct names *archs, struct names *compilers)
 	return EXIT_DONE;
 }
 
-static bool is_among(const struct warm_request *request, char *const *keys)
+static bool begins_with(const struct warm_request *request, const char *key)
 {
 	char text[KEY_TEXT_BYTES];
 
 	key_spell(request->key, text);
+	return strncmp(text, key, strlen(key)) == 0;
+}
+
+static bool is_among(const struct warm_request *request, char *const *keys)
+{
 	for (char *const *key = keys; *key; key++) {
-		if (strncmp(text, *key, strlen(*key)) == 0) {
+		if (begins_with(request, *key)) {
 			return true;
 		}
 	}
 	return keys[0] == NULL;
+}
+
+/* Returns a key that no request has; NULL: there is none. */
+static const char *find_unknown(const struct warm_requests *requests, char *const *keys)
+{
+	for (char *const *key = keys; *key; key++) {
+		size_t i = 0;
+
+		while (i < requests->count && !begins_with(&requests->list[i], *key)) {
+			i++;
+		}
+		if (i == requests->count) {
+			return *key;
+		}
+	}
+	return NULL;
 }
 
 /* Removes the requests that were not asked for. */
@@ -187,6 +208,8 @@ static bool make_jobs(const struct warm_requests *requests, const struct names *
 
 	jobs->list = calloc(requests->count * compilers->count * each + 1, sizeof(*jobs->list));
 	for (size_t i = 0; jobs->list && i < requests->count; i++) {
+		size_t before = jobs->count;
+
 		for (size_t k = 0; k < compilers->count; k++) {
 			const char *kind = compiler_of(compilers->list[k]);
 
@@ -197,6 +220,7 @@ static bool make_jobs(const struct warm_requests *requests, const struct names *
 				                                         .arch = archs->count ? archs->list[arch] : ""};
 			}
 		}
+		jobs->kindless += jobs->count == before;
 	}
 	return jobs->list != NULL;
 }
@@ -213,6 +237,7 @@ static void print_json(const struct jobs *jobs, const size_t counts[4], unsigned
 	json_number(&json, jobs->mode == REPLAY_CHECK ? "missing" : "failed", counts[JOB_FAILED]);
 	json_number(&json, "waiting", counts[JOB_WAITS]);
 	json_number(&json, "damaged", damaged);
+	json_number(&json, "without_compiler", jobs->kindless);
 	json_begin_array(&json, "requests");
 	for (size_t i = 0; i < jobs->count; i++) {
 		const struct job *job = &jobs->list[i];
@@ -235,13 +260,19 @@ static void print_json(const struct jobs *jobs, const size_t counts[4], unsigned
 	console_json_end(&json);
 }
 
-static void print_job(const struct job *job, const char *words)
+static void list_jobs(const struct jobs *jobs, unsigned damaged)
 {
 	char key[KEY_TEXT_BYTES];
 
-	key_spell(job->request->key, key);
-	console_line("%.*s  %s %s%s%s%s%s", KEY_SHORT, key, job->compiler, job->arch, job->arch[0] ? " " : "", "of ",
-	             job->request->release, words);
+	if (asked.json) {
+		print_json(jobs, (const size_t[4]){[JOB_WAITS] = jobs->count}, damaged);
+		return;
+	}
+	for (const struct job *job = jobs->list; job < jobs->list + jobs->count; job++) {
+		key_spell(job->request->key, key);
+		console_line("%.*s  %s %s%sof %s", KEY_SHORT, key, job->compiler, job->arch, job->arch[0] ? " " : "",
+		             job->request->release);
+	}
 }
 
 static int report(const struct jobs *jobs, unsigned damaged, int64_t took_ns)
@@ -275,7 +306,7 @@ static int report(const struct jobs *jobs, unsigned damaged, int64_t took_ns)
 	if (counts[JOB_WAITS] > 0) {
 		console_error("interrupted; %zu %s left", counts[JOB_WAITS], counts[JOB_WAITS] == 1 ? "is" : "are");
 	}
-	return counts[JOB_FAILED] + counts[JOB_WAITS] + damaged > 0 ? EXIT_TROUBLE : EXIT_DONE;
+	return counts[JOB_FAILED] + counts[JOB_WAITS] + damaged + jobs->kindless > 0 ? EXIT_TROUBLE : EXIT_DONE;
 }
 
 static unsigned processors(void)
@@ -325,11 +356,13 @@ static int warm_requests(struct jobs *jobs, struct warm_requests *requests, stru
 		console_error("%s", strerror(ENOMEM));
 		return EXIT_TROUBLE;
 	}
-	for (size_t i = 0; asked.dry_run && i < jobs->count; i++) {
-		print_job(&jobs->list[i], "");
+	if (jobs->kindless > 0) {
+		console_error("%zu %s no compiler of this kind: --compiler can name one", jobs->kindless,
+		              jobs->kindless == 1 ? "request has" : "requests have");
 	}
 	if (asked.dry_run) {
-		return EXIT_DONE;
+		list_jobs(jobs, requests->damaged);
+		return jobs->kindless > 0 ? EXIT_TROUBLE : EXIT_DONE;
 	}
 	if (!library_preload()) {
 		return EXIT_TROUBLE;
@@ -348,6 +381,7 @@ static int run_warm(struct settings *settings, char **operands)
 	struct names archs = {0}, compilers = {0};
 	struct warm_requests requests = {0};
 	int64_t within_ns = INT64_MAX, least_ns = 0;
+	const char *unknown;
 	int status = read_options(&jobs, &within_ns, &least_ns), error;
 
 	for (char **key = operands; *key && status == EXIT_DONE; key++) {
@@ -366,6 +400,9 @@ static int run_warm(struct settings *settings, char **operands)
 	error = requests_take(&jobs.directory, asked.arch ? REQUESTS_ARCHS_ALIKE : REQUESTS_ARCHS_DIFFER, &requests);
 	if (error != 0) {
 		status = console_refuse(settings, error);
+	} else if ((unknown = find_unknown(&requests, operands))) {
+		console_error("no request has the key %s", unknown);
+		status = EXIT_TROUBLE;
 	} else {
 		choose(&requests, within_ns, least_ns, operands);
 		requests_unify(&requests);

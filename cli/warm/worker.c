@@ -6,6 +6,7 @@
  */
 #include "cli/warm/worker.h"
 
+#include "cache/harmless.h"
 #include "cache/replay.h"
 #include "keygen/about.h"
 
@@ -44,11 +45,13 @@ __attribute__((format(printf, 1, 2), noreturn)) static void fail(const char *for
 {
 	va_list arguments;
 
+	char text[1024];
+
 	va_start(arguments, format);
-	putchar('!');
-	vprintf(format, arguments);
+	(void)vsnprintf(text, sizeof(text), format, arguments); /* NOLINT(clang-analyzer-valist.Uninitialized): it is */
 	va_end(arguments);
-	putchar('\n');
+	harmless_text(text); /* a line of it would be a line of the worker */
+	printf("!%s\n", text);
 	fflush(stdout);
 	_exit(WORKER_FAILED);
 }
@@ -421,7 +424,9 @@ int worker_main(int count, char **words)
 	read_request(&worker);
 	worker.order->mode = words[3][0] == '1' ? REPLAY_COMPILE : REPLAY_CHECK;
 	worker.order->floating_point = worker.recording.floating_point;
-	if (worker.recording.locale && !setlocale(LC_NUMERIC, worker.recording.locale)) {
+	/* with a slash it is a file, which may be anybody's */
+	if (worker.recording.locale &&
+	    (strchr(worker.recording.locale, '/') || !setlocale(LC_NUMERIC, worker.recording.locale))) {
 		fail("the locale %s is missing", worker.recording.locale);
 	}
 	worker.compiler = dlopen(words[1], RTLD_NOW | RTLD_LOCAL);

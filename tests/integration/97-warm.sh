@@ -48,6 +48,10 @@ unset NVRTCCACHE_RECORD
 
 check "--dry-run lists what would be compiled, and compiles nothing." \
 	eval 'gives 0 warm --dry-run -c "$n13" && [ "$(wc -l <"$tmp/out")" = 3 ] && [ "$(entries)" = 3 ]'
+check "--dry-run --json prints JSON." eval 'gives 0 warm --dry-run --json -c "$n13" && is "told[\"waiting\"]" 3'
+check "A key that no request has fails." eval 'gives 1 warm --dry-run -c "$n13" ffffffffff && err_has "no request has the key f"'
+check "Requests of another kind than the compilers fail." \
+	eval 'gives 1 warm -c "$FAKE/nvvm/libnvvm.so.4" && err_has "3 requests have no compiler of this kind"'
 check "--check says which requests would miss, and compiles nothing." \
 	eval 'gives 1 warm --check -c "$n13" && out_has "^0 of 3 would hit" && err_has "no entry$" && [ "$(entries)" = 3 ]'
 check "warm makes the requests for another compiler." eval 'gives 0 warm -c "$n13" --jobs 2 && out_has "^Stored 3, "'
@@ -143,6 +147,17 @@ check "No variable that may name a file is set." refused 'variable AS_SECURE_LOG
 	variable=AS_SECURE_LOG_FILE value="$tmp/trap/a" "$source" call=0
 check "No variable of the loader is set." refused 'variable LD_PRELOAD was set' \
 	variable=LD_PRELOAD value="$tmp/trap/a.so" "$source" call=0
+check "No line of a request is a line of its worker." \
+	refused 'the locale x.=1 dead is missing' "locale=x"$'\n'"=1 dead" "$source" call=0
+forge 'source=#error no' call=0
+check "A failure that was a success fails each time, when it is cached too." \
+	eval 'gives 1 warm -c "$n13" && gives 1 warm -c "$n13" && err_has "refused it \(6\)" && [ "$(entries)" = 1 ]'
+mkdir planted && cp "$n13" planted/libnvrtc.so.planted
+forge "directory=$PWD/planted" "$source" option=-arch=sm_90 call=0
+for list in "$FAKE/13:" planted/../ "$FAKE/13:./"; do
+	check "The loader does not search a request's directory (LD_LIBRARY_PATH=$list)." \
+		eval 'LD_LIBRARY_PATH=$list gives 1 warm -c libnvrtc.so.planted && err_has "planted: cannot open"'
+done
 damaged() {
 	forge "$@"
 	gives 1 warm -c "$n13" && err_has '1 request is damaged or not trusted' && [ "$(entries)" = 0 ]
