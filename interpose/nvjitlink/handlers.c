@@ -168,7 +168,7 @@ static int handle_nvJitLinkComplete(const struct door *door, nvjitlink_handle ha
 	struct link *link = link_find(handle);
 	int result;
 
-	if (!link && REPLAY_FORBIDS()) {
+	if (REPLAY_FORBIDS() && !(link && link->handle.keyed)) {
 		return host_call_answer(host_errno, NVJITLINK_INTERNAL);
 	}
 	if (!link && runtime_get()->off_reason) {
