@@ -116,14 +116,17 @@ static int remove_excess(struct work *work)
 
 static int empty_shard(struct work *work, unsigned shard)
 {
-	int rc;
+	int rc, removed = 0;
 
 	work->sample.count = 0;
 	rc = chore_stopped(work->chore) ? -EINTR : sample_shard(&work->sample, shard);
-	for (size_t i = 0; i < work->sample.count && rc == 0; i++) {
-		rc = remove_one(work, &work->sample.files[i]);
+	if (rc == -EINTR || rc == -ENOMEM) {
+		return rc;
 	}
-	return rc;
+	for (size_t i = 0; i < work->sample.count && removed == 0; i++) {
+		removed = remove_one(work, &work->sample.files[i]);
+	}
+	return removed < 0 ? removed : rc;
 }
 
 /* Old files go before excess ones: what was not used for so long is the least recently used anyway. */
@@ -158,6 +161,7 @@ int store_clear(struct store *store, struct store_pruned *ret_pruned)
 	if (rc < 0) {
 		return rc == -ENOENT ? 0 : rc;
 	}
+	work.sample.clears = true;
 	chore_begin(work.chore, CHORE_WORKING, sums_total(&work.sample.sums).files, CHORE_GUESSED);
 	for (unsigned shard = 0; shard < DIRECTORY_SHARDS && rc != -EINTR; shard++) {
 		int emptied = empty_shard(&work, shard);

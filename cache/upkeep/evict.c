@@ -85,11 +85,23 @@ static void remove_first(struct work *work, uint64_t wanted)
 	}
 }
 
+/* Without a file of sums, the shards that were sampled stand for all. The new file is in one of them for sure. */
+static uint64_t total_bytes(const struct work *work)
+{
+	const struct sums_shard total = sums_total(&work->sample.sums);
+	const uint64_t added = work->evict->bytes;
+
+	if (work->sample.sums.file >= 0 || total.known == 0 || total.bytes < added) {
+		return total.bytes;
+	}
+	return added + (total.bytes - added) / total.known * DIRECTORY_SHARDS;
+}
+
 /* Returns how many bytes are to be removed: down to a 64th below the cap, so that not every store has to evict. */
 static uint64_t excess(const struct work *work)
 {
 	const uint64_t cap = work->evict->max_size;
-	const uint64_t bytes = sums_total(&work->sample.sums).bytes;
+	const uint64_t bytes = total_bytes(work);
 	const uint64_t slack = cap / 64 > work->evict->bytes ? cap / 64 : 0;
 
 	return cap != 0 && bytes > cap ? bytes - cap + slack : 0;
@@ -114,7 +126,9 @@ static void evict_in_rounds(struct work *work, uint64_t (*bytes_wanted)(const st
 	if (lock_take(evict->directory, evict->home, LOCK_EVICTION, 0, &work->lock) < 0) {
 		return;
 	}
-	sums_read(&work->sample.sums);
+	if (work->sample.sums.file >= 0) {
+		sums_read(&work->sample.sums);
+	}
 	for (unsigned round = 0; round < EVICT_ROUNDS && bytes_wanted(work) > 0; round++) {
 		if (round > 0 && shortage(work) == 0) {
 			break;

@@ -67,17 +67,9 @@ void sample_end(struct sample *sample)
 	free(sample->files);
 }
 
-/*
- * Each write makes a file younger, so a slow writer does not lose its file. Returns whether the file stays and counts.
- */
-static bool sweep_temporary(struct sample *sample, const struct directory_file *file, const struct stat *found)
+/* Removes a file of ours. Returns whether it stays and counts. */
+static bool sweep_file(struct sample *sample, const struct directory_file *file, const struct stat *found)
 {
-	if (recency_ahead(recency_of(found), sample->now)) { /* otherwise it would never become stale */
-		recency_touch(file->shard, file->name, found, sample->now);
-	}
-	if (sample->now - recency_of(found) < RECENCY_PERIOD_NS) {
-		return true;
-	}
 	if (!source_is_ours(sample->directory, file->shard, file->name)) {
 		sample->foreign++;
 		return false;
@@ -89,6 +81,20 @@ static bool sweep_temporary(struct sample *sample, const struct directory_file *
 	sample->removed.temporaries++;
 	sample->removed.bytes += sample_bytes_of(found);
 	return false;
+}
+
+/*
+ * Each write makes a file younger, so a slow writer does not lose its file. Returns whether the file stays and counts.
+ */
+static bool sweep_temporary(struct sample *sample, const struct directory_file *file, const struct stat *found)
+{
+	if (recency_ahead(recency_of(found), sample->now)) { /* otherwise it would never become stale */
+		recency_touch(file->shard, file->name, found, sample->now);
+	}
+	if (sample->now - recency_of(found) < RECENCY_PERIOD_NS) {
+		return true;
+	}
+	return sweep_file(sample, file, found);
 }
 
 /* Returns the next free record, or NULL if there is no memory. */
@@ -139,18 +145,18 @@ static bool is_picked(const struct drawing *drawing, const uint8_t key[ENTRY_KEY
 	return drawing->drawn < drawing->sample->most && number % drawing->step == drawing->pick;
 }
 
-/* Returns whether a request stays. It goes with its entry; one without an entry goes if the cache is full. */
+/* Returns whether a request stays. It goes with its entry; one without goes if the cache is full or to be empty. */
 static bool keep_beside(struct sample *sample, const struct directory_file *file, const struct stat *found)
 {
 	char name[DIRECTORY_NAME_BYTES];
 	struct stat entry;
 
 	directory_entry_name(file->key, name);
-	if (sample->cap == 0 || sums_total(&sample->sums).bytes <= sample->cap ||
+	if ((!sample->clears && (sample->cap == 0 || sums_total(&sample->sums).bytes <= sample->cap)) ||
 	    fstatat(file->shard, name, &entry, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT) {
 		return true;
 	}
-	return sweep_temporary(sample, file, found);
+	return sample->clears ? sweep_file(sample, file, found) : sweep_temporary(sample, file, found);
 }
 
 /* Temporary files are all examined, because one that was left behind may be as large as the largest entry. */
@@ -217,9 +223,9 @@ int sample_shard(struct sample *sample, unsigned shard)
 	}
 	if (rc == 0) {
 		sum->files = drawing.entries;
-		sum->bytes = drawing.temporary_bytes;
+		sum->bytes = drawing.temporary_bytes + drawing.drawn_bytes;
 		if (drawing.drawn > 0) { /* the others are as large as those that were drawn */
-			sum->bytes += drawing.drawn_bytes * drawing.entries / drawing.drawn;
+			sum->bytes += drawing.drawn_bytes / drawing.drawn * (drawing.entries - drawing.drawn);
 		}
 	}
 	if (!before.known || sum->files != before.files || sum->bytes != before.bytes) {
@@ -259,13 +265,17 @@ static uint64_t remove_beside(const struct sample *sample, int shard, const char
 	           : 0;
 }
 
-/* Returns 0 if the file is gone or no longer counts, because it is not ours; or a negative errno value. */
-static int remove_drawn(struct sample *sample, int shard, const struct sample_file *file)
+/*
+ * Returns 0 if the file is gone or no longer counts, because it is not ours; or a negative errno value. `ret_beside`:
+ * the bytes that were removed beside it.
+ */
+static int remove_drawn(struct sample *sample, int shard, const struct sample_file *file, uint64_t *ret_beside)
 {
 	char name[DIRECTORY_NAME_BYTES];
 	struct stat found;
 	bool ours;
 
+	*ret_beside = 0;
 	directory_entry_name(file->key, name);
 	if (!source_look(sample->directory, shard, name, &found, &ours)) {
 		return errno == ENOENT ? 0 : -errno;
@@ -281,7 +291,8 @@ static int remove_drawn(struct sample *sample, int shard, const struct sample_fi
 		return errno == ENOENT ? 0 : -errno;
 	}
 	sample->removed.entries++;
-	sample->removed.bytes += file->bytes + (sample->has_requests ? remove_beside(sample, shard, name) : 0);
+	*ret_beside = sample->has_requests ? remove_beside(sample, shard, name) : 0;
+	sample->removed.bytes += file->bytes + *ret_beside;
 	return 0;
 }
 
@@ -289,16 +300,17 @@ void sample_remove(struct sample *sample, const struct sample_file *file)
 {
 	const unsigned shard = file->key[0];
 	int *place = &sample->places[shard];
+	uint64_t beside = 0;
 	int rc = 0;
 
 	if (*place < 0) {
 		rc = directory_open_shard(sample->directory, sample->home, shard, DIRECTORY_REACH, place);
 	}
 	if (rc == 0) {
-		rc = remove_drawn(sample, *place, file);
+		rc = remove_drawn(sample, *place, file, &beside);
 	}
 	if (rc == 0) {
-		sums_subtract(&sample->sums, shard, file->bytes);
+		sums_subtract(&sample->sums, shard, file->bytes + beside);
 	}
 	sample->failures += rc < 0 && rc != -EAGAIN && rc != -ENOENT;
 }

@@ -34,6 +34,7 @@ struct sample {
 	int64_t now;   /* recency_now() */
 	uint64_t cap;  /* 0: none */
 	uint32_t most; /* files to draw of one shard: SAMPLE_FILES, or UINT32_MAX for all */
+	bool clears;   /* requests without an entry are removed at once */
 	struct sums sums;
 	uint64_t random;              /* made from `now`: which names are drawn */
 	int places[DIRECTORY_SHARDS]; /* descriptors of the shards; -1: not open */
@@ -73,9 +74,9 @@ int sample_shard(struct sample *sample, unsigned shard);
 /* Sorts `files`: those larger than entry_size_limit(), then short-lived ones, then the least recently used. */
 void sample_sort(struct sample *sample);
 /*
- * Removes a file that was drawn, and subtracts it. Nothing happens if another process has used or replaced it since.
- * Takes no lock: a result that another process stores under the key at the same moment may be lost, which costs a
- * compilation.
+ * Removes a file that was drawn, with its request, and subtracts both. Nothing happens if another process has used or
+ * replaced it since. Takes no lock: a result that another process stores under the key at the same moment may be lost,
+ * which costs a compilation.
  */
 void sample_remove(struct sample *sample, const struct sample_file *file);
 

@@ -109,6 +109,18 @@ Store_test(evict_trouble, the_file_of_another_program_in_place_of_the_sums_stays
 	cr_assert_eq(noted_of(store).entries, 20);
 }
 
+Store_test(evict_trouble, without_a_file_of_sums_the_size_is_bounded)
+{
+	struct store *store = fixture_capped(CAP);
+
+	put_range(store, 0, 1);
+	cr_assert_eq(unlink(in_home("sums")) | mkdir(in_home("sums"), 0700), 0);
+	put_range(store, 1, 600);
+	cr_expect_leq(usage_of(store).bytes, 2 * CAP);
+	cr_expect_geq(usage_of(store).bytes, CAP / 2);
+	cr_assert_eq(rmdir(in_home("sums")), 0);
+}
+
 Store_test(evict_trouble, files_removed_by_hand_are_noticed_by_later_samples)
 {
 	struct store *store = fixture_capped(2 * CAP);

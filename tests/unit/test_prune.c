@@ -154,6 +154,50 @@ Store_test(prune, foreign_files_are_never_removed)
 	cr_assert_eq(unlink(in_home(others[3])) | unlink(in_home(others[7])), 0);
 }
 
+static const char *request_path(unsigned number)
+{
+	static char path[500];
+
+	(void)snprintf(path, sizeof(path), "%s" DIRECTORY_REQUEST, numbered_path(number));
+	return path;
+}
+
+/* Puts ten entries with requests. */
+static struct store *put_with_requests(void)
+{
+	struct store *store = fixture_capped(1 << 20);
+
+	put_range(store, 0, PUT);
+	for (unsigned i = 0; i < PUT; i++) {
+		fixture_write(request_path(i), entry_magic, sizeof(entry_magic));
+	}
+	return store;
+}
+
+Store_test(prune, a_request_goes_with_its_entry_and_is_subtracted)
+{
+	struct store_usage before = usage_of(put_with_requests());
+	struct store *small = fixture_capped(before.bytes / PUT * LEFT);
+
+	cr_assert_eq(pruned_of(small).removed.entries, PUT - LEFT);
+	for (unsigned i = 0; i < PUT; i++) {
+		cr_expect_eq(fixture_exists(request_path(i)), i >= PUT - LEFT, "request %u", i);
+	}
+	cr_expect_eq(noted_of(small).bytes, usage_of(small).bytes);
+}
+
+Store_test(prune, clear_removes_requests_whose_entries_are_gone)
+{
+	struct store *store = put_with_requests();
+	struct store_pruned cleared;
+
+	cr_assert_eq(unlink(numbered_path(0)), 0);
+	cr_assert_eq(store_clear(store, &cleared), 0);
+	for (unsigned i = 0; i < PUT; i++) {
+		cr_expect_not(fixture_exists(request_path(i)), "request %u", i);
+	}
+}
+
 Store_test(prune, stores_beside_clear_all_succeed)
 {
 	struct store *store = fixture_store((struct store_options){.max_size = 1 << 24});
