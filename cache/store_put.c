@@ -192,8 +192,9 @@ static bool note_evictions(struct store *store, const struct sample_removed *rem
 
 /*
  * Stores `entry`. If `replaced` is not NULL, the file must still contain that entry, nothing is created but the file,
- * and a key that another process has locked is an error (-EAGAIN) instead of a wait. If the file system or a quota has
- * no room (for bytes or inodes), entries are evicted until it should have, and the entry is stored again.
+ * and a key that another process has locked is an error (-EAGAIN) instead of a wait. Otherwise, if the file
+ * system or a quota has no room (for bytes or inodes), entries are evicted until it should have, and the entry is
+ * stored again.
  */
 static int put_result(struct store *store, const struct entry *entry, const struct entry *replaced)
 {
@@ -215,7 +216,7 @@ static int put_result(struct store *store, const struct entry *entry, const stru
 		return rc;
 	}
 	rc = put_in_home(store, stored.home, entry, replaced, &stored);
-	for (unsigned i = 0; i < ROOM_TRIES && (rc == -ENOSPC || rc == -EDQUOT); i++) {
+	for (unsigned i = 0; i < ROOM_TRIES && !replaced && (rc == -ENOSPC || rc == -EDQUOT); i++) {
 		const struct sample_removed removed = evict_for_room(&stored);
 
 		if (!note_evictions(store, &removed)) {
