@@ -90,7 +90,7 @@ static bool may_replace(const struct directory *directory, int home, const char 
 static int check_names(const struct directory *directory, int home)
 {
 	return may_replace(directory, home, EVENTS_NAME) && may_replace(directory, home, EVENTS_OLD_NAME) &&
-	               may_replace(directory, home, EVENTS_SUMS_NAME)
+	               may_replace(directory, home, EVENTS_SUMS_NAME) && may_replace(directory, home, EVENTS_NEW_NAME)
 	           ? 0
 	           : -EPERM;
 }

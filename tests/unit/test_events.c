@@ -13,7 +13,7 @@
 #define HITS   COUNTER_TOTAL_hits_memory
 #define MISSES COUNTER_TOTAL_misses
 
-static char root[4200], file[4300], old[4300], sums[4300];
+static char root[4200], file[4300], old[4300], sums[4300], fresh[4300];
 static struct directory directory = {.path = root};
 
 static void name_files(void)
@@ -21,6 +21,7 @@ static void name_files(void)
 	snprintf(file, sizeof(file), "%s/v1/events", root);
 	snprintf(old, sizeof(old), "%s/v1/events.old", root);
 	snprintf(sums, sizeof(sums), "%s/v1/events.sums", root);
+	snprintf(fresh, sizeof(fresh), "%s/v1/events.new", root);
 }
 
 static void set_up(void)
@@ -570,7 +571,9 @@ Test(events, a_roll_over_does_not_replace_a_file_that_is_not_ours)
 	}
 	cr_expect_eq(tell(1, 10000), -EFBIG);
 	cr_expect_eq(size_of(old), 24);
-	cr_assert_eq(unlink(old), 0);
+	cr_assert_eq(rename(old, fresh), 0);
+	cr_expect_eq(events_check(&directory), -EPERM);
+	cr_assert_eq(unlink(fresh), 0);
 	tell_patiently(1, 10000);
 	cr_expect_geq(total(MISSES), 200); /* those that had no room were in a later record */
 }
