@@ -257,15 +257,6 @@ void call_pause(long nanoseconds)
 	}
 }
 
-void call_yield(void)
-{
-	if (is_straight()) {
-		(void)ASK(sched_yield, 0, 0, 0, 0);
-	} else {
-		(void)sched_yield();
-	}
-}
-
 /* Sockets never use libc, because wrappers such as proxychains would redirect them. */
 int call_socket(int domain, int type, int protocol)
 {

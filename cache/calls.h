@@ -65,7 +65,6 @@ void call_clock(clockid_t clock, struct timespec *ret_now);
  */
 int64_t call_clock_straight(void);
 void call_pause(long nanoseconds); /* less than a second; a signal ends it early */
-void call_yield(void);
 
 /*
  * Sockets. These functions always enter the kernel directly, because libraries that redirect a host's connections

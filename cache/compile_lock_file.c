@@ -204,7 +204,7 @@ static enum compile_lock_file_state take_opened(struct compile_lock_file *file, 
 	if (has_note(file)) {
 		return COMPILE_LOCK_FILE_NOT_KEPT;
 	}
-	switch (lock_bytes(file->fd, (struct lock_range){file->place, 1 + holder_code()}, LOCK_ALONE, 0)) {
+	switch (lock_bytes(file->fd, (struct lock_range){file->place, 1 + holder_code()}, 0)) {
 	case LOCK_TAKEN:
 		return COMPILE_LOCK_FILE_TAKEN;
 	case LOCK_HELD:

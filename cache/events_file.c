@@ -153,7 +153,7 @@ static int roll_over(const struct directory *directory)
 	}
 	error = directory_open_seen(directory, home, EVENTS_NAME, O_RDWR, &file, &found);
 	if (error == 0 && found.st_size > (off_t)EVENTS_ROLL && is_ripe(home) &&
-	    lock_bytes(file, LOCK_WHOLE, LOCK_ALONE, 0) != LOCK_HELD) {
+	    lock_bytes(file, LOCK_WHOLE, 0) != LOCK_HELD) {
 		bool is_newest =
 		    call_fstatat(home, EVENTS_NAME, &named, AT_SYMLINK_NOFOLLOW) == 0 && named.st_ino == found.st_ino;
 

@@ -41,7 +41,7 @@ static int set_lock(int file, struct lock_range range, short type)
 }
 
 /* Pauses double, so that a lock that is held briefly costs little time, and one that is held long few system calls. */
-enum lock_result lock_bytes(int file, struct lock_range range, enum lock_mode mode, unsigned wait_us)
+enum lock_result lock_bytes(int file, struct lock_range range, unsigned wait_us)
 {
 	long pause_us = LOCK_SLEEP_MIN_US;
 
@@ -49,8 +49,7 @@ enum lock_result lock_bytes(int file, struct lock_range range, enum lock_mode mo
 	 * not F_OFD_SETLKW: it would wait without limit for a stopped process, and a timer that ends the wait needs a
 	 * signal, which the host would receive
 	 */
-	for (unsigned waited_us = 0; set_lock(file, range, mode == LOCK_SHARED ? F_RDLCK : F_WRLCK) < 0;
-	     waited_us += (unsigned)pause_us) {
+	for (unsigned waited_us = 0; set_lock(file, range, F_WRLCK) < 0; waited_us += (unsigned)pause_us) {
 		if (!is_held()) {
 			return LOCK_NONE;
 		}
@@ -77,8 +76,7 @@ static _Atomic bool impatient;
 static enum lock_result take_byte(int lock, uint64_t byte, unsigned wait_us)
 {
 	bool waits = wait_us > 0 && !atomic_load_explicit(&impatient, memory_order_relaxed);
-	enum lock_result result =
-	    lock_bytes(lock, (struct lock_range){(off_t)byte, 1}, LOCK_ALONE, waits ? wait_us : 0);
+	enum lock_result result = lock_bytes(lock, (struct lock_range){(off_t)byte, 1}, waits ? wait_us : 0);
 
 	if (wait_us > 0 && result != LOCK_NONE) {
 		atomic_store_explicit(&impatient, result == LOCK_HELD, memory_order_relaxed);

@@ -22,7 +22,6 @@
 
 /* ---- locks on bytes of any file ---- */
 
-enum lock_mode { LOCK_ALONE, LOCK_SHARED };
 enum lock_result {
 	LOCK_TAKEN,
 	LOCK_HELD, /* another process still holds it after the wait */
@@ -35,7 +34,7 @@ struct lock_range {
 #define LOCK_WHOLE ((struct lock_range){0, 0})
 
 /* Locks the range, polling for about `wait_us` microseconds; 0: tries once. */
-enum lock_result lock_bytes(int file, struct lock_range range, enum lock_mode mode, unsigned wait_us);
+enum lock_result lock_bytes(int file, struct lock_range range, unsigned wait_us);
 /* Call before close(): a child that was forked meanwhile has the descriptor too, so close() would not release it. */
 void lock_release_bytes(int file, struct lock_range range);
 /*

@@ -56,11 +56,6 @@ static void put_named(struct stream *stream, enum about_kind kind, const void *h
 	stream_free(&field);
 }
 
-void about_part_known(struct stream *stream, const uint8_t digest[ABOUT_DIGEST_BYTES], struct span name)
-{
-	put_named(stream, ABOUT_PART, digest, ABOUT_DIGEST_BYTES, name, (struct span){0});
-}
-
 void about_part_of(struct stream *stream, const char *kind, const struct span *name, const struct span *content)
 {
 	struct key digest;

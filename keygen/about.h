@@ -68,8 +68,6 @@ void about_text(struct stream *stream, enum about_kind kind, const char *text);
 void about_sized(struct stream *stream, enum about_kind kind, const char *text, size_t size);
 /* Adds the digest of a part of the request. */
 void about_part(struct stream *stream, const char *name, const struct span *content);
-/* Adds a part whose digest is known. */
-void about_part_known(struct stream *stream, const uint8_t digest[ABOUT_DIGEST_BYTES], struct span name);
 /* Adds a part named by a kind and, unless that is empty, a name: "header" and the header's name. */
 void about_part_of(struct stream *stream, const char *kind, const struct span *name, const struct span *content);
 void about_artifact(struct stream *stream, const char *name, uint32_t tag, uint32_t skip);

@@ -108,7 +108,7 @@ static void append_line(const char *path, const char *line, size_t size)
 	}
 	if (!S_ISREG(found.st_mode)) {
 		(void)output_line(file, line, size);
-	} else if (lock_bytes(file, LOCK_WHOLE, LOCK_ALONE, PATIENCE_US) != LOCK_HELD) {
+	} else if (lock_bytes(file, LOCK_WHOLE, PATIENCE_US) != LOCK_HELD) {
 		append_regular(file, line, size);
 		lock_release_bytes(file, LOCK_WHOLE);
 	}

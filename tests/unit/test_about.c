@@ -95,18 +95,6 @@ Test(about, a_text_with_a_size_needs_no_terminating_nul)
 	cr_expect_str_eq(told, "6 -DN=4 0 0 ;10 header vec.h 0 0 digest;");
 }
 
-Test(about, a_part_with_a_known_digest_is_the_part_that_has_it)
-{
-	const struct span source = {"text", 4}, name = {"source or", 6};
-	struct stream first = STREAM_EMPTY, second = STREAM_EMPTY;
-
-	about_part(&first, "source", &source);
-	about_part_known(&second, first.bytes + first.size - 6 - ABOUT_DIGEST_BYTES, name);
-	cr_expect(first.size == second.size && memcmp(first.bytes, second.bytes, first.size) == 0);
-	stream_free(&first);
-	stream_free(&second);
-}
-
 Test(about, a_truncated_description_is_damaged_or_has_fewer_facts)
 {
 	for (size_t size = 0; size < about.size; size++) {
