@@ -20,7 +20,6 @@ check() { # condition sentence
 }
 host NVRTCCACHE_DIR="$work/base"
 check "$([ "$(files "$work/base")" = 1 ]; echo $?)" "A cache is filled."
-rm -rf "$work/base/v1/stats"
 find "$work/base" | sort >"$work/before"
 host NVRTCCACHE_DIR="$work/top" NVRTCCACHE_LOWER="$work/nowhere:$work/base" NVRTCCACHE_TRACE="$work/events.json"
 check "$([ "$(count "$work/top" hits_disk)" = 1 ] && [ "$(count "$work/top" hits_memory)" = 1 ]; echo $?)" \
