@@ -63,7 +63,7 @@ releases() {
 }
 notes() {
 	mkdir -p "$tmp/home"
-	printf '%s\n' 'machine AArch64' 'needed libc.so.6' "import $2" 'import __gmon_start__ -' 'weak __gmon_start__' >"$tmp/home/$1.notes"
+	printf '%s\n' 'machine AArch64' 'needed libc.so.6' 'export nvvmCreateProgram' "import $2" 'import __gmon_start__ -' 'weak __gmon_start__' >"$tmp/home/$1.notes"
 }
 notes aarch64-nvidia-nvvm-13.98.1 'getenv GLIBC_2.17'
 if releases && grep -q '^13\.98 .* 2, 1$' "$tmp/census" && grep -q '^1 libraries, 0 in the way$' "$tmp/census"; then
