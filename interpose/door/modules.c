@@ -157,7 +157,10 @@ static enum import_way way_of(const struct pass *pass, const struct elf_object *
 	if (!compiler || !compiler->wants_door(import->name)) {
 		return WAY_OTHER;
 	}
-	address = import->place ? (uintptr_t)__atomic_load_n(import->place, __ATOMIC_RELAXED) : 0;
+	if (!import->place) {
+		return WAY_MISSED;
+	}
+	address = (uintptr_t)__atomic_load_n(import->place, __ATOMIC_RELAXED);
 	if (is_ours(address)) {
 		return WAY_REACHED;
 	}

@@ -45,7 +45,8 @@ struct elf_import {
 	const char *name;
 	const char *version; /* NULL: unversioned */
 	void **slot;         /* NULL if the relocation type cannot be patched (ABS64 in data) */
-	void **place; /* the same, or data that the loader has filled with the address; NULL: with another value */
+	/* The same, or data that the loader has filled with the address. NULL: with another value, or not writable. */
+	void **place;
 	bool weak;
 	bool in_relro;
 };

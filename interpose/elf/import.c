@@ -72,6 +72,20 @@ struct relocations {
 	size_t relative; /* number of relocations at the start that have no symbol (DT_RELACOUNT) */
 };
 
+/* With DT_TEXTREL a slot may be among instructions. */
+static bool is_variable(const struct elf_object *object, uintptr_t address)
+{
+	for (size_t i = 0; i < object->phdr_count; i++) {
+		const ElfW(Phdr) *phdr = &object->phdr[i];
+
+		if (phdr->p_type == PT_LOAD && (phdr->p_flags & PF_W) &&
+		    address - (object->base + phdr->p_vaddr) < phdr->p_memsz) {
+			return true;
+		}
+	}
+	return false;
+}
+
 /* The first DT_RELACOUNT relocations are skipped: libnvrtc has 200,000 relative ones, which have no symbol. */
 static int each_relocation(const struct elf_object *object, const struct relocations *table,
                            int (*each)(const struct elf_import *import, void *context), void *context)
@@ -113,7 +127,8 @@ static int each_relocation(const struct elf_object *object, const struct relocat
 			import.version = needed_version(object, object->versym[index] & 0x7fff);
 		}
 		/* If there is an addend, the slot does not contain the address of the function itself. */
-		if ((type == RELOC_SLOT || rela[i].r_addend == 0) && slot % sizeof(void *) == 0) {
+		if ((type == RELOC_SLOT || rela[i].r_addend == 0) && slot % sizeof(void *) == 0 &&
+		    is_variable(object, slot)) {
 			import.place = (void **)slot;
 			import.slot = type == RELOC_ABSOLUTE ? NULL : import.place;
 		}

@@ -65,6 +65,24 @@ Test(elf, a_function_pointer_in_data_is_an_import_without_a_slot)
 	cr_expect_null(wanted.found.slot);
 }
 
+Test(elf, an_import_among_instructions_has_no_place)
+{
+	struct elf_object object = fixture("watched_pointer.so");
+	struct wanted wanted = {.name = "fopen"};
+	ElfW(Phdr) segments[32];
+
+	cr_assert_leq(object.phdr_count, sizeof(segments) / sizeof(segments[0]));
+	memcpy(segments, object.phdr, object.phdr_count * sizeof(segments[0]));
+	object.phdr = segments;
+	cr_assert_eq(elf_each_import(&object, match_import, &wanted), 17);
+	cr_expect_not_null(wanted.found.place);
+	for (size_t i = 0; i < object.phdr_count; i++) {
+		segments[i].p_flags &= ~(ElfW(Word))PF_W;
+	}
+	cr_assert_eq(elf_each_import(&object, match_import, &wanted), 17);
+	cr_expect_null(wanted.found.place);
+}
+
 Test(elf, symbols_are_found_by_gnu_hash_and_by_sysv_hash)
 {
 	static const char *const variants[] = {"watched_lazy.so", "watched_sysv.so"};
