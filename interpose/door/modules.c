@@ -40,7 +40,7 @@ struct pass {
 	bool has_new_library;
 	struct library *libraries[LIBRARIES_MAX];
 	size_t count;
-	const struct compiler *unreached; /* a compiler for which the first unreached module was found */
+	bool unreached[COMPILER_COUNT]; /* the first unreached module of this compiler was found */
 };
 
 /* Returns true if the object has been loaded since the last pass. */
@@ -187,8 +187,8 @@ static enum import_way way_of(const struct pass *pass, const struct elf_object *
 struct module {
 	struct pass *pass;
 	struct slots slots;
-	unsigned ways[WAY_MISSED + 1];
-	const struct compiler *missed;
+	unsigned ways[COMPILER_COUNT][WAY_MISSED + 1];
+	bool writes;
 };
 
 static int is_compilers(const struct elf_import *import, void *context)
@@ -205,13 +205,14 @@ static int plan_import(const struct elf_import *import, void *context)
 	struct module *module = context;
 	void *door;
 	enum import_way way = way_of(module->pass, module->slots.object, import, &door);
+	const struct compiler *compiler = compiler_of_name(import->name);
 
-	module->ways[way]++;
+	for (size_t i = 0; i < COMPILER_COUNT; i++) {
+		module->ways[i][way] += compilers[i] == compiler;
+	}
 	if (way == WAY_TO_WRITE) {
 		slots_add(&module->slots, import);
-	}
-	if (way >= WAY_TO_WRITE) {
-		module->missed = compiler_of_name(import->name);
+		module->writes = true;
 	}
 	return 0;
 }
@@ -228,17 +229,16 @@ static int write_import(const struct elf_import *import, void *context)
 }
 
 /* Of each compiler the first module is reported. */
-static void note_unreached(const struct module *module)
+static void note_unreached(const struct module *module, size_t index, bool in_part)
 {
-	const struct compiler *compiler = module->missed;
-	bool in_part = module->ways[WAY_REACHED] + module->ways[WAY_TO_WRITE] > 0;
+	const struct compiler *compiler = compilers[index];
 	size_t size = strlen(module->slots.object->path);
 
 	if (!first_unreached[0] && size < sizeof(first_unreached)) {
 		memcpy(first_unreached, module->slots.object->path, size + 1);
 	}
 	if (!atomic_load(&compiler->nodes[0].unreached)) {
-		module->pass->unreached = compiler;
+		module->pass->unreached[index] = true;
 	}
 	for (size_t i = 0; i < compiler->node_count; i++) {
 		struct node *node = &compiler->nodes[i];
@@ -253,19 +253,22 @@ static void note_unreached(const struct module *module)
 static void settle_module(struct pass *pass, const struct elf_object *object)
 {
 	struct module module = {.pass = pass, .slots = {.object = object}};
+	bool are_written = false;
 
 	(void)elf_each_import(object, plan_import, &module);
-	if (module.ways[WAY_TO_WRITE]) {
-		if (slots_open(&module.slots) == 0) {
+	if (module.writes) {
+		are_written = slots_open(&module.slots) == 0;
+		if (are_written) {
 			(void)elf_each_import(object, write_import, &module);
-		} else {
-			module.ways[WAY_MISSED] += module.ways[WAY_TO_WRITE];
-			module.ways[WAY_TO_WRITE] = 0;
 		}
 		slots_close(&module.slots);
 	}
-	if (module.ways[WAY_MISSED]) {
-		note_unreached(&module);
+	for (size_t i = 0; i < COMPILER_COUNT; i++) {
+		const unsigned *ways = module.ways[i];
+
+		if (ways[WAY_MISSED] || (ways[WAY_TO_WRITE] && !are_written)) {
+			note_unreached(&module, i, ways[WAY_REACHED] || (ways[WAY_TO_WRITE] && are_written));
+		}
 	}
 }
 
@@ -298,8 +301,10 @@ static void settle_modules(struct pass *pass)
 	pass->index = 0;
 	(void)loaded_each(view_module, pass);
 	atomic_store(&settling, 0);
-	if (pass->unreached) {
-		host_call_unreached(pass->unreached, first_unreached);
+	for (size_t i = 0; i < COMPILER_COUNT; i++) {
+		if (pass->unreached[i]) {
+			host_call_unreached(compilers[i], first_unreached);
+		}
 	}
 }
 
