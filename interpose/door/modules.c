@@ -36,6 +36,7 @@ enum modules_moment { MODULES_AT_START, MODULES_LATER };
 struct pass {
 	uint64_t before, now;    /* loaded_generation() of the last pass and of this one */
 	uint64_t index, skipped; /* of objects; the loader appends new ones */
+	uint64_t adds, subs;     /* dlpi_adds and dlpi_subs when the libraries were collected */
 	enum modules_moment moment;
 	bool has_new_library;
 	struct library *libraries[LIBRARIES_MAX];
@@ -73,6 +74,8 @@ static int view_library(struct dl_phdr_info *info, size_t size, void *context)
 	struct elf_object object;
 
 	(void)size;
+	pass->adds = info->dlpi_adds;
+	pass->subs = info->dlpi_subs;
 	if ((!is_added && !library_was_at(info->dlpi_addr)) || elf_view(info, &object) < 0) {
 		return 0;
 	}
@@ -275,10 +278,14 @@ static void settle_module(struct pass *pass, const struct elf_object *object)
 static int view_module(struct dl_phdr_info *info, size_t size, void *context)
 {
 	struct pass *pass = context;
+	bool is_first = pass->index == 0;
 	bool concerned = is_new(pass, info) || pass->has_new_library;
 	struct elf_object object;
 
 	(void)size;
+	if (is_first && (loaded_is_changing() || info->dlpi_adds != pass->adds || info->dlpi_subs != pass->subs)) {
+		return -EBUSY;
+	}
 	if (concerned && elf_view(info, &object) == 0 && !is_ours((uintptr_t)object.dynamic) &&
 	    !holder_of(pass, (uintptr_t)object.dynamic) && elf_each_undefined(&object, is_compilers, NULL) != 0 &&
 	    !elf_is_copy(&object)) {
@@ -289,34 +296,38 @@ static int view_module(struct dl_phdr_info *info, size_t size, void *context)
 
 /* ---- the moments ---- */
 
-/* Only one thread writes slots. A child that was forked meanwhile finds its parent's id. */
-static void settle_modules(struct pass *pass)
+/*
+ * Only one thread writes slots. A child that was forked meanwhile finds its parent's id. Returns false if a module was
+ * perhaps not looked at.
+ */
+static bool settle_modules(struct pass *pass)
 {
 	int process = (int)getpid();
 	int there = atomic_load(&settling);
+	int error;
 
 	if (there == process || !atomic_compare_exchange_strong(&settling, &there, process)) {
-		return;
+		return false;
 	}
 	pass->index = 0;
-	(void)loaded_each(view_module, pass);
+	error = loaded_each(view_module, pass);
 	atomic_store(&settling, 0);
 	for (size_t i = 0; i < COMPILER_COUNT; i++) {
 		if (pass->unreached[i]) {
 			host_call_unreached(compilers[i], first_unreached);
 		}
 	}
+	return error == 0;
 }
 
+/* A pass that another thread disturbs is made again at the next call. */
 static void settle(enum modules_moment moment)
 {
 	struct pass pass = {.before = atomic_load(&settled), .now = loaded_generation(), .moment = moment};
 
-	if (pass.before != pass.now && !elf_another_copy_is_active()) {
-		(void)loaded_each(view_library, &pass);
-		if (pass.count > 0) {
-			settle_modules(&pass);
-		}
+	if (pass.before != pass.now && !elf_another_copy_is_active() &&
+	    (loaded_each(view_library, &pass) != 0 || (pass.count > 0 && !settle_modules(&pass)))) {
+		return;
 	}
 	atomic_store(&settled, pass.now);
 	__atomic_store_n(&modules_seen, loaded_counter_value(pass.now), __ATOMIC_RELEASE);

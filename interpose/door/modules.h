@@ -9,15 +9,16 @@
  *     in the process --modules_settle()--> reached | unreached: its slots cannot be written, or it is not known where
  *                                                    they lead
  *
- * An unreached module is counted. While it is there, results of that compiler are not cached, because the module may
- * have changed the library's state. If calls of one module are reached in part, that compiler is bypassed, because one
+ * An unreached module is counted. From then on, results of that compiler are not cached, because the module may have
+ * changed the library's state. If calls of one module are reached in part, that compiler is bypassed, because one
  * handle could be used on both ways.
  *
  * Calling sequence: modules_settle() when a host creates a handle or compiles, in dlsym of a module's symbol, and when
  * the process starts, if a compiler is there. It does something only if objects were loaded since.
  *
- * Threads: any; a thread that finds another one at work does not wait. Fork: a child does the work again that its
- * parent had begun. Signals: not from handlers. Errors: none. No allocation, no lock but the loader's.
+ * Threads: any; a thread that finds another one at work, here or in the loader, does not wait, and the next call tries
+ * again. Fork: a child does the work again that its parent had begun. Signals: not from handlers. Errors: none. No
+ * allocation, no lock but the loader's.
  */
 #ifndef INTERPOSE_DOOR_MODULES_H
 #define INTERPOSE_DOOR_MODULES_H

@@ -343,6 +343,11 @@ bool loaded_may_call(void)
 	return !busy;
 }
 
+bool loaded_is_changing(void)
+{
+	return is_held(atomic_load(&load_lock));
+}
+
 /* ---- fork ---- */
 
 void loaded_fork_prepare(void)

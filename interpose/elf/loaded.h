@@ -56,6 +56,12 @@ const struct link_map *loaded_list(void);
  */
 bool loaded_may_call(void);
 
+/*
+ * For `each` of loaded_each(). Returns true if another thread is in dlopen() or dlclose(): objects of the list may then
+ * not be relocated yet. While `each` runs, no thread adds another such object.
+ */
+bool loaded_is_changing(void);
+
 void loaded_fork_prepare(void);
 void loaded_fork_parent(void);
 void loaded_fork_child(void);
