@@ -5,13 +5,13 @@
  * The scheme of the address selects the kind of engine: Redis, an HTTP server or S3. A value is a string of bytes here;
  * agent/wire/value.h interprets and verifies it.
  *
- * Calling sequence: fill in engine_options; engine_open() in each thread, which does not connect yet; engine_get() and
+ * Calling sequence: fill in engine_options; engine_open() for each connection, not connecting yet; engine_get() and
  * engine_put(), which connect if there is no connection, and reconnect once if the server has closed an idle one;
  * engine_close().
  *
  * Errors: an answer, with a text for people, which never contains a secret and begins with the engine's place. Every
  * call ends within its limit, which includes name resolution and the check of certificates.
- * Threads: an engine belongs to one thread. Signals: the program must ignore SIGPIPE. Fork: not supported. Ownership:
+ * Threads: one at a time uses an engine. Signals: the program must ignore SIGPIPE. Fork: not supported. Ownership:
  * the options and their texts must outlive the engine; the caller frees returned values with free().
  */
 #ifndef AGENT_ENGINE_ENGINE_H

@@ -246,9 +246,10 @@ static int serve_node(struct service *service, struct listener *listener, char *
 	if (!upload_end(server.upload, service_now_ns() + DRAIN_NS) ||
 	    !server_end(&server, service_now_ns() + QUESTION_NS)) {
 		service_say("exiting while the engine has not answered");
-		_exit(status);
 	}
-	exit(status); /* the threads have no request, but may still use the service */
+	/* and not exit(): threads may still use the service, and be in a library that exit() would close */
+	fflush(NULL);
+	_exit(status);
 }
 
 /* If another agent uses the socket, the program uses that agent, and this process executes the program. */

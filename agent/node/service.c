@@ -185,26 +185,27 @@ static enum engine_state state_of(enum engine_answer answer)
 	}
 }
 
-/* Reports a change once, and not each request that has the same outcome. */
-static void enter_state(struct service_state *state, enum engine_state next, const char *why)
-{
-	snprintf(state->why, sizeof(state->why), "%s", next == ENGINE_CONNECTED ? "" : why);
-	if (state->state == next) {
-		return;
-	}
-	state->state = next;
-	state->since = time(NULL);
-	service_say("engine %s%s%s", service_state_name(next), state->why[0] != '\0' ? ": " : "", state->why);
-}
-
+/*
+ * Reports a change once, and not each request that has the same outcome, and without the lock: a reader of stderr may
+ * be slow.
+ */
 static void note_answer(struct service *service, enum engine_answer answer, const struct engine_error *error,
                         int64_t *seen)
 {
 	enum engine_state next = state_of(answer);
+	const char *why = next == ENGINE_CONNECTED ? "" : error->text;
+	struct service_state *state = &service->state;
+	bool is_change;
 
 	pthread_mutex_lock(&service->lock);
-	enter_state(&service->state, next, error->text);
+	is_change = state->state != next;
+	snprintf(state->why, sizeof(state->why), "%s", why);
+	state->state = next;
+	state->since = is_change ? time(NULL) : state->since;
 	pthread_mutex_unlock(&service->lock);
+	if (is_change) {
+		service_say("engine %s%s%s", service_state_name(next), why[0] != '\0' ? ": " : "", why);
+	}
 	if (next == ENGINE_CONNECTED) {
 		pause_end(&service->pause, *seen);
 		*seen = 0; /* a failure after this answer begins a pause of its own */
@@ -218,15 +219,23 @@ bool service_may_ask(struct service *service, int64_t *ret_seen)
 	return pause_ask(&service->pause, service_now_ns(), ret_seen);
 }
 
-static struct engine *take_engine(struct service *service)
+/* Returns NULL if no engine is free within the limit, which it shortens, or if a pause began during the wait. */
+static struct engine *take_engine(struct service *service, unsigned *limit_ms, int64_t seen)
 {
-	struct engine *engine;
+	int64_t until_ns = service_now_ns() + *limit_ms * (SECOND / 1000), pause, left_ms;
+	struct engine *engine = NULL;
+	bool may_ask = true;
 
 	pthread_mutex_lock(&service->lock);
-	while (service->engine_count == 0) {
-		service_wait(service, INT64_MAX);
+	while (may_ask && service->engine_count == 0 && *limit_ms > 0) {
+		service_wait(service, until_ns);
+		left_ms = (until_ns - service_now_ns()) / (SECOND / 1000);
+		*limit_ms = left_ms > 0 ? (unsigned)left_ms : 0;
+		may_ask = pause_is_over(&service->pause, service_now_ns(), &pause) || pause == seen;
 	}
-	engine = service->engines[--service->engine_count];
+	if (may_ask && service->engine_count > 0) {
+		engine = service->engines[--service->engine_count];
+	}
 	pthread_mutex_unlock(&service->lock);
 	return engine;
 }
@@ -237,6 +246,14 @@ static void give_engine_back(struct service *service, struct engine *engine)
 	service->engines[service->engine_count++] = engine;
 	pthread_cond_broadcast(&service->change);
 	pthread_mutex_unlock(&service->lock);
+}
+
+/* The state and the pause stay, because the engine has not answered. */
+static enum engine_answer not_asked(struct service *service, struct engine_error *ret_error)
+{
+	snprintf(ret_error->text, sizeof(ret_error->text), "no connection was free");
+	atomic_fetch_add(&service->answers[ENGINE_SLOW], 1);
+	return ENGINE_SLOW;
 }
 
 static struct engine_name name_of(const uint8_t *key)
@@ -251,10 +268,14 @@ enum engine_answer service_get(struct service *service, const uint8_t key[ENTRY_
                                int64_t *seen, void **ret_value, size_t *ret_size)
 {
 	const struct engine_name name = name_of(key);
-	struct engine *engine = take_engine(service);
+	struct engine *engine = take_engine(service, &limit_ms, *seen);
 	struct engine_error error;
-	enum engine_answer answer = engine_get(engine, &name, limit_ms, ret_value, ret_size, &error);
+	enum engine_answer answer;
 
+	if (engine == NULL) {
+		return not_asked(service, &error);
+	}
+	answer = engine_get(engine, &name, limit_ms, ret_value, ret_size, &error);
 	give_engine_back(service, engine);
 	atomic_fetch_add(&service->answers[answer], 1);
 	note_answer(service, answer, &error, seen);
@@ -265,9 +286,13 @@ enum engine_answer service_put(struct service *service, const uint8_t key[ENTRY_
                                size_t size, unsigned limit_ms, int64_t *seen, struct engine_error *ret_error)
 {
 	const struct engine_name name = name_of(key);
-	struct engine *engine = take_engine(service);
-	enum engine_answer answer = engine_put(engine, &name, value, size, limit_ms, ret_error);
+	struct engine *engine = take_engine(service, &limit_ms, *seen);
+	enum engine_answer answer;
 
+	if (engine == NULL) {
+		return not_asked(service, ret_error);
+	}
+	answer = engine_put(engine, &name, value, size, limit_ms, ret_error);
 	give_engine_back(service, engine);
 	atomic_fetch_add(&service->answers[answer], 1);
 	if (state_of(answer) == ENGINE_CONNECTED) {

@@ -9,7 +9,8 @@
  * for 1 s, then 2 s, and so on up to a minute (cache/pause.h). During a pause service_may_ask() is false, so that no
  * process waits for the engine. When the pause is over, one request is made; the pause ends with a useful answer.
  *
- * The threads share SERVICE_ENGINES connections: each request waits for a free one.
+ * The threads share SERVICE_ENGINES connections: each request waits for a free one within its limit, or until a
+ * pause begins; ENGINE_SLOW then leaves the state as it is.
  *
  * Calling sequence: service_begin(), start threads, service_end() after they have ended. For each request:
  * service_may_ask(), then service_get() or service_put(). Errors: service_begin() prints them on stderr. Threads: any.

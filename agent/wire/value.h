@@ -18,7 +18,7 @@
  * Values are untrusted: the head is checked first, then the size, then the signature. Only then is the value
  * decompressed, into as many bytes as the head says, and each entry is checked like one from a file.
  *
- * Calling sequence: results_read() or filling in `results`, value_seal(); value_open(), results_free().
+ * Calling sequence: fill in `results`; value_seal(); value_open(), results_free().
  * Errors: value_seal(): negative errno values; -EFBIG: not even the newest result fits. value_open(): an enum with the
  * reason. Threads: no state. Ownership: the caller frees a value with free(); results hold a reference to each entry.
  */

@@ -77,6 +77,18 @@ Test(service, each_answer_says_in_which_state_the_engine_is)
 	}
 }
 
+Test(service, a_request_waits_for_a_connection_no_longer_than_its_limit)
+{
+	int64_t seen = 0;
+	void *value;
+	size_t size;
+
+	service.engine_count = 0;
+	cr_expect_eq(service_get(&service, key, 5, &seen, &value, &size), ENGINE_SLOW);
+	cr_expect_eq(state(), ENGINE_STARTING, "the engine was not asked");
+	cr_expect_eq(service.answers[ENGINE_SLOW], 1);
+}
+
 Test(service, a_put_that_is_refused_says_nothing_about_reading)
 {
 	struct engine_error error;
