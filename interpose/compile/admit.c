@@ -64,7 +64,7 @@ static bool has_time_macro(const struct trace *trace)
 static const char *unknown_variable(const struct environment *environment, const struct trace *trace)
 {
 	for (size_t i = 0; i < trace->asked_count; i++) {
-		if (!environment_known(environment, trace->asked[i]) && getenv(trace->asked[i])) {
+		if (!environment_known(environment, trace->asked[i]) && environment_get(trace->asked[i])) {
 			return trace->asked[i];
 		}
 	}

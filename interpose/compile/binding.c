@@ -2,6 +2,7 @@
 #include "interpose/compile/binding.h"
 
 #include "interpose/compile/runtime.h"
+#include "interpose/watch/environment.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -124,10 +125,9 @@ static bool add_directory(struct trace *trace, const char *path)
 	return trace_add(trace, &event) != NULL;
 }
 
-/* getenv() is as safe here as in the compilation that has just ended, because the compilers call it too. */
 bool binding_temporary(const char *path, size_t size)
 {
-	const char *const directories[] = {"/tmp", "/var/tmp", getenv("TMPDIR")};
+	const char *const directories[] = {"/tmp", "/var/tmp", environment_get("TMPDIR")};
 
 	for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]); i++) {
 		size_t length = directories[i] ? strlen(directories[i]) : 0;

@@ -82,7 +82,7 @@ static void put_variables(struct stream *head, const struct handle *handle)
 	for (size_t i = 0; i < count; i++) {
 		put_variable(head, values[i].name, values[i].value);
 	}
-	put_variable(head, "PWD", getenv("PWD"));
+	put_variable(head, "PWD", environment_get("PWD"));
 	put_variable(head, "NVRTCCACHE_NAMESPACE", settings->namespace_name);
 	put_variable(head, "NVRTCCACHE_SLOPPINESS", settings->sloppiness);
 }

@@ -75,8 +75,12 @@ static void copy_entries(struct entries *ret_entries)
 		ret_entries->block = malloc(capacity * sizeof(*ret_entries->block));
 		ret_entries->list = ret_entries->block;
 		if (!ret_entries->list) {
-			/* without memory, the array itself */
+			/* without memory, the array itself, whole: a variable that is left out changes the key */
 			ret_entries->list = (const char **)environ;
+			ret_entries->count = 0;
+			while (ret_entries->list && ret_entries->list[ret_entries->count]) {
+				ret_entries->count++;
+			}
 			return;
 		}
 	}
