@@ -240,7 +240,7 @@ static void honest(struct input input, uint8_t how)
 
 	write_bundle(&input, &written, put, &written.memory);
 	size = written.memory.size;
-	require(read_back(&written, written.memory.bytes, size, how, 0, &given) == BUNDLE_END);
+	require(read_back(&written, written.memory.bytes, size, how, UINT64_MAX, &given) == BUNDLE_END);
 	require(given == written.count);
 	for (size_t i = 0; i < written.count; i++) {
 		uint64_t largest = entry_info(written.entries[i])->total_size;
@@ -252,14 +252,15 @@ static void honest(struct input input, uint8_t how)
 		require(read_back(&written, written.memory.bytes, size, how, largest, &given) == BUNDLE_END);
 		require(given == expected);
 	}
-	require(read_back(&written, written.memory.bytes, take_number(&input, 2) % size, how, 0, &given) != BUNDLE_END);
+	require(read_back(&written, written.memory.bytes, take_number(&input, 2) % size, how, UINT64_MAX, &given) !=
+	        BUNDLE_END);
 	changed = (uint8_t *)text_of(written.memory.bytes, size);
 	changed[size] = how;
-	require(read_back(&written, changed, size + 1, how, 0, &given) == BUNDLE_BROKEN);
+	require(read_back(&written, changed, size + 1, how, UINT64_MAX, &given) == BUNDLE_BROKEN);
 	while (input.left > 0) {
 		changed[take_number(&input, 2) % size] ^= (uint8_t)take_number(&input, 1);
 	}
-	require((read_back(&written, changed, size, how, 0, &given) == BUNDLE_END) ==
+	require((read_back(&written, changed, size, how, UINT64_MAX, &given) == BUNDLE_END) ==
 	        (memcmp(changed, written.memory.bytes, size) == 0));
 	free(changed);
 	written_free(&written);
