@@ -17,22 +17,13 @@
 #include <errno.h>
 #include <stdbool.h>
 
-/* The bounds of this object, which the linker defines. */
-extern const char __ehdr_start[] __attribute__((visibility("hidden")));
-extern const char _end[] __attribute__((visibility("hidden")));
-
-static bool is_ours(const void *address)
-{
-	return (uintptr_t)address - (uintptr_t)__ehdr_start < (uintptr_t)_end - (uintptr_t)__ehdr_start;
-}
-
 /*
  * Replaces an export of this library by the next definition in load order, which is the real one. The exports have the
  * compilers' versions, so dlvsym in the global scope finds them even if no such library is loaded.
  */
 static void *behind_us(void *found, const char *name, const char *version, enum next_symbol_which which)
 {
-	return is_ours(found) ? next_symbol(RTLD_NEXT, name, version, which) : found;
+	return elf_is_ours((uintptr_t)found) ? next_symbol(RTLD_NEXT, name, version, which) : found;
 }
 
 /* Resolves RTLD_DEFAULT for this caller, if that is possible from here; otherwise NULL. */
@@ -60,7 +51,8 @@ static void *default_symbol(const char *name, const char *version, void *caller,
 static bool finds_only_ours(void *handle, const char *name, const char *version, void *caller,
                             enum next_symbol_which which)
 {
-	if (which < NEXT_SYMBOL_DLVSYM_OLD || !is_ours(next_symbol(RTLD_DEFAULT, name, version, which)) ||
+	if (which < NEXT_SYMBOL_DLVSYM_OLD ||
+	    !elf_is_ours((uintptr_t)next_symbol(RTLD_DEFAULT, name, version, which)) ||
 	    (handle == RTLD_NEXT && elf_next_symbol((uintptr_t)caller, name, version))) {
 		return false;
 	}
@@ -106,7 +98,7 @@ static int view_hook(const struct elf_object *object, void *context)
 	uintptr_t address;
 	bool is_caller;
 
-	if (is_ours(object->dynamic)) {
+	if (elf_is_ours((uintptr_t)object->dynamic)) {
 		hooks->is_behind = true;
 		return 0;
 	}

@@ -8,6 +8,7 @@
 #include "interpose/compile/host_call.h"
 #include "interpose/compilers.h"
 #include "interpose/door/doors.h"
+#include "interpose/elf/elf.h"
 #include "interpose/elf/loaded.h"
 #include "interpose/elf/plain.h"
 #include "interpose/elf/slots.h"
@@ -17,10 +18,6 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
-
-/* The bounds of this object, which the linker defines. */
-extern const char __ehdr_start[] __attribute__((visibility("hidden")));
-extern const char _end[] __attribute__((visibility("hidden")));
 
 uint64_t modules_seen;
 
@@ -93,11 +90,6 @@ static int view_library(struct dl_phdr_info *info, size_t size, void *context)
 
 enum import_way { WAY_OTHER, WAY_REACHED, WAY_TO_WRITE, WAY_MISSED };
 
-static bool is_ours(uintptr_t address)
-{
-	return address - (uintptr_t)__ehdr_start < (uintptr_t)_end - (uintptr_t)__ehdr_start;
-}
-
 static struct library *holder_of(const struct pass *pass, uintptr_t address)
 {
 	for (size_t i = 0; i < pass->count; i++) {
@@ -164,7 +156,7 @@ static enum import_way way_of(const struct pass *pass, const struct elf_object *
 		return WAY_MISSED;
 	}
 	address = (uintptr_t)__atomic_load_n(import->place, __ATOMIC_RELAXED);
-	if (is_ours(address)) {
+	if (elf_is_ours(address)) {
 		return WAY_REACHED;
 	}
 	library = holder_of(pass, address);
@@ -286,7 +278,7 @@ static int view_module(struct dl_phdr_info *info, size_t size, void *context)
 	if (is_first && (loaded_is_changing() || info->dlpi_adds != pass->adds || info->dlpi_subs != pass->subs)) {
 		return -EBUSY;
 	}
-	if (concerned && elf_view(info, &object) == 0 && !is_ours((uintptr_t)object.dynamic) &&
+	if (concerned && elf_view(info, &object) == 0 && !elf_is_ours((uintptr_t)object.dynamic) &&
 	    !holder_of(pass, (uintptr_t)object.dynamic) && elf_each_undefined(&object, is_compilers, NULL) != 0 &&
 	    !elf_is_copy(&object)) {
 		settle_module(pass, &object);
@@ -355,7 +347,7 @@ static const char *base_name(const char *path)
 __attribute__((constructor)) static void start(void)
 {
 	for (const struct link_map *map = loaded_list(); map; map = map->l_next) {
-		if (!is_ours((uintptr_t)map->l_ld) && plain_begins(base_name(map->l_name), "libnv")) {
+		if (!elf_is_ours((uintptr_t)map->l_ld) && plain_begins(base_name(map->l_name), "libnv")) {
 			settle(MODULES_AT_START);
 			return;
 		}

@@ -18,6 +18,19 @@
 
 #include "interpose/elf/image.h"
 
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The bounds of this object, which the linker defines. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char _end[] __attribute__((visibility("hidden")));
+
+/* Returns true if the address is in this object. */
+static inline bool elf_is_ours(uintptr_t address)
+{
+	return address - (uintptr_t)__ehdr_start < (uintptr_t)_end - (uintptr_t)__ehdr_start;
+}
+
 /* Returns the version of the (default, or only) definition of `name`; NULL if it is not defined or has no version. */
 const char *elf_symbol_version(const struct elf_object *object, const char *name);
 
