@@ -236,6 +236,14 @@ void call_clock(clockid_t clock, struct timespec *ret_now)
 	}
 }
 
+int64_t call_clock_ns(clockid_t clock)
+{
+	struct timespec now = {0};
+
+	call_clock(clock, &now);
+	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
 /* Returns no error, because it cannot fail for this clock. */
 int64_t call_clock_straight(void)
 {

@@ -59,6 +59,7 @@ int call_getgroups(int size, gid_t *ret_groups);
 pid_t call_getpid(void);
 int call_getrlimit(int resource, struct rlimit *ret_limit);
 void call_clock(clockid_t clock, struct timespec *ret_now);
+int64_t call_clock_ns(clockid_t clock);
 /*
  * Returns CLOCK_MONOTONIC in nanoseconds. Always asks the kernel: for waits, which must also end if libfaketime's clock
  * has been stopped.

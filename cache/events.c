@@ -56,17 +56,9 @@ void events_fork_child(void)
 	begin_anew(call_getpid());
 }
 
-static int64_t read_clock(clockid_t clock)
-{
-	struct timespec now = {0};
-
-	call_clock(clock, &now);
-	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-}
-
 static bool is_due(void)
 {
-	int64_t now_ns = read_clock(CLOCK_MONOTONIC_COARSE);
+	int64_t now_ns = call_clock_ns(CLOCK_MONOTONIC_COARSE);
 	int64_t first_ns = atomic_load_explicit(&began_ns, memory_order_relaxed);
 	int64_t last_ns = atomic_load_explicit(&tried_ns, memory_order_relaxed);
 
@@ -120,7 +112,7 @@ static bool is_inherited(const struct counters_amounts *amounts, enum events_whe
 /* Writes the record with the counts that are not recorded yet. */
 static int write_record(const struct events_record *record, const struct counters_amounts *amounts)
 {
-	int64_t none = 0, now_ns = read_clock(CLOCK_MONOTONIC_COARSE);
+	int64_t none = 0, now_ns = call_clock_ns(CLOCK_MONOTONIC_COARSE);
 	int error;
 
 	(void)atomic_compare_exchange_strong(&began_ns, &none, now_ns);
@@ -170,6 +162,6 @@ int events_tell_counts(enum events_when when)
 	if (amounts.count == 0 || is_inherited(&amounts, when)) {
 		return 0;
 	}
-	record.when_ns = (uint64_t)read_clock(CLOCK_REALTIME);
+	record.when_ns = (uint64_t)call_clock_ns(CLOCK_REALTIME);
 	return write_record(&record, &amounts);
 }

@@ -129,15 +129,13 @@ static int roll_locked(const struct directory *directory, int home)
  */
 static bool is_ripe(int home)
 {
-	struct timespec now = {0};
 	struct stat found;
 	int64_t age_ns;
 
 	if (call_fstatat(home, EVENTS_OLD_NAME, &found, AT_SYMLINK_NOFOLLOW) < 0) {
 		return true;
 	}
-	call_clock(CLOCK_REALTIME, &now);
-	age_ns = (now.tv_sec - found.st_ctim.tv_sec) * INT64_C(1000000000) + now.tv_nsec - found.st_ctim.tv_nsec;
+	age_ns = call_clock_ns(CLOCK_REALTIME) - found.st_ctim.tv_sec * INT64_C(1000000000) - found.st_ctim.tv_nsec;
 	return age_ns < 0 || age_ns >= EVENTS_GRACE_NS;
 }
 
@@ -278,13 +276,9 @@ int events_append(const struct directory *directory, const struct events_record 
 
 int events_zero(const struct directory *directory)
 {
-	struct timespec now = {0};
-	struct events_record record = {.kind = EVENTS_ZERO};
+	const struct events_record record = {.kind = EVENTS_ZERO, .when_ns = (uint64_t)call_clock_ns(CLOCK_REALTIME)};
 	const struct counters_amounts none = {.count = 0};
-	int error;
+	int error = events_append(directory, &record, &none, EVENTS_FIND);
 
-	call_clock(CLOCK_REALTIME, &now);
-	record.when_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-	error = events_append(directory, &record, &none, EVENTS_FIND);
 	return error == -ENOENT ? 0 : error; /* there is no directory, and so nothing to set to zero */
 }

@@ -191,10 +191,7 @@ static void write_log(const struct event *event)
 /* Returns the time when the call ended. */
 static uint64_t end_of(const struct event *event)
 {
-	struct timespec now = {0};
-
-	call_clock(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec -
+	return (uint64_t)call_clock_ns(CLOCK_REALTIME) -
 	       ((uint64_t)(runtime_clock() - event->call.start_ns) - event->call.ns);
 }
 
