@@ -9,12 +9,21 @@
 
 #include <errno.h>
 #include <string.h>
+#include <strings.h>
 
 #define NAMED 6 /* keys that the message lists if the text is ambiguous */
 
 void key_spell(const uint8_t key[ENTRY_KEY_BYTES], char ret_text[KEY_TEXT_BYTES])
 {
 	(void)digits_spell(key, ENTRY_KEY_BYTES, ret_text);
+}
+
+bool key_begins(const uint8_t key[ENTRY_KEY_BYTES], const char *digits)
+{
+	char text[KEY_TEXT_BYTES];
+
+	key_spell(key, text);
+	return strncasecmp(text, digits, strlen(digits)) == 0;
 }
 
 static bool read_digits(const char *text, struct inventory_beginning *ret_beginning)

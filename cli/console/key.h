@@ -17,6 +17,8 @@
 #include "cache/store.h"
 #include "cache/tools/inventory.h"
 
+#include <stdbool.h>
+
 #define KEY_TEXT_BYTES DIGITS_BYTES(ENTRY_KEY_BYTES)
 #define KEY_SHORT      8 /* digits of a key in tables and messages */
 
@@ -40,5 +42,7 @@ void key_release(struct key_entries *entries);
 
 /* Writes the key as hexadecimal digits. */
 void key_spell(const uint8_t key[ENTRY_KEY_BYTES], char ret_text[KEY_TEXT_BYTES]);
+/* Returns true if the key begins with these digits, of either case. */
+bool key_begins(const uint8_t key[ENTRY_KEY_BYTES], const char *digits);
 
 #endif

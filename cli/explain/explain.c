@@ -13,7 +13,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #define LAST_MAX 100000
 
@@ -174,22 +173,13 @@ static int explain_last(const struct settings *settings, const struct events *ev
 	return explain_records(settings, events, events->count, count);
 }
 
-/* Returns whether the record has a key that begins with these digits, of either case. */
-static bool begins_with(const struct events_record *record, const char *digits)
-{
-	char key[KEY_TEXT_BYTES];
-
-	key_spell(record->key, key);
-	return record->has_key && strncasecmp(key, digits, strlen(digits)) == 0;
-}
-
 /* Explains the newest record whose key begins with `digits`. */
 static int explain_key(const struct settings *settings, const struct events *events, const char *digits)
 {
 	size_t end = 0;
 
 	for (size_t i = 0; i < events->count; i++) {
-		if (!begins_with(&events->records[i], digits)) {
+		if (!events->records[i].has_key || !key_begins(events->records[i].key, digits)) {
 			continue;
 		}
 		if (end > 0 && memcmp(events->records[end - 1].key, events->records[i].key, ENTRY_KEY_BYTES) != 0) {

@@ -5,6 +5,7 @@
  * The most recently used entries come last, so that a smaller cache that imports the file evicts the others first. The
  * entries are written without the stamps of files, which are not valid on another machine.
  */
+#include "cache/recency.h"
 #include "cache/tools/age.h"
 #include "cache/tools/bundle.h"
 #include "cache/tools/foreign.h"
@@ -18,7 +19,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 static struct {
@@ -74,15 +74,11 @@ static int put_entry(void *context, const struct entry *entry, int64_t used)
 /* Removes the entries that were not used within the last `within_ns` nanoseconds from the list. */
 static void drop_unused(struct inventory *inventory, int64_t within_ns)
 {
-	struct timespec clock = {0};
+	const int64_t now = recency_now();
 	size_t kept = 0;
-	int64_t now;
 
-	(void)clock_gettime(CLOCK_REALTIME, &clock);
-	now = (int64_t)clock.tv_sec * 1000000000 + clock.tv_nsec;
 	for (size_t i = 0; i < inventory->count; i++) {
-		/* `within_ns` is INT64_MAX by default, so that every entry stays in the list */
-		if (within_ns > now || inventory->records[i].used >= now - within_ns) {
+		if (recency_within(inventory->records[i].used, within_ns, now)) {
 			inventory->records[kept++] = inventory->records[i];
 		}
 	}

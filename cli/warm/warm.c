@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* warm: makes recorded requests again, for other compilers and architectures, or says which of them would miss */
+#include "cache/recency.h"
 #include "cache/tools/age.h"
 #include "cli/console/console.h"
 #include "cli/console/key.h"
@@ -16,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 static struct {
@@ -146,18 +146,10 @@ static int read_names(struct names *archs, struct names *compilers)
 	return EXIT_DONE;
 }
 
-static bool begins_with(const struct warm_request *request, const char *key)
-{
-	char text[KEY_TEXT_BYTES];
-
-	key_spell(request->key, text);
-	return strncmp(text, key, strlen(key)) == 0;
-}
-
 static bool is_among(const struct warm_request *request, char *const *keys)
 {
 	for (char *const *key = keys; *key; key++) {
-		if (begins_with(request, *key)) {
+		if (key_begins(request->key, *key)) {
 			return true;
 		}
 	}
@@ -170,7 +162,7 @@ static const char *find_unknown(const struct warm_requests *requests, char *cons
 	for (char *const *key = keys; *key; key++) {
 		size_t i = 0;
 
-		while (i < requests->count && !begins_with(&requests->list[i], *key)) {
+		while (i < requests->count && !key_begins(requests->list[i].key, *key)) {
 			i++;
 		}
 		if (i == requests->count) {
@@ -183,16 +175,13 @@ static const char *find_unknown(const struct warm_requests *requests, char *cons
 /* Removes the requests that were not asked for. */
 static void choose(struct warm_requests *requests, int64_t within_ns, int64_t least_ns, char *const *keys)
 {
-	struct timespec clock = {0};
+	const int64_t now = recency_now();
 	size_t kept = 0;
-	int64_t now;
 
-	(void)clock_gettime(CLOCK_REALTIME, &clock);
-	now = (int64_t)clock.tv_sec * 1000000000 + clock.tv_nsec;
 	for (size_t i = 0; i < requests->count; i++) {
 		const struct warm_request *request = &requests->list[i];
 
-		if ((within_ns > now || request->used >= now - within_ns) && request->cost_ns >= (uint64_t)least_ns &&
+		if (recency_within(request->used, within_ns, now) && request->cost_ns >= (uint64_t)least_ns &&
 		    is_among(request, keys)) {
 			requests->list[kept++] = *request;
 		}
