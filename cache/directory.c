@@ -378,11 +378,18 @@ bool directory_entry_key(unsigned shard, const char *name, uint8_t ret_key[ENTRY
 	return true;
 }
 
-bool directory_beside_key(unsigned shard, const char *name, uint8_t ret_key[ENTRY_KEY_BYTES])
+void directory_request_name(const uint8_t key[ENTRY_KEY_BYTES], char ret_name[DIRECTORY_REQUEST_BYTES])
+{
+	directory_entry_name(key, ret_name);
+	memcpy(ret_name + DIRECTORY_NAME_BYTES - 1, DIRECTORY_REQUEST, sizeof(DIRECTORY_REQUEST));
+}
+
+/* Returns the key of a request's name. */
+static bool request_key(unsigned shard, const char *name, uint8_t ret_key[ENTRY_KEY_BYTES])
 {
 	char entry[DIRECTORY_NAME_BYTES] = "";
 
-	if (strlen(name) != DIRECTORY_NAME_BYTES - 1 + strlen(DIRECTORY_REQUEST) ||
+	if (strlen(name) != DIRECTORY_REQUEST_BYTES - 1 ||
 	    strcmp(name + DIRECTORY_NAME_BYTES - 1, DIRECTORY_REQUEST) != 0) {
 		return false;
 	}
@@ -414,7 +421,7 @@ static int visit_name(const char *name, unsigned shard, int place, directory_vis
 		file.kind = DIRECTORY_TEMPORARY;
 	} else if (directory_entry_key(shard, name, file.key)) {
 		file.kind = DIRECTORY_ENTRY;
-	} else if (directory_beside_key(shard, name, file.key)) {
+	} else if (request_key(shard, name, file.key)) {
 		file.kind = DIRECTORY_BESIDE;
 	}
 	return visit(context, &file);

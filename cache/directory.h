@@ -26,9 +26,11 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-#define DIRECTORY_NAME_BYTES (2 * (ENTRY_KEY_BYTES - 1) + 1) /* 62 digits, NUL */
-#define DIRECTORY_SHARDS     256
-#define DIRECTORY_HOME       "v1"
+#define DIRECTORY_NAME_BYTES    (2 * (ENTRY_KEY_BYTES - 1) + 1) /* 62 digits, NUL */
+#define DIRECTORY_REQUEST       ".request"
+#define DIRECTORY_REQUEST_BYTES (DIRECTORY_NAME_BYTES + sizeof(DIRECTORY_REQUEST) - 1)
+#define DIRECTORY_SHARDS        256
+#define DIRECTORY_HOME          "v1"
 
 struct directory {
 	char *path; /* absolute, without a slash at the end */
@@ -83,14 +85,13 @@ bool directory_is_ours(int file, const void *magic);
 void directory_entry_name(const uint8_t key[ENTRY_KEY_BYTES], char ret_name[DIRECTORY_NAME_BYTES]);
 /* Returns the key that belongs to a name in a shard, or false if it is not the name of an entry. */
 bool directory_entry_key(unsigned shard, const char *name, uint8_t ret_key[ENTRY_KEY_BYTES]);
-/* The same for the name of a file beside an entry: the entry's name and one of the suffixes below. */
-bool directory_beside_key(unsigned shard, const char *name, uint8_t ret_key[ENTRY_KEY_BYTES]);
-#define DIRECTORY_REQUEST ".request"
+/* Returns the name of the request beside the file of that key: the same with DIRECTORY_REQUEST. */
+void directory_request_name(const uint8_t key[ENTRY_KEY_BYTES], char ret_name[DIRECTORY_REQUEST_BYTES]);
 
 /* Returns whether the name is that of a temporary file of ours: "tmp.<pid>.<random>" (cache/temporary.c). */
 bool directory_is_temporary(const char *name);
 
-/* BESIDE: the name of an entry with a suffix (store_put_beside()). FOREIGN: the name is not one of ours. */
+/* BESIDE: the name of a request (store_put_request()). FOREIGN: the name is not one of ours. */
 enum directory_kind { DIRECTORY_ENTRY, DIRECTORY_BESIDE, DIRECTORY_TEMPORARY, DIRECTORY_FOREIGN };
 struct directory_file {
 	int shard; /* descriptor */

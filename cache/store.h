@@ -104,12 +104,11 @@ int store_amend(struct store *store, const struct entry *entry, const struct ent
 int store_discard(const struct directory *directory, int home, int shard, const uint8_t key[ENTRY_KEY_BYTES],
                   const char *name, const struct stat *seen);
 /*
- * A file beside the file of a key has the name of that with a suffix (".request"). It has the mode and group of an
+ * A recorded request stands beside the file of its key (directory_request_name()). It has the mode and group of an
  * entry. Looking for it needs no lock; of two processes that write it, one is the last.
  */
-bool store_has_beside(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], const char *suffix);
-int store_put_beside(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], const char *suffix, const void *bytes,
-                     size_t size);
+bool store_has_request(struct store *store, const uint8_t key[ENTRY_KEY_BYTES]);
+int store_put_request(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], const void *bytes, size_t size);
 /* Returns how many entries store_put() has evicted since the last call of this function. */
 uint64_t store_take_evictions(struct store *store);
 

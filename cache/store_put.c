@@ -87,6 +87,19 @@ static enum recency_mark choose_mark(const struct entry *entry, const struct sta
 	return entry_short_lived(entry) && is_new ? RECENCY_SHORT_LIVED : RECENCY_MARKED;
 }
 
+int store_begin_file(const struct store *store, int shard, struct temporary *ret_temporary)
+{
+	int rc = temporary_begin(shard, trust_first_mode(store->directory.shared, shard, 0666), ret_temporary);
+
+	if (rc == 0 && store->directory.shared) {
+		rc = trust_settle_file(store->directory.shared, shard, ret_temporary->file);
+		if (rc < 0) {
+			temporary_discard(ret_temporary);
+		}
+	}
+	return rc;
+}
+
 /* Writes the entry to the file `name`, before the results that are already there. The caller holds the key's lock. */
 static int publish_entry(const struct store *store, int shard, const char *name, const struct entry *entry,
                          struct evict *ret_stored)
@@ -95,15 +108,12 @@ static int publish_entry(const struct store *store, int shard, const char *name,
 	struct stat replaced = {0};
 	size_t size;
 	const void *bytes = entry_bytes(entry, &size);
-	int rc = temporary_begin(shard, trust_first_mode(store->directory.shared, shard, 0666), &temporary);
+	int rc = store_begin_file(store, shard, &temporary);
 
 	if (rc < 0) {
 		return rc;
 	}
-	rc = store->directory.shared ? trust_settle_file(store->directory.shared, shard, temporary.file) : 0;
-	if (rc == 0) {
-		rc = temporary_append(&temporary, bytes, size);
-	}
+	rc = temporary_append(&temporary, bytes, size);
 	if (rc == 0) {
 		rc = append_old(store, shard, name, entry, &temporary, &replaced);
 	}
@@ -183,8 +193,7 @@ static int put_in_home(const struct store *store, int home, const struct entry *
 	return rc;
 }
 
-/* Counts what was evicted. Returns whether something was. */
-static bool note_evictions(struct store *store, const struct sample_removed *removed)
+bool store_note_evictions(struct store *store, const struct sample_removed *removed)
 {
 	atomic_fetch_add_explicit(&store->evictions, removed->entries, memory_order_relaxed);
 	return removed->bytes > 0;
@@ -219,7 +228,7 @@ static int put_result(struct store *store, const struct entry *entry, const stru
 	for (unsigned i = 0; i < ROOM_TRIES && !replaced && (rc == -ENOSPC || rc == -EDQUOT); i++) {
 		const struct sample_removed removed = evict_for_room(&stored);
 
-		if (!note_evictions(store, &removed)) {
+		if (!store_note_evictions(store, &removed)) {
 			break;
 		}
 		rc = put_in_home(store, stored.home, entry, replaced, &stored);
@@ -227,7 +236,7 @@ static int put_result(struct store *store, const struct entry *entry, const stru
 	if (rc == 0) {
 		const struct sample_removed removed = evict_after_store(&stored);
 
-		(void)note_evictions(store, &removed);
+		(void)store_note_evictions(store, &removed);
 	}
 	close(stored.home);
 	return rc;

@@ -11,7 +11,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -253,13 +252,13 @@ void sample_sort(struct sample *sample)
 }
 
 /* Removes what stands beside an entry that was removed. Returns its bytes. */
-static uint64_t remove_beside(const struct sample *sample, int shard, const char *entry)
+static uint64_t remove_beside(const struct sample *sample, int shard, const uint8_t key[ENTRY_KEY_BYTES])
 {
-	char name[DIRECTORY_NAME_BYTES + sizeof(DIRECTORY_REQUEST)];
+	char name[DIRECTORY_REQUEST_BYTES];
 	struct stat found;
 	bool ours;
 
-	(void)snprintf(name, sizeof(name), "%s" DIRECTORY_REQUEST, entry);
+	directory_request_name(key, name);
 	return source_look(sample->directory, shard, name, &found, &ours) && ours && unlinkat(shard, name, 0) == 0
 	           ? sample_bytes_of(&found)
 	           : 0;
@@ -291,7 +290,7 @@ static int remove_drawn(struct sample *sample, int shard, const struct sample_fi
 		return errno == ENOENT ? 0 : -errno;
 	}
 	sample->removed.entries++;
-	*ret_beside = sample->has_requests ? remove_beside(sample, shard, name) : 0;
+	*ret_beside = sample->has_requests ? remove_beside(sample, shard, file->key) : 0;
 	sample->removed.bytes += file->bytes + *ret_beside;
 	return 0;
 }

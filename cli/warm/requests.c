@@ -194,7 +194,7 @@ void requests_free(struct warm_requests *requests)
 /* Opens it as an entry is opened: a file that another user may write is refused. */
 int requests_open(const struct directory *directory, const uint8_t key[ENTRY_KEY_BYTES], int *ret_file)
 {
-	char name[DIRECTORY_NAME_BYTES + sizeof(DIRECTORY_REQUEST)];
+	char name[DIRECTORY_REQUEST_BYTES];
 	int home = -1, shard = -1;
 	int error = directory_open(directory, DIRECTORY_REACH, &home);
 
@@ -206,8 +206,7 @@ int requests_open(const struct directory *directory, const uint8_t key[ENTRY_KEY
 	if (error < 0) {
 		return error;
 	}
-	directory_entry_name(key, name);
-	strcat(name, DIRECTORY_REQUEST);
+	directory_request_name(key, name);
 	error = directory_open_file(directory, shard, name, O_RDONLY, ret_file);
 	close(shard);
 	return error;

@@ -127,13 +127,12 @@ static void write_request(const struct handle *handle, const struct attempt *att
 	char text[ERROR_TEXT_BYTES];
 	int error;
 
-	if (!runtime->store || store_has_beside(runtime->store, key, DIRECTORY_REQUEST)) {
+	if (!runtime->store || store_has_request(runtime->store, key)) {
 		return;
 	}
 	if (put_head(&head, handle, &attempt->request, entry)) {
 		file = recording_seal(&head, &handle->recorded);
-		error = file.failed ? -ENOMEM
-		                    : store_put_beside(runtime->store, key, DIRECTORY_REQUEST, file.bytes, file.size);
+		error = file.failed ? -ENOMEM : store_put_request(runtime->store, key, file.bytes, file.size);
 		if (error != 0) {
 			log_write(LOG_INFO, "cannot record the request: %s: %s", runtime->settings.directory,
 			          error_text(error, text));
