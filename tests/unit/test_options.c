@@ -265,6 +265,15 @@ Test(options, what_is_passed_to_nvvm_is_not_read_as_an_option)
 	cr_expect(options.unknown && options.uncleared != 0);
 }
 
+/* NVRTC refuses it, so nothing that it may have done lasts. */
+Test(options, an_option_without_its_value_is_unknown_and_cleared)
+{
+	READ("-D");
+	cr_expect(options.unknown && options.uncleared == 0);
+	READ("--ptxas-options");
+	cr_expect(options.unknown && options.uncleared == 0);
+}
+
 Test(options, the_value_of_a_two_string_option_is_not_read_as_an_option)
 {
 	assert_harmless("-D", "-G");
