@@ -5,7 +5,7 @@
  * All files are opened before any is read, and then the names are examined again: a roll-over meanwhile has replaced
  * events.sums or events.old, and the files that were opened may lack counts or contain them twice.
  */
-#include "cache/agent.h"
+#include "cache/agent_client.h"
 #include "cache/calls.h"
 #include "cache/events.h"
 

@@ -7,7 +7,7 @@
  */
 #include "cli/doctor/doctor.h"
 
-#include "cache/agent.h"
+#include "cache/agent_client.h"
 #include "cache/agent_socket.h"
 
 #include <string.h>

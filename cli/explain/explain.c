@@ -5,7 +5,7 @@
  * Each such call is recorded (cache/events.h), with the about section of its request. explanation.c finds the cause;
  * words.c prints it for people, and this file as JSON.
  */
-#include "cache/agent.h"
+#include "cache/agent_client.h"
 #include "cli/console/console.h"
 #include "cli/console/key.h"
 #include "cli/console/verb.h"

@@ -11,7 +11,7 @@
 #ifndef CLI_EXPLAIN_EXPLANATION_H
 #define CLI_EXPLAIN_EXPLANATION_H
 
-#include "cache/agent.h"
+#include "cache/agent_client.h"
 #include "cache/events.h"
 #include "cli/explain/differences.h"
 

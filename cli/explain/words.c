@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Prints an explanation: the head, why the result was not cached or looked up, and the cause of the miss. */
-#include "cache/agent.h"
+#include "cache/agent_client.h"
 #include "cli/console/console.h"
 #include "cli/console/key.h"
 #include "cli/explain/explanation.h"

@@ -16,7 +16,7 @@
 #ifndef INTERPOSE_COMPILE_ATTEMPT_H
 #define INTERPOSE_COMPILE_ATTEMPT_H
 
-#include "cache/agent.h"
+#include "cache/agent_client.h"
 #include "cache/compile_lock.h"
 #include "cache/counters.h"
 #include "interpose/compile/event.h"

@@ -10,7 +10,7 @@
 #ifndef INTERPOSE_COMPILE_EVENT_H
 #define INTERPOSE_COMPILE_EVENT_H
 
-#include "cache/agent.h"
+#include "cache/agent_client.h"
 #include "cache/counters.h"
 #include "cache/entry.h"
 #include "cache/events.h"

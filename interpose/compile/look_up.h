@@ -7,7 +7,7 @@
  * process may ask too. With NVRTCCACHE_RECACHE and NVRTCCACHE_VERIFY the agent is not asked, because they require the
  * real compiler's result.
  *
- * Threads: any, on different attempts. Fork: as in cache/agent.h. Signals: no. Errors: any failure means a real
+ * Threads: any, on different attempts. Fork: as in cache/agent_client.h. Signals: no. Errors: any failure means a real
  * compilation.
  */
 #ifndef INTERPOSE_COMPILE_LOOK_UP_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* events: the record of counts and calls, in one process and on disk */
-#include "cache/agent.h"
+#include "cache/agent_client.h"
 #include "cache/calls.h"
 #include "cache/events.h"
 #include "cache/lock.h"

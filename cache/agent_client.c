@@ -4,7 +4,7 @@
  * or a forked child could share. The only state is the pause after a failure, and what was waited in vain. The clock
  * is read from the kernel directly, because a wait must also end under libfaketime.
  */
-#include "cache/agent.h"
+#include "cache/agent_client.h"
 
 #include "cache/agent_socket.h"
 #include "cache/calls.h"

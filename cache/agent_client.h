@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * agent: asks the node's agent for a result, and reports stored results to it (docs/DESIGN.md G1, G2)
+ * agent_client: asks the node's agent for a result, and reports stored results to it (docs/DESIGN.md G1, G2)
  *
  *     connect --FETCH--> first answer within wait_ms/3 --STARTED--> answer within wait_ms --FOUND--> look up, weigh
  *        |                    |                                         |
@@ -22,8 +22,8 @@
  * State: the pause, and the sum of useless waits. Descriptors: closed before the call returns, unless the host has
  * closed them, because then the number may belong to a file of the host.
  */
-#ifndef CACHE_AGENT_H
-#define CACHE_AGENT_H
+#ifndef CACHE_AGENT_CLIENT_H
+#define CACHE_AGENT_CLIENT_H
 
 #include "cache/directory.h"
 #include "cache/entry.h"

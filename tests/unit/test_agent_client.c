@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* agent: questions to a socket whose server is a thread of the test that follows a script */
-#include "cache/agent.h"
+/* agent_client: questions to a socket whose server is a thread of the test that follows a script */
+#include "cache/agent_client.h"
 
 #include "cache/agent_socket.h"
 #include "tests/unit/support.h"
@@ -48,7 +48,7 @@ static void tear_down(void)
 	remove_tree(agent.base);
 }
 
-TestSuite(agent, .init = set_up, .fini = tear_down, .timeout = 300);
+TestSuite(agent_client, .init = set_up, .fini = tear_down, .timeout = 300);
 
 static int listen_at(const char *path, int type, int backlog)
 {
@@ -152,7 +152,7 @@ static enum agent_outcome fetch(void)
 	return outcome;
 }
 
-Test(agent, answers_are_returned_and_the_agent_can_be_asked_again)
+Test(agent_client, answers_are_returned_and_the_agent_can_be_asked_again)
 {
 	static const struct {
 		const char *script;
@@ -169,7 +169,7 @@ Test(agent, answers_are_returned_and_the_agent_can_be_asked_again)
 	cr_expect_eq(atomic_load(&agent.asked), 9);
 }
 
-Test(agent, the_question_names_key_and_directory)
+Test(agent_client, the_question_names_key_and_directory)
 {
 	struct stat found;
 
@@ -210,7 +210,7 @@ static int ask_once(const struct failure *failure)
 }
 
 /* In children, because each case needs a new state. */
-Test(agent, a_failing_agent_is_not_asked_again_for_a_while)
+Test(agent_client, a_failing_agent_is_not_asked_again_for_a_while)
 {
 	for (size_t i = 0; i < COUNT(failures); i++) {
 		cr_expect_eq(in_child(ask_once(&failures[i])), 0, "%s", failures[i].what);
@@ -231,7 +231,7 @@ static int ask_ten_times(const char *script)
 }
 
 /* Results of this agent are always useless. */
-Test(agent, an_agent_with_slow_useless_answers_is_asked_once)
+Test(agent_client, an_agent_with_slow_useless_answers_is_asked_once)
 {
 	cr_expect_eq(in_child(ask_ten_times("S~A")), 1);
 	cr_expect_eq(in_child(ask_ten_times("S~D")), 1);
@@ -244,7 +244,7 @@ static void wait_quarters(int quarters, uint64_t spared)
 	agent_weigh(&agent.options, 0, quarters * (2 * SLOW_MS) * INT64_C(1000000) / 4, spared);
 }
 
-Test(agent, quick_useless_answers_together_may_take_as_long_as_one_question)
+Test(agent_client, quick_useless_answers_together_may_take_as_long_as_one_question)
 {
 	agent.options.wait_ms = 2 * SLOW_MS;
 	start("SA");
@@ -262,7 +262,7 @@ Test(agent, quick_useless_answers_together_may_take_as_long_as_one_question)
 	stop();
 }
 
-Test(agent, a_slow_agent_is_asked_again_if_its_answer_saved_more_time_than_it_took)
+Test(agent_client, a_slow_agent_is_asked_again_if_its_answer_saved_more_time_than_it_took)
 {
 	const int64_t third = 2 * SLOW_MS * INT64_C(1000000) / 3;
 
@@ -278,7 +278,7 @@ Test(agent, a_slow_agent_is_asked_again_if_its_answer_saved_more_time_than_it_to
 }
 
 /* Otherwise each of many processes in step would wait for the agent, one after another. */
-Test(agent, useless_waits_of_another_process_count)
+Test(agent_client, useless_waits_of_another_process_count)
 {
 	const int64_t third = 2 * SLOW_MS * INT64_C(1000000) / 3;
 
@@ -299,7 +299,7 @@ static enum agent_outcome outcome_of(struct agent_message answer, size_t size)
 	return (enum agent_outcome)in_child((start("!."), (int)fetch()));
 }
 
-Test(agent, malformed_answers_are_rejected)
+Test(agent_client, malformed_answers_are_rejected)
 {
 	const struct agent_message good = {.magic = AGENT_MAGIC, .version = AGENT_VERSION, .kind = AGENT_FOUND};
 	struct agent_message bad = good;
@@ -348,7 +348,7 @@ static int find_no_agent(enum in_its_place what)
 	return fetch() == AGENT_FETCH_SKIPPED ? 0 : 1;
 }
 
-Test(agent, without_a_listening_agent_the_call_returns_at_once)
+Test(agent_client, without_a_listening_agent_the_call_returns_at_once)
 {
 	for (enum in_its_place what = NOTHING; what < PLACES; what++) {
 		cr_expect_eq(in_child(find_no_agent(what)), 0, "%d", (int)what);
@@ -356,7 +356,7 @@ Test(agent, without_a_listening_agent_the_call_returns_at_once)
 	}
 }
 
-Test(agent, a_full_backlog_counts_as_no_agent)
+Test(agent_client, a_full_backlog_counts_as_no_agent)
 {
 	int listening = listen_at(agent.socket, SOCK_SEQPACKET, 0);
 	int others[8];
@@ -375,7 +375,7 @@ Test(agent, a_full_backlog_counts_as_no_agent)
 	close(listening);
 }
 
-Test(agent, a_stored_result_is_reported_in_one_message)
+Test(agent_client, a_stored_result_is_reported_in_one_message)
 {
 	int listening = listen_at(agent.socket, SOCK_SEQPACKET, 4);
 	struct agent_message message;
@@ -395,7 +395,7 @@ Test(agent, a_stored_result_is_reported_in_one_message)
 	cr_expect_eq(descriptors_open(), agent.descriptors);
 }
 
-Test(agent, with_a_wait_of_zero_the_agent_gets_reports_but_no_questions)
+Test(agent_client, with_a_wait_of_zero_the_agent_gets_reports_but_no_questions)
 {
 	start("SA");
 	agent.options.wait_ms = 0;
@@ -412,7 +412,7 @@ static void fetch_and_tell(void *context, unsigned step)
 	agent_stored(context, key);
 }
 
-Test(agent, without_a_configured_agent_no_system_call_is_made)
+Test(agent_client, without_a_configured_agent_no_system_call_is_made)
 {
 	struct syscalls counts[2];
 
@@ -422,7 +422,7 @@ Test(agent, without_a_configured_agent_no_system_call_is_made)
 	cr_expect_eq(counts[1].all, 0);
 }
 
-Test(agent, during_a_pause_a_question_costs_one_clock_read)
+Test(agent_client, during_a_pause_a_question_costs_one_clock_read)
 {
 	struct syscalls counts[2];
 
@@ -459,7 +459,7 @@ static void take_number(int peer)
 	close(file);
 }
 
-Test(agent, a_descriptor_number_reused_by_the_host_is_neither_read_nor_closed)
+Test(agent_client, a_descriptor_number_reused_by_the_host_is_neither_read_nor_closed)
 {
 	struct stat found = {0};
 	struct stat zero;
@@ -492,7 +492,7 @@ static int ask_without_standard_descriptors(void)
 }
 
 /* The server is in another process, so the connection that it accepts uses none of these numbers. */
-Test(agent, the_socket_never_gets_a_standard_descriptor)
+Test(agent_client, the_socket_never_gets_a_standard_descriptor)
 {
 	start("SA");
 	cr_expect_eq(in_child(ask_without_standard_descriptors()), 0);
@@ -505,7 +505,7 @@ static void *fetch_nothing(void *number)
 	return number;
 }
 
-Test(agent, many_threads_can_ask_at_once)
+Test(agent_client, many_threads_can_ask_at_once)
 {
 	enum { THREADS = 16, ROUNDS = 50 };
 	pthread_t threads[THREADS];
@@ -519,7 +519,7 @@ Test(agent, many_threads_can_ask_at_once)
 	cr_expect_eq(atomic_load(&agent.asked), THREADS * ROUNDS);
 }
 
-Test(agent, the_default_socket_is_in_the_cache_and_names_the_boot)
+Test(agent_client, the_default_socket_is_in_the_cache_and_names_the_boot)
 {
 	char path[PATH_MAX];
 	char id[64] = "";
@@ -539,7 +539,7 @@ Test(agent, the_default_socket_is_in_the_cache_and_names_the_boot)
 	cr_expect_eq(agent_socket_path("", agent.cache, path), -EINVAL);
 }
 
-Test(agent, socket_paths_longer_than_an_address_are_reached)
+Test(agent_client, socket_paths_longer_than_an_address_are_reached)
 {
 	char path[PATH_MAX];
 	size_t size = strlen(agent.base);
@@ -605,7 +605,7 @@ static enum agent_outcome fetch_as(uid_t user, gid_t group, gid_t member)
 	    setgroups(1, &member) != 0 || setgid(group) != 0 || setuid(user) != 0 ? 99 : (int)fetch());
 }
 
-Test(agent, an_agent_of_another_user_is_not_trusted)
+Test(agent_client, an_agent_of_another_user_is_not_trusted)
 {
 	pid_t other;
 
@@ -623,7 +623,7 @@ Test(agent, an_agent_of_another_user_is_not_trusted)
 	end(other);
 }
 
-Test(agent, in_a_shared_cache_an_agent_of_a_group_member_is_trusted)
+Test(agent_client, in_a_shared_cache_an_agent_of_a_group_member_is_trusted)
 {
 	pid_t member;
 
