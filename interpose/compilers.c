@@ -59,6 +59,22 @@ bool compiler_exports(const struct node *node, const char *name)
 	return compiler->exports && compiler->exports(node, name);
 }
 
+bool compiler_is_defined(const struct elf_object *object)
+{
+	const char *landmark = NULL;
+	bool found = false;
+
+	for (size_t i = 0; i < COMPILER_COUNT && !found; i++) {
+		for (size_t j = 0; j < compilers[i]->node_count && !found; j++) {
+			if (landmark != compilers[i]->nodes[j].landmark) {
+				landmark = compilers[i]->nodes[j].landmark;
+				found = elf_symbol(object, landmark, NULL) != 0;
+			}
+		}
+	}
+	return found;
+}
+
 struct node *compiler_node_of(const struct elf_object *object)
 {
 	struct node *node = NULL;

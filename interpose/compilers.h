@@ -34,6 +34,8 @@ bool compiler_exports(const struct node *node, const char *name);
  * compiler's library.
  */
 struct node *compiler_node_of(const struct elf_object *object);
+/* Returns true if the object defines a function by which libraries of a compiler are recognised, of any version. */
+bool compiler_is_defined(const struct elf_object *object);
 #endif
 
 #endif

@@ -52,16 +52,6 @@ static bool is_new(struct pass *pass, const struct dl_phdr_info *info)
 	return pass->index++ >= pass->skipped;
 }
 
-static bool has_unversioned_functions(const struct elf_object *object)
-{
-	for (size_t i = 0; i < COMPILER_COUNT; i++) {
-		if (elf_symbol(object, compilers[i]->nodes[0].landmark, NULL)) {
-			return !elf_is_copy(object);
-		}
-	}
-	return false;
-}
-
 /* Collects the compilers' libraries. */
 static int view_library(struct dl_phdr_info *info, size_t size, void *context)
 {
@@ -73,14 +63,15 @@ static int view_library(struct dl_phdr_info *info, size_t size, void *context)
 	(void)size;
 	pass->adds = info->dlpi_adds;
 	pass->subs = info->dlpi_subs;
-	if ((!is_added && !library_was_at(info->dlpi_addr)) || elf_view(info, &object) < 0) {
+	if ((!is_added && !library_was_at(info->dlpi_addr)) || loaded_view(info, &object) < 0 ||
+	    !compiler_is_defined(&object)) {
 		return 0;
 	}
 	library = library_of_object(&object, pass->now);
 	if (library && pass->count < LIBRARIES_MAX) {
 		pass->libraries[pass->count++] = library;
 		pass->has_new_library = pass->has_new_library || is_added;
-	} else if (!library && has_unversioned_functions(&object)) {
+	} else if (!library && !elf_is_copy(&object)) {
 		atomic_store_explicit(&has_copies, true, memory_order_relaxed);
 	}
 	return 0;
@@ -188,7 +179,7 @@ struct module {
 
 static int is_compilers(const struct elf_import *import, void *context)
 {
-	bool may_be = import->name[0] == 'n' || import->name[0] == '_';
+	bool may_be = import->name[0] == 'n' || plain_begins(import->name, "__n");
 	const struct compiler *compiler = may_be ? compiler_of_name(import->name) : NULL;
 
 	(void)context;
@@ -278,7 +269,7 @@ static int view_module(struct dl_phdr_info *info, size_t size, void *context)
 	if (is_first && (loaded_is_changing() || info->dlpi_adds != pass->adds || info->dlpi_subs != pass->subs)) {
 		return -EBUSY;
 	}
-	if (concerned && elf_view(info, &object) == 0 && !elf_is_ours((uintptr_t)object.dynamic) &&
+	if (concerned && loaded_view(info, &object) == 0 && !elf_is_ours((uintptr_t)object.dynamic) &&
 	    !holder_of(pass, (uintptr_t)object.dynamic) && elf_each_undefined(&object, is_compilers, NULL) != 0 &&
 	    !elf_is_copy(&object)) {
 		settle_module(pass, &object);

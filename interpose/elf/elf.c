@@ -19,7 +19,7 @@ static int walk_one(struct dl_phdr_info *info, size_t size, void *context)
 	struct elf_object object;
 
 	(void)size;
-	if (elf_view(info, &object) < 0 || (walk->vdso && elf_contains(&object, walk->vdso))) {
+	if (loaded_view(info, &object) < 0 || (walk->vdso && elf_contains(&object, walk->vdso))) {
 		return 0;
 	}
 	return walk->each(&object, walk->context);
@@ -35,38 +35,26 @@ int elf_each_object(int (*each)(const struct elf_object *object, void *context),
 }
 
 struct holder {
-	uintptr_t address, vdso;
+	uintptr_t address;
 	struct elf_object *ret_object;
-	bool found;
 };
 
-/*
- * Programs that look up each function before each use call this often, so only the dynamic section of the right object
- * is read.
- */
-static int view_holder(struct dl_phdr_info *info, size_t size, void *context)
+static int copy_holder(const struct elf_object *object, void *context)
 {
-	struct holder *holder = context;
-	const struct elf_object segments = {
-	    .base = info->dlpi_addr, .phdr = info->dlpi_phdr, .phdr_count = info->dlpi_phnum};
+	const struct holder *holder = context;
+	bool holds = elf_contains(object, holder->address);
 
-	(void)size;
-	if (!elf_contains(&segments, holder->address)) {
-		return 0;
+	if (holds) {
+		*holder->ret_object = *object;
 	}
-	holder->found =
-	    !(holder->vdso && elf_contains(&segments, holder->vdso)) && elf_view(info, holder->ret_object) == 0;
-	return 1;
+	return holds;
 }
 
 bool elf_object_at(uintptr_t address, struct elf_object *ret_object)
 {
-	int saved_errno = errno;
-	struct holder holder = {.address = address, .vdso = getauxval(AT_SYSINFO_EHDR), .ret_object = ret_object};
+	struct holder holder = {address, ret_object};
 
-	errno = saved_errno;
-	(void)loaded_each(view_holder, &holder);
-	return holder.found;
+	return elf_each_object(copy_holder, &holder) == 1;
 }
 
 struct scope {

@@ -56,11 +56,6 @@ static const char *find_needed_version(const struct elf_object *object, unsigned
 	return NULL;
 }
 
-static const char *needed_version(const struct elf_object *object, unsigned index)
-{
-	return find_needed_version(object, index, NULL);
-}
-
 bool elf_needs_version(const struct elf_object *object, const char *version)
 {
 	return find_needed_version(object, 0, version) != NULL;
@@ -124,7 +119,7 @@ static int each_relocation(const struct elf_object *object, const struct relocat
 		import.name = object->strings + symbol->st_name;
 		if (object->versym &&
 		    elf_can_read(object, &object->versym[index], sizeof(ElfW(Half)), sizeof(ElfW(Half)))) {
-			import.version = needed_version(object, object->versym[index] & 0x7fff);
+			import.version = find_needed_version(object, object->versym[index] & 0x7fff, NULL);
 		}
 		/* If there is an addend, the slot does not contain the address of the function itself. */
 		if ((type == RELOC_SLOT || rela[i].r_addend == 0) && slot % sizeof(void *) == 0 &&

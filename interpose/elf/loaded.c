@@ -27,6 +27,8 @@ struct loader_mutex {
 #define COUNTER_DISTANCE_MAX (4 * sizeof(pthread_mutex_t))
 #define GLOBAL_SIZE_MAX      4096
 
+#define SUBS_UNKNOWN UINT64_MAX /* dlpi_subs where the list is read without the lock */
+
 /* Written before `loaded_counter`, and never changed afterwards. */
 static const struct loader_mutex *_Atomic load_lock, *_Atomic write_lock;
 static const volatile struct r_debug *_Atomic debug;
@@ -34,6 +36,14 @@ static const _Atomic uint64_t unknown_adds = 1; /* stands for the counter while 
 const _Atomic uint64_t *_Atomic loaded_counter = &unknown_adds;
 static struct elf_object loader; /* which is never unloaded */
 static _Atomic bool loader_known;
+
+/* Views of objects, which are valid until one is unloaded. Read and written under the loader's lock only. */
+#define VIEWS      64
+#define PAGE_LEAST 4096
+static struct view {
+	uint64_t subs; /* dlpi_subs at that time, and 1 */
+	struct elf_object object;
+} views[VIEWS];
 
 static _Atomic int scans, forks; /* threads in dl_iterate_phdr(), and in fork() */
 static _Atomic int patience;     /* how many milliseconds scans still wait for these forks */
@@ -116,7 +126,7 @@ static int find_loader(struct dl_phdr_info *info, size_t size, void *context)
 
 	(void)size;
 	*ret_adds = info->dlpi_adds;
-	if (is_other(info, getauxval(AT_BASE)) || elf_view(info, &object) < 0 ||
+	if (is_other(info, getauxval(AT_BASE)) || loaded_view(info, &object) < 0 ||
 	    !elf_finds(&object, "_rtld_global", NULL, &global)) {
 		return 0;
 	}
@@ -216,10 +226,30 @@ static bool read_header(const struct link_map *map, struct dl_phdr_info *info)
 static bool view_map(const struct link_map *map, struct dl_phdr_info *info)
 {
 	*info = (struct dl_phdr_info){.dlpi_addr = map->l_addr,
+	                              .dlpi_subs = SUBS_UNKNOWN,
 	                              .dlpi_name = map->l_name,
 	                              .dlpi_phdr = (const ElfW(Phdr) *)getauxval(AT_PHDR),
 	                              .dlpi_phnum = (ElfW(Half))getauxval(AT_PHNUM)};
 	return (!map->l_prev && info->dlpi_phdr && find_dynamic(info) == map->l_ld) || read_header(map, info);
+}
+
+int loaded_view(const struct dl_phdr_info *info, struct elf_object *ret_object)
+{
+	uintptr_t page = (uintptr_t)info->dlpi_phdr / PAGE_LEAST;
+	struct view *view = &views[(page ^ page / VIEWS) % VIEWS];
+
+	if (info->dlpi_subs == SUBS_UNKNOWN) {
+		return elf_view(info, ret_object);
+	}
+	if (view->subs != info->dlpi_subs + 1 || view->object.phdr != info->dlpi_phdr) {
+		view->subs = 0;
+		if (elf_view(info, &view->object) < 0) {
+			return -ENOEXEC;
+		}
+		view->subs = info->dlpi_subs + 1;
+	}
+	*ret_object = view->object;
+	return 0;
 }
 
 /* An object that is not mapped was being unloaded at the fork. */
@@ -366,6 +396,9 @@ void loaded_fork_parent(void)
 
 void loaded_fork_child(void)
 {
+	if (atomic_load(&scans) > 0) {
+		memset(views, 0, sizeof(views)); /* one may be half written */
+	}
 	atomic_store(&forks, 0);
 	atomic_store(&scans, 0);
 }

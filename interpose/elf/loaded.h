@@ -44,6 +44,9 @@ uint64_t loaded_counter_value(uint64_t generation);
  */
 int loaded_each(int (*each)(struct dl_phdr_info *info, size_t size, void *context), void *context);
 
+/* For `each`: elf_view(), whose result is kept until an object is unloaded. */
+int loaded_view(const struct dl_phdr_info *info, struct elf_object *ret_object);
+
 /* Returns the loader itself, once loaded_generation() was called; NULL if it was not found. */
 const struct elf_object *loaded_loader(void);
 

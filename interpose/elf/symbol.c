@@ -19,9 +19,9 @@ static const char *string_at(const struct elf_object *object, size_t offset)
 static const char *defined_version(const struct elf_object *object, unsigned index)
 {
 	const char *at = (const char *)object->verdef;
+	size_t room = at ? elf_readable(object, (uintptr_t)at) : 0;
 
-	for (size_t i = 0;
-	     at && i < object->verdef_count && elf_can_read(object, at, sizeof(ElfW(Verdef)), sizeof(uint32_t)); i++) {
+	for (size_t i = 0; i < object->verdef_count && room >= sizeof(ElfW(Verdef)); i++) {
 		const ElfW(Verdef) *def = (const ElfW(Verdef) *)at;
 		const ElfW(Verdaux) *aux = (const ElfW(Verdaux) *)(at + def->vd_aux);
 
@@ -30,10 +30,11 @@ static const char *defined_version(const struct elf_object *object, unsigned ind
 			           ? string_at(object, aux->vda_name)
 			           : NULL;
 		}
-		if (def->vd_next == 0) {
+		if (def->vd_next == 0 || def->vd_next > room || def->vd_next % sizeof(uint32_t) != 0) {
 			break;
 		}
 		at += def->vd_next;
+		room -= def->vd_next;
 	}
 	return NULL;
 }

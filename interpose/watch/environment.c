@@ -86,11 +86,6 @@ static void copy_entries(struct entries *ret_entries)
 	}
 }
 
-static void free_entries(struct entries *entries)
-{
-	free(entries->block);
-}
-
 static const char *value_in(const struct entries *entries, const char *name, size_t size)
 {
 	for (size_t i = 0; i < entries->count; i++) {
@@ -109,7 +104,7 @@ const char *environment_get(const char *name)
 
 	copy_entries(&entries);
 	value = value_in(&entries, name, strlen(name));
-	free_entries(&entries);
+	free(entries.block);
 	return value;
 }
 
@@ -122,7 +117,7 @@ const char *environment_first_set(const char *names, const char *end)
 	while (name < end && !value_in(&entries, name, strlen(name))) {
 		name += strlen(name) + 1;
 	}
-	free_entries(&entries);
+	free(entries.block);
 	return name < end ? name : NULL;
 }
 
@@ -164,7 +159,7 @@ size_t environment_values(const struct environment *environment, struct environm
 			}
 		}
 	}
-	free_entries(&entries);
+	free(entries.block);
 	return count;
 }
 

@@ -187,6 +187,35 @@ Test(elf, loading_changes_the_generation_and_lookups_do_not)
 	cr_expect_neq(loaded_generation(), first);
 }
 
+static int copy_first(struct dl_phdr_info *info, size_t size, void *context)
+{
+	(void)size;
+	memcpy(context, info, sizeof(*info));
+	return 1;
+}
+
+Test(elf, a_view_is_kept_until_an_object_is_unloaded)
+{
+	struct dl_phdr_info info;
+	struct elf_object first, kept, anew;
+	ElfW(Phdr) segments[32];
+
+	cr_assert_eq(loaded_each(copy_first, &info), 1);
+	cr_assert_leq(info.dlpi_phnum, COUNT(segments));
+	memcpy(segments, info.dlpi_phdr, info.dlpi_phnum * sizeof(segments[0]));
+	info.dlpi_phdr = segments;
+	cr_assert_eq(loaded_view(&info, &first), 0);
+	for (size_t i = 0; i < info.dlpi_phnum; i++) {
+		segments[i].p_memsz += segments[i].p_type == PT_GNU_RELRO;
+	}
+	info.dlpi_adds++;
+	cr_assert_eq(loaded_view(&info, &kept), 0);
+	cr_expect_eq(kept.relro_end, first.relro_end);
+	info.dlpi_subs++;
+	cr_assert_eq(loaded_view(&info, &anew), 0);
+	cr_expect_eq(anew.relro_end, first.relro_end + 1);
+}
+
 Test(elf, an_address_outside_all_objects_belongs_to_none)
 {
 	struct elf_object object;
