@@ -225,7 +225,7 @@ static char *spell_for_glibc(const char *path)
 	return spelled;
 }
 
-static bool set_preload_of(const char *path)
+bool library_preload_file(const char *path)
 {
 	char *spelled = spell_for_glibc(path);
 	bool done = spelled && set_preload(spelled, getenv("LD_PRELOAD"));
@@ -244,7 +244,7 @@ bool library_preload(void)
 	}
 	path = library_find();
 	if (library_loads(path, fault)) {
-		done = set_preload_of(path);
+		done = library_preload_file(path);
 	} else {
 		console_error("%s", fault);
 	}

@@ -42,6 +42,8 @@ bool library_loads(const char *path, char ret_fault[LIBRARY_FAULT_BYTES]);
  * already. Returns false after a message if no library can be preloaded or memory runs out.
  */
 bool library_preload(void);
+/* The same with the library at this path, whatever is preloaded already. */
+bool library_preload_file(const char *path);
 /* Removes every copy from LD_PRELOAD and leaves the other libraries in order. Returns false if memory runs out. */
 bool library_leave(void);
 

@@ -1,58 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The checks are ordered by their dependencies: the settings name the directory and the agent, and a program is run
- * only if the library loads and can be preloaded into that program.
+ * only if the library loads.
  * With --json, stdout holds one JSON value and nothing else, so the program's standard output goes to stderr.
  */
 #include "cli/doctor/doctor.h"
 
 #include "cache/harmless.h"
 #include "cli/console/console.h"
-#include "cli/console/library.h"
 #include "cli/console/verb.h"
 
+#include <limits.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/*
- * Findings are collected before they are printed, because the JSON begins with the number of failures, and because the
- * output of a program that is run has to appear between the findings before and after the run.
- */
 static const struct {
 	const char *name, *colour;
 } levels[] = {
     [FINDING_OK] = {"ok", "\033[32m"}, [FINDING_WARN] = {"warn", "\033[33m"}, [FINDING_FAIL] = {"FAIL", "\033[31m"}};
-
-static void end_without_memory(void)
-{
-	console_error("out of memory");
-	exit(EXIT_TROUBLE);
-}
-
-void finding_add(struct findings *findings, enum finding_level level, const char *about, const char *format, ...)
-{
-	/* grows by one element at a time, because there are only a few dozen findings */
-	struct finding *list = realloc(findings->list, (findings->count + 1) * sizeof(*list));
-	va_list arguments;
-	char *text;
-	int size;
-
-	if (list == NULL) {
-		end_without_memory();
-	}
-	findings->list = list;
-	va_start(arguments, format);
-	size = vasprintf(&text, format, arguments); /* NOLINT(clang-analyzer-valist.Uninitialized): it is */
-	va_end(arguments);
-	if (size < 0) {
-		end_without_memory();
-	}
-	list[findings->count++] = (struct finding){level, about, text};
-	findings->failures += level == FINDING_FAIL;
-}
 
 /* Returns whether to print colours: on a terminal, unless NO_COLOR is set and not empty (no-color.org). */
 static bool has_colours(void)
@@ -62,100 +29,80 @@ static bool has_colours(void)
 	return isatty(STDOUT_FILENO) == 1 && terminal && strcmp(terminal, "dumb") != 0 && !(none && none[0]);
 }
 
-void findings_print(const struct findings *findings, size_t first)
+/* Printed at once, so that the findings before the run come before the output of the program. */
+void finding_add(struct findings *findings, enum finding_level level, const char *about, const char *format, ...)
 {
 	bool colours = has_colours();
+	va_list arguments;
+	char *text;
+	int size;
 
-	for (size_t i = first; i < findings->count; i++) {
-		const struct finding *finding = &findings->list[i];
-
-		harmless_text(finding->text);
-		printf("%s%-4s%s  %s\n", colours ? levels[finding->level].colour : "", levels[finding->level].name,
-		       colours ? "\033[0m" : "", finding->text);
+	va_start(arguments, format);
+	size = vasprintf(&text, format, arguments); /* NOLINT(clang-analyzer-valist.Uninitialized): it is */
+	va_end(arguments);
+	if (size < 0) {
+		console_error("out of memory");
+		exit(EXIT_TROUBLE);
 	}
-}
-
-void findings_print_json(const struct findings *findings)
-{
-	struct json json = json_growing(JSON_BYTES_KEPT, 2);
-
-	json_begin_object(&json, NULL);
-	json_number(&json, "failures", findings->failures);
-	json_begin_array(&json, "findings");
-	for (size_t i = 0; i < findings->count; i++) {
-		json_begin_object(&json, NULL);
-		json_string(&json, "level", levels[findings->list[i].level].name);
-		json_string(&json, "about", findings->list[i].about);
-		/* harmless_text() is not needed, because json_string() escapes harmful characters */
-		json_string(&json, "text", findings->list[i].text);
-		json_end(&json);
+	if (findings->json) {
+		json_begin_object(findings->json, NULL);
+		json_string(findings->json, "level", levels[level].name);
+		json_string(findings->json, "about", about);
+		json_string(findings->json, "text", text);
+		json_end(findings->json);
+	} else {
+		harmless_text(text);
+		printf("%s%-4s%s  %s\n", colours ? levels[level].colour : "", levels[level].name,
+		       colours ? "\033[0m" : "", text);
 	}
-	json_end(&json);
-	json_end(&json);
-	console_json_end(&json);
+	free(text);
+	findings->count++;
+	findings->failures += level == FINDING_FAIL;
 }
-
-void findings_free(struct findings *findings)
-{
-	for (size_t i = 0; i < findings->count; i++) {
-		free(findings->list[i].text);
-	}
-	free(findings->list);
-	*findings = (struct findings){0};
-}
-
-/* ---- the verb */
 
 static struct {
 	bool json;
 } asked;
 
-enum form { FORM_LINES, FORM_JSON };
-
-/* Makes all checks and prints the findings. `argv` is the program to run; argv[0] NULL: no program was given. */
-static void examine_program(struct findings *findings, char **argv, enum form form)
+/* Makes all checks. `argv` is the program to run; argv[0] NULL: no program was given. */
+static void examine(struct findings *findings, char **argv)
 {
-	char path[PATH_MAX], *library = library_find();
 	struct settings settings;
-	size_t shown = 0;
 	bool loads;
 
 	/* every other check needs the settings */
 	if (!doctor_settings(findings, &settings)) {
-		free(library);
 		return;
 	}
-	loads = doctor_library(findings, library);
+	loads = doctor_library(findings);
 	doctor_directory(findings, &settings);
 	doctor_agent(findings, &settings);
-	if (argv[0] && doctor_program(findings, argv[0], path) && loads) {
-		if (form == FORM_LINES) { /* printed before the program's own output */
-			findings_print(findings, 0);
-			(void)fflush(stdout);
-			shown = findings->count;
-		}
-		doctor_run(findings, library, path, argv, form == FORM_JSON ? DOCTOR_OUTPUT_ERROR : DOCTOR_OUTPUT_SAME);
-	}
-	if (form == FORM_JSON) {
-		findings_print_json(findings);
-	} else {
-		findings_print(findings, shown);
+	if (argv[0] && loads) {
+		doctor_run(findings, argv);
 	}
 	settings_free(&settings);
-	free(library);
 }
 
 static int run_doctor(struct settings *settings, char **operands)
 {
-	struct findings findings = {0};
-	int status;
+	struct json json = json_growing(JSON_BYTES_KEPT, 2);
+	struct findings findings = {.json = asked.json ? &json : NULL};
 
 	/* doctor reads the settings itself, because verb_main() would print bad values on stderr, not as findings */
 	(void)settings;
-	examine_program(&findings, operands, asked.json ? FORM_JSON : FORM_LINES);
-	status = findings.failures == 0 ? EXIT_DONE : EXIT_TROUBLE;
-	findings_free(&findings);
-	return status;
+	json_begin_object(&json, NULL);
+	json_begin_array(&json, "findings");
+	examine(&findings, operands);
+	json_end(&json);
+	/* after the findings, because it is known only now */
+	json_number(&json, "failures", findings.failures);
+	json_end(&json);
+	if (asked.json) {
+		console_json_end(&json);
+	} else {
+		json_free(&json);
+	}
+	return findings.failures == 0 ? EXIT_DONE : EXIT_TROUBLE;
 }
 
 const struct verb verb_doctor = {

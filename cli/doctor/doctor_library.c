@@ -33,7 +33,7 @@ static bool note_item(struct findings *findings, const char *item, bool is_activ
 }
 
 /* The copies that are preloaded into this process are inherited by programs that it starts. */
-static void note_preload(struct findings *findings)
+static size_t note_preload(struct findings *findings)
 {
 	struct library_copy copies[8];
 	size_t count = library_preloaded(copies, sizeof(copies) / sizeof(copies[0]));
@@ -48,25 +48,31 @@ static void note_preload(struct findings *findings)
 	if (count == 0) {
 		finding_add(findings, FINDING_OK, "preload",
 		            "not preloaded: 'nvrtccache run' preloads it into the program that it runs");
-	} else {
-		finding_add(findings, FINDING_OK, "copy",
-		            "preloaded and active: %s (%s); 'nvrtccache run' adds no copy", copies[0].path,
-		            copies[0].version);
 	}
-	for (size_t i = 1; i < count; i++) {
-		finding_add(findings, FINDING_WARN, "copy", "another copy is preloaded and inactive: %s (%s)",
+	for (size_t i = 0; i < count; i++) {
+		finding_add(findings, i == 0 ? FINDING_OK : FINDING_WARN, "copy",
+		            i == 0 ? "preloaded and active: %s (%s); 'nvrtccache run' adds no copy"
+		                   : "another copy is preloaded and inactive: %s (%s)",
 		            copies[i].path, copies[i].version);
 	}
+	findings->library = count > 0 ? copies[0].path : NULL;
+	return count;
 }
 
-bool doctor_library(struct findings *findings, const char *library)
+bool doctor_library(struct findings *findings)
 {
-	char fault[LIBRARY_FAULT_BYTES];
-	bool loads;
+	char fault[LIBRARY_FAULT_BYTES], *library = library_find();
+	/* before the library is loaded into this process */
+	size_t copies = note_preload(findings);
+	bool loads = library_loads(library, fault);
 
-	note_preload(findings);
-	loads = library_loads(library, fault);
 	finding_add(findings, loads ? FINDING_OK : FINDING_FAIL, "library", "library%s: %s", loads ? " loads" : "",
 	            loads ? library : fault);
+	if (loads && copies == 0) {
+		loads = library_preload_file(library);
+		findings->library = library;
+	} else {
+		free(library);
+	}
 	return loads;
 }

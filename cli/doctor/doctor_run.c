@@ -4,9 +4,7 @@
  *
  * The program runs with NVRTCCACHE_TRACE, NVRTCCACHE_LOG and LD_DEBUG_OUTPUT set to files in a new temporary directory.
  * The trace contains the outcome of each call. The log contains the library's warnings. The loader's files name the
- * libraries that the program and its children loaded.
- * Calls are counted in rows by compiler, outcome and reason; a report line joins the rows of one compiler and
- * outcome.
+ * libraries that the program and its children loaded; the program's own also shows whether the library was preloaded.
  */
 #include "cli/doctor/doctor.h"
 
@@ -15,47 +13,56 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define OBJECTS_MAX  4096 /* further libraries are not examined */
 #define OBJECTS_NAME "objects"
 
-/* Outcomes of calls, as in the trace. LIBRARY is not an outcome: its rows count the calls of each library file. */
-enum kind { HIT_IN_MEMORY, HIT_ON_DISK, STORED, NOT_KEPT, VERIFIED, PASSED_THROUGH, LIBRARY };
-
+/* Outcomes of calls, as in the trace. */
 static const struct {
 	const char *category, *words;
 	enum finding_level level;
 } kinds[] = {
-    [HIT_IN_MEMORY] = {"hit_memory", "hit in memory", FINDING_OK},
-    [HIT_ON_DISK] = {"hit_disk", "hit on disk", FINDING_OK},
-    [STORED] = {"miss", "stored", FINDING_OK},
-    [NOT_KEPT] = {"not_kept", "not cached", FINDING_WARN},
-    [VERIFIED] = {"verified", "compiled to verify a hit", FINDING_OK},
-    [PASSED_THROUGH] = {"bypassed", "bypassed", FINDING_FAIL},
+    {"hit_memory", "hit in memory", FINDING_OK},
+    {"hit_disk", "hit on disk", FINDING_OK},
+    {"miss", "stored", FINDING_OK},
+    {"not_kept", "not cached", FINDING_WARN},
+    {"verified", "compiled to verify a hit", FINDING_OK},
+    {"bypassed", "bypassed", FINDING_FAIL},
 };
 
-/* A library, or an outcome with its reason, and how often the trace has it. */
+#define LIBRARY (sizeof(kinds) / sizeof(kinds[0])) /* no outcome: these rows count the calls of each library file */
+
+/* Calls of one compiler with the same outcome and reason, or of the same library. */
 struct row {
-	enum kind kind;
-	char compiler[32], text[600];
+	size_t kind;
+	char compiler[32], text[600], detail[600]; /* `detail`: that of the first call */
 	uint64_t count;
 };
 
 struct seen {
+	struct findings *findings;
 	struct row *rows;
 	size_t count;
-	enum doctor_calls calls[DOCTOR_COMPILERS];
+	char before[400]; /* the last message of the log */
+	char *objects[OBJECTS_MAX];
+	size_t object_count;
 };
 
+/* Texts are truncated to the sizes of the fields, because they are only printed or compared with short names. */
 static void count_row(struct seen *seen, const struct row *row)
 {
 	struct row *rows;
 	size_t i = 0;
 
+	/* a linear search, because there are only a few dozen rows */
 	while (i < seen->count && (seen->rows[i].kind != row->kind || strcmp(seen->rows[i].text, row->text) != 0 ||
 	                           strcmp(seen->rows[i].compiler, row->compiler) != 0)) {
 		i++;
@@ -73,7 +80,7 @@ static void count_row(struct seen *seen, const struct row *row)
 }
 
 /* Calls `visit` for each line of a file, without its line break. */
-static void each_line(const char *path, void (*visit)(void *context, const char *line), void *context)
+static void each_line(const char *path, void (*visit)(struct seen *seen, const char *line), struct seen *seen)
 {
 	FILE *file = fopen(path, "re");
 	size_t capacity = 0;
@@ -81,7 +88,7 @@ static void each_line(const char *path, void (*visit)(void *context, const char 
 
 	while (file && getline(&line, &capacity, file) > 0) {
 		line[strcspn(line, "\n")] = '\0';
-		visit(context, line);
+		visit(seen, line);
 	}
 	free(line);
 	if (file) {
@@ -103,21 +110,24 @@ static struct span text_of(const char *event, const char *name)
 	return at ? (struct span){at + size, strcspn(at + size, "\"")} : (struct span){NULL, 0};
 }
 
-/* Texts are truncated to the sizes of the fields, because they are only printed or compared with short names. */
-static void count_call(struct seen *seen, enum kind kind, const char *event)
+static void count_call(struct seen *seen, const char *event)
 {
-	struct span library = text_of(event, "library"), version = text_of(event, "version");
-	struct row row = {.kind = kind};
-	int compiler;
+	struct span category = text_of(event, "cat"), library = text_of(event, "library"),
+	            version = text_of(event, "version");
+	struct row row = {.kind = 0};
 
+	while (row.kind < LIBRARY && !span_is(category, kinds[row.kind].category)) {
+		row.kind++;
+	}
+	if (row.kind == LIBRARY) {
+		return; /* events of other categories are not calls */
+	}
 	snprintf(row.compiler, sizeof(row.compiler), "%.*s", SPAN(text_of(event, "compiler")));
 	snprintf(row.text, sizeof(row.text), "%.*s", SPAN(text_of(event, "reason")));
-	count_row(seen, &row);
-	compiler = doctor_compiler(row.compiler);
-	/* a single call that bypasses the cache sets PASS_BY, and later calls do not change that */
-	if (compiler >= 0 && seen->calls[compiler] != DOCTOR_CALLS_PASS_BY) {
-		seen->calls[compiler] = strcmp(row.text, "exports") == 0 ? DOCTOR_CALLS_PASS_BY : DOCTOR_CALLS_SEEN;
+	if (row.text[0]) {
+		snprintf(row.detail, sizeof(row.detail), "%.*s", SPAN(text_of(event, "detail")));
 	}
+	count_row(seen, &row);
 	/* counts the same call a second time, by library */
 	if (library.size > 0) {
 		row.kind = LIBRARY;
@@ -128,120 +138,83 @@ static void count_call(struct seen *seen, enum kind kind, const char *event)
 	}
 }
 
-static void count_event(void *context, const char *event)
+/* Adds the libraries first, because the outcomes are read better when the reader knows which compilers there are. */
+static void tell_calls(const struct seen *seen)
 {
-	struct span category = text_of(event, "cat");
-
-	for (enum kind kind = 0; kind < LIBRARY; kind++) {
-		/* events of other categories are not calls */
-		if (span_is(category, kinds[kind].category)) {
-			count_call(context, kind, event);
-		}
-	}
-}
-
-/*
- * Adds "nvrtc: 2 not cached (time_macros 2)": one finding for all rows with this compiler and outcome. Does nothing if
- * `first` is not the first of these rows.
- */
-static void tell_kind(struct findings *findings, const struct seen *seen, size_t first)
-{
-	const struct row *head = &seen->rows[first];
-	char reasons[512] = "";
-	uint64_t count = 0;
-	size_t size = 0;
-
 	for (size_t i = 0; i < seen->count; i++) {
 		const struct row *row = &seen->rows[i];
 
-		if (row->kind != head->kind || strcmp(row->compiler, head->compiler) != 0) {
-			continue;
-		}
-		if (i < first) {
-			return;
-		}
-		count += row->count;
-		if (row->text[0] && size < sizeof(reasons) - 100) {
-			size += (size_t)snprintf(reasons + size, sizeof(reasons) - size, "%s%s %" PRIu64,
-			                         size ? ", " : " (", row->text, row->count);
-		}
-	}
-	finding_add(findings, kinds[head->kind].level, "run", "%s: %" PRIu64 " %s%s%s", head->compiler, count,
-	            kinds[head->kind].words, reasons, size ? ")" : "");
-}
-
-static void tell_seen(struct findings *findings, const struct seen *seen)
-{
-	for (size_t i = 0; i < seen->count; i++) {
-		if (seen->rows[i].kind == LIBRARY) {
-			finding_add(findings, FINDING_OK, "compiler", "%s %s", seen->rows[i].compiler,
-			            seen->rows[i].text);
+		if (row->kind == LIBRARY) {
+			finding_add(seen->findings, FINDING_OK, "compiler", "%s %s", row->compiler, row->text);
 		}
 	}
 	for (size_t i = 0; i < seen->count; i++) {
-		if (seen->rows[i].kind != LIBRARY) {
-			tell_kind(findings, seen, i);
+		const struct row *row = &seen->rows[i];
+
+		if (row->kind != LIBRARY) {
+			finding_add(seen->findings, kinds[row->kind].level, "run", "%s: %" PRIu64 " %s%s%s%s%s",
+			            row->compiler, row->count, kinds[row->kind].words, row->text[0] ? ": " : "",
+			            row->text, row->detail[0] ? ": " : "", row->detail);
 		}
-	}
-	if (seen->count == 0) {
-		finding_add(findings, FINDING_WARN, "run", "no compilation reached the library");
 	}
 }
 
-struct log {
-	struct findings *findings;
-	char before[400]; /* the last message */
-};
-
-/* Each line of the log is a warning, because run_in() sets that log level. The text follows "nvrtccache[4711]: ". */
-static void tell_message(void *context, const char *line)
+/* Returns whether the trace has a call of that compiler, even one that was bypassed. */
+static bool is_called(const struct seen *seen, const char *compiler)
 {
-	struct log *log = context;
+	for (size_t i = 0; i < seen->count; i++) {
+		if (strcmp(seen->rows[i].compiler, compiler) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Each line of the log is a warning, because that log level is set. The text follows "nvrtccache[4711]: ". */
+static void tell_message(struct seen *seen, const char *line)
+{
+	const struct findings *findings = seen->findings;
 	const char *words = strstr(line, "]: ");
 
 	words = words ? words + 3 : line;
 	/* repeated messages are skipped, because each process of a pool logs the same */
-	if (strncmp(log->before, words, sizeof(log->before) - 1) != 0 &&
-	    !(log->findings->refused && strstr(words, log->findings->refused))) {
-		finding_add(log->findings, FINDING_WARN, "log", "%s", words);
+	if (strncmp(seen->before, words, sizeof(seen->before) - 1) != 0 &&
+	    !(findings->refused && strstr(words, findings->refused))) {
+		finding_add(seen->findings, FINDING_WARN, "log", "%s", words);
 	}
-	snprintf(log->before, sizeof(log->before), "%s", words);
+	snprintf(seen->before, sizeof(seen->before), "%s", words);
 }
 
-struct objects {
-	char *paths[OBJECTS_MAX];
-	size_t count;
-};
-
-static void add_object(struct objects *objects, const char *path)
+/* Adds a path once: each process of a pool loads the same libraries, and a file is searched only once. */
+static void add_object(struct seen *seen, const char *path)
 {
-	for (size_t i = 0; i < objects->count; i++) {
-		if (strcmp(objects->paths[i], path) == 0) {
+	for (size_t i = 0; i < seen->object_count; i++) {
+		if (strcmp(seen->objects[i], path) == 0) {
 			return;
 		}
 	}
-	if (objects->count < OBJECTS_MAX) {
-		objects->paths[objects->count] = strdup(path);
-		objects->count += objects->paths[objects->count] != NULL;
+	if (seen->object_count < OBJECTS_MAX) {
+		seen->objects[seen->object_count] = strdup(path);
+		seen->object_count += seen->objects[seen->object_count] != NULL;
 	}
 }
 
 /* Reads "     4711:\tcalling init: /lib/libm.so.6" and "     4711:\tinitialize program: /usr/bin/python3". */
-static void note_object(void *context, const char *line)
+static void note_object(struct seen *seen, const char *line)
 {
 	static const char *const heads[] = {"calling init: ", "initialize program: "};
 
 	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
 		const char *at = strstr(line, heads[i]);
 
-		if (at && at[strlen(heads[i])] == '/') {
-			add_object(context, at + strlen(heads[i]));
+		if (at && strchr(at + strlen(heads[i]), '/')) {
+			add_object(seen, at + strlen(heads[i]));
 		}
 	}
 }
 
-/* Reads the loader's files and removes all files in the directory. The loader writes one file per process. */
-static void take_objects(struct objects *objects, const char *place)
+/* Reads the loader's files, of which each process has one, and removes all files in the directory. */
+static void take_objects(struct seen *seen, const char *place)
 {
 	DIR *directory = opendir(place);
 	struct dirent *one;
@@ -251,7 +224,7 @@ static void take_objects(struct objects *objects, const char *place)
 
 		if (one->d_name[0] != '.' && asprintf(&path, "%s/%s", place, one->d_name) >= 0) {
 			if (strncmp(one->d_name, OBJECTS_NAME, strlen(OBJECTS_NAME)) == 0) {
-				each_line(path, note_object, objects);
+				each_line(path, note_object, seen);
 			}
 			(void)unlink(path);
 			free(path);
@@ -262,73 +235,135 @@ static void take_objects(struct objects *objects, const char *place)
 	}
 }
 
-static void tell_objects(struct findings *findings, struct objects *objects, const char *library,
-                         const struct seen *seen)
+/*
+ * Returns whether the library is among the files that were loaded so far. Files are compared and not paths, because
+ * ld.so prints the path as LD_PRELOAD spells it.
+ */
+static bool is_library_loaded(const struct seen *seen)
 {
-	for (size_t i = 0; i < objects->count; i++) {
-		/* the library is skipped, because it exports the compilers' functions itself */
-		if (strcmp(objects->paths[i], library) != 0) {
-			doctor_object(findings, objects->paths[i], seen->calls);
+	struct stat library, found;
+
+	for (size_t i = 0; i < seen->object_count && stat(seen->findings->library, &library) == 0; i++) {
+		if (stat(seen->objects[i], &found) == 0 && found.st_dev == library.st_dev &&
+		    found.st_ino == library.st_ino) {
+			return true;
 		}
-		free(objects->paths[i]);
+	}
+	return false;
+}
+
+static void tell_objects(const struct seen *seen)
+{
+	const struct doctor_calls calls = {is_called(seen, "nvrtc"), is_called(seen, "nvjitlink"),
+	                                   is_called(seen, "nvvm")};
+
+	for (size_t i = 0; i < seen->object_count; i++) {
+		doctor_object(seen->findings, seen->objects[i], &calls);
 	}
 }
 
-static void tell_end(struct findings *findings, const char *name, int status)
+/* Adds what the files in `place` show, which is empty again afterwards. `pid` is that of the program. */
+static void tell_run(struct seen *seen, const char *place, const char *name, pid_t pid)
 {
-	if (status < 0) {
-		finding_add(findings, FINDING_FAIL, "run", "%s cannot be run: %s", name, strerror(-status));
-	} else if (status != 0) {
-		finding_add(findings, FINDING_WARN, "run", "the program ended with status %d", status);
+	char file[300];
+	bool is_loaded;
+
+	/* doctor has waited only for the program: the files of a child that outlives it may be incomplete */
+	snprintf(file, sizeof(file), "%s/" OBJECTS_NAME ".%ld", place, (long)pid);
+	each_line(file, note_object, seen);
+	is_loaded = is_library_loaded(seen);
+	each_line(getenv("NVRTCCACHE_TRACE"), count_call, seen);
+	tell_calls(seen);
+	/* a fact that the run shows; which of its causes applies, `file` and `ls -l` say */
+	if (!is_loaded) {
+		finding_add(seen->findings, FINDING_FAIL, "program",
+		            "%s did not load the library: it is linked statically, setuid or setgid, has capabilities, "
+		            "is for another machine, or has a loader other than glibc's",
+		            name);
+	} else if (seen->count == 0) {
+		finding_add(seen->findings, FINDING_WARN, "run", "no compilation reached the library");
 	}
+	each_line(getenv("NVRTCCACHE_LOG"), tell_message, seen);
+	/* the loader names the program as it was started, and only in a linked one */
+	if (strchr(name, '/')) {
+		add_object(seen, name);
+	}
+	take_objects(seen, place);
+	tell_objects(seen);
 }
 
-/* Runs the program with its files in the directory `place`, which is empty again afterwards. */
-static void run_in(struct findings *findings, const char *place, const char *library, const char *path,
-                   struct doctor_start *start)
+/*
+ * Starts the program as a shell would, with this process's environment. Returns 0 or an errno value: posix_spawnp()
+ * reports it if the program cannot be executed, which fork() and execvp() would show by a status only.
+ */
+static int start_program(const struct findings *findings, char **argv, pid_t *ret_pid)
 {
-	char trace[256], log[256], list[256];
-	const char *more[][2] = {{"NVRTCCACHE_TRACE", trace},         {"NVRTCCACHE_LOG", log},
-	                         {"NVRTCCACHE_LOG_LEVEL", "warning"}, {"LD_DEBUG", "files"},
-	                         {"LD_DEBUG_OUTPUT", list},           {NULL, NULL}};
-	struct objects objects = {.count = 0};
-	struct seen seen = {.count = 0};
-	int status;
+	posix_spawn_file_actions_t actions;
+	int error = posix_spawn_file_actions_init(&actions);
 
-	snprintf(trace, sizeof(trace), "%s/trace", place);
-	snprintf(log, sizeof(log), "%s/log", place);
-	snprintf(list, sizeof(list), "%s/" OBJECTS_NAME, place);
-	start->more = more;
-	/* doctor waits only for the program: the files of a child that outlives it may be incomplete */
-	status = doctor_start(start);
-	if (status >= 0) {
-		each_line(trace, count_event, &seen);
-		tell_seen(findings, &seen);
-		each_line(log, tell_message, &(struct log){.findings = findings});
-		add_object(&objects, path);
+	/* standard output is for the JSON alone */
+	if (error == 0 && findings->json) {
+		error = posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
 	}
-	take_objects(&objects, place);
-	tell_objects(findings, &objects, library, &seen);
-	tell_end(findings, start->argv[0], status);
-	free(seen.rows);
+	(void)fflush(stdout); /* the findings so far come before the program's output */
+	error = error ? error : posix_spawnp(ret_pid, argv[0], &actions, NULL, argv, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	return error;
 }
 
-void doctor_run(struct findings *findings, const char *library, const char *path, char **argv,
-                enum doctor_output output)
+/* Returns the exit status as a shell reports it. */
+static int wait_for(pid_t pid)
 {
-	const char *base = getenv("TMPDIR"), *others = getenv("LD_PRELOAD");
-	struct doctor_start start = {.argv = argv, .output = output == DOCTOR_OUTPUT_ERROR ? STDERR_FILENO : -1};
-	char place[200], *preload;
+	struct sigaction ignored = {.sa_handler = SIG_IGN}, interrupt, quit;
+	int status = 0;
+
+	/* ignores ^C as system() does: the program gets the signal, and doctor then reports how the program ended */
+	(void)sigaction(SIGINT, &ignored, &interrupt);
+	(void)sigaction(SIGQUIT, &ignored, &quit);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+	}
+	(void)sigaction(SIGINT, &interrupt, NULL);
+	(void)sigaction(SIGQUIT, &quit, NULL);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+void doctor_run(struct findings *findings, char **argv)
+{
+	static const char *const variables[][2] = {
+	    {"NVRTCCACHE_TRACE", "trace"}, {"NVRTCCACHE_LOG", "log"}, {"LD_DEBUG_OUTPUT", OBJECTS_NAME}};
+	const char *base = getenv("TMPDIR");
+	struct seen seen = {.findings = findings};
+	char place[200], path[256];
+	pid_t pid;
+	int status, error;
 
 	snprintf(place, sizeof(place), "%s/nvrtccache-doctor.XXXXXX", base && base[0] == '/' ? base : "/tmp");
 	if (!mkdtemp(place)) {
 		finding_add(findings, FINDING_FAIL, "run", "%s: %s", place, strerror(errno));
 		return;
 	}
-	if (asprintf(&preload, "%s%s%s", library, others && others[0] ? ":" : "", others ? others : "") >= 0) {
-		start.preload = preload;
-		run_in(findings, place, library, path, &start);
-		free(preload);
+	/* set in this process, which starts nothing else and ends after the report */
+	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
+		snprintf(path, sizeof(path), "%s/%s", place, variables[i][1]);
+		(void)setenv(variables[i][0], path, 1);
 	}
+	/* the library's file names appear in "files" alone; other words of LD_DEBUG print a line for each symbol */
+	(void)setenv("NVRTCCACHE_LOG_LEVEL", "warning", 1);
+	(void)setenv("LD_DEBUG", "files", 1);
+	error = start_program(findings, argv, &pid);
+	if (error != 0) {
+		finding_add(findings, FINDING_FAIL, "run", "%s cannot be run: %s", argv[0], strerror(error));
+	} else {
+		status = wait_for(pid);
+		tell_run(&seen, place, argv[0], pid);
+		if (status != 0) {
+			finding_add(findings, FINDING_WARN, "run", "the program ended with status %d", status);
+		}
+	}
+	/* fails if a child that outlives the program has written meanwhile; nothing else uses the directory */
 	(void)rmdir(place);
+	for (size_t i = 0; i < seen.object_count; i++) {
+		free(seen.objects[i]);
+	}
+	free(seen.rows);
 }

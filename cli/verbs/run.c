@@ -8,7 +8,6 @@
 #include "cli/console/console.h"
 #include "cli/console/library.h"
 #include "cli/console/verb.h"
-#include "cli/doctor/executable.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -66,33 +65,27 @@ static bool apply_options(void)
 }
 
 /* Reports why a program could not be started. Returns the exit status for it. */
-static int report_not_started(const char *name, const struct executable *program, int error)
+static int report_not_started(const char *name, int error)
 {
-	size_t size = strlen(name);
-	bool is_python = size > 3 && strcmp(name + size - 3, ".py") == 0;
+	bool is_path = strchr(name, '/') != NULL, is_there = access(name, F_OK) == 0;
 
-	/* execvp() also fails with ENOENT if the interpreter of a script or program is missing */
-	if (error == ENOENT && program->trouble == EXECUTABLE_NO_INTERPRETER) {
-		console_error("%s: cannot start: its interpreter '%s' is missing", name, program->path);
+	/* execvp() also fails with ENOENT if the interpreter of a script, or the loader of a program, is missing */
+	if (error == ENOENT && is_path && is_there) {
+		console_error("%s: cannot start: its interpreter is missing", name);
 		return EXIT_NOT_RUNNABLE;
 	}
-	if (error == ENOENT && !strchr(name, '/') && access(name, F_OK) == 0) {
-		console_error("%s: not found in PATH; for the file in this directory type '%s%s'", name,
-		              is_python ? "python3 " : "./", name);
-	} else if (error == ENOENT && !strchr(name, '/')) {
-		console_error("%s: not found in PATH", name);
-	} else if (program->trouble == EXECUTABLE_NOT_EXECUTABLE) {
-		console_error("%s: not executable; put its interpreter before it%s%s%s", name,
-		              is_python ? ": 'python3 " : "", is_python ? name : "", is_python ? "'" : "");
+	if (error == ENOENT && !is_path) {
+		console_error("%s: not found in PATH%s%s", name,
+		              is_there ? "; for the file in this directory type ./" : "", is_there ? name : "");
 	} else {
-		console_error("%s: %s", name, strerror(error));
+		console_error("%s: %s%s", name, strerror(error),
+		              error == EACCES ? " (a script without permission needs its interpreter before it)" : "");
 	}
 	return error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUNNABLE;
 }
 
 static int run_run(struct settings *settings, char **operands)
 {
-	struct executable program;
 	uint64_t size;
 
 	if (asked.max_size && settings_parse_size(asked.max_size, &size) != 0) {
@@ -100,17 +93,13 @@ static int run_run(struct settings *settings, char **operands)
 		              settings_wanted("NVRTCCACHE_MAX_SIZE"));
 		return verb_usage(&verb_run);
 	}
-	executable_find(operands[0], &program);
-	if (program.trouble == EXECUTABLE_NOT_GLIBC) {
-		/* it would end at once: musl's loader does not take a preloaded library that needs glibc */
-		console_error("%s %s: it runs without the cache", program.path, executable_words(program.trouble));
-	} else if (!apply_options() || !console_settings(settings) || !library_preload()) {
-		/* misspelled variables are reported here: the library in the program would ignore them silently */
+	/* misspelled variables are reported here: the library in the program would ignore them silently */
+	if (!apply_options() || !console_settings(settings) || !library_preload()) {
 		return EXIT_NOT_STARTED;
 	}
 	/* returns only if it fails */
 	execvp(operands[0], operands);
-	return report_not_started(operands[0], &program, errno);
+	return report_not_started(operands[0], errno);
 }
 
 const struct verb verb_run = {

@@ -14,7 +14,7 @@ FUZZ_FLAGS   := -std=gnu11 -O1 -g -fPIC -fno-omit-frame-pointer -U_FORTIFY_SOURC
 		-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 FUZZ_LIB     := $(addprefix $(FUZZ_BUILD)/,$(addsuffix .o,$(basename $(CORE_SRC) $(TOOL_SRC) $(filter %.c,$(DOOR_SRC)))))
 # and what the command reads files of others with
-FUZZ_CLI     := $(addprefix $(FUZZ_BUILD)/cli/,doctor/elf_file.o doctor/executable.o console/request.o)
+FUZZ_CLI     := $(addprefix $(FUZZ_BUILD)/cli/,console/request.o)
 # and what the agent reads of engines
 FUZZ_AGENT   := $(if $(AGENT),$(patsubst %.c,$(FUZZ_BUILD)/%.o,$(wildcard agent/engine/*.c agent/wire/*.c)))
 FUZZ_BIN     := $(addprefix $(FUZZ_BUILD)/,$(FUZZ))

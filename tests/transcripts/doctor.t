@@ -24,7 +24,7 @@ Where all is well it says so, and makes nothing.
   $ nvrtccache doctor --json | json 'told["failures"], [f["level"] + " " + f["about"] for f in told["findings"]]'
   \(0, \['ok settings', 'ok preload', 'ok library', 'ok directory', '(ok|warn) file system', 'ok space'\]\) (re)
   $ nvrtccache doctor --json $TMP/nowhere | json 'told["failures"], [f for f in told["findings"] if f["level"] == "FAIL"]'
-  (1, [{'level': 'FAIL', 'about': 'program', 'text': '$TMP/nowhere: program not found'}])
+  (1, [{'level': 'FAIL', 'about': 'run', 'text': '$TMP/nowhere cannot be run: No such file or directory'}])
 
 A library that is missing, that no loader takes, or that is another one is a FAIL.
   $ echo 'no library' >text.so; mkdir 'a b'; cp $LIBRARY 'a b'
@@ -81,7 +81,7 @@ What follows from a directory that is not used is not reported again.
 # requires: [ -x $LINKED ]
   $ NVRTCCACHE_AGENT=1 NVRTCCACHE_DIR=/dev/null/x fails $LINKED
   FAIL  directory /dev/null/x is not used: Not a directory
-  warn  nvrtc: 3 not cached (directory 3)
+  warn  nvrtc: 3 not cached: directory: the entry cannot be stored: /dev/null/x: not a directory
   $ NVRTCCACHE_READONLY=1 NVRTCCACHE_DIR=$TMP/missing fails
   warn  directory $TMP/missing does not exist and NVRTCCACHE_READONLY is set: nothing is stored
   $ (unset NVRTCCACHE_DIR; HOME=relative fails; HOME=$TMP/no-home fails)
@@ -140,23 +140,12 @@ Settings that are refused, unknown, contradictory or in the way are warnings.
   ok    layer $TMP/layer is searched after the directory
 
 What is no program, or may not be run, is a FAIL.
-  $ echo 'no program' >unmarked; echo 'no program' >text; : >empty; head -c 100 $BUILD/nvrtccache >short; chmod 755 text empty short
-  $ for program in $TMP/nowhere no-such-program-anywhere $TMP $TMP/unmarked $TMP/text $TMP/empty $TMP/short $'\e[31mred\377'; do fails "$program"; done
-  FAIL  $TMP/nowhere: program not found
-  FAIL  no-such-program-anywhere: program not found in PATH
-  FAIL  $TMP cannot be executed: no permission, or not a regular file
-  FAIL  $TMP/unmarked cannot be executed: no permission, or not a regular file
-  FAIL  $TMP/text is neither a script nor an ELF program
-  FAIL  $TMP/empty is neither a script nor an ELF program
-  FAIL  $TMP/short is neither a script nor an ELF program
-  FAIL  ?[31mred?: program not found in PATH
-
-A program of 32 bits, or for another machine, is a FAIL.
-  $ for bytes in '4 \001' '18 \363'; do
-  >     cp $BUILD/nvrtccache other; printf "${bytes#* }" | dd of=other bs=1 seek=${bytes% *} conv=notrunc status=none; fails ./other
-  > done
-  FAIL  ./other is a program for another machine than the library, or of 32 bits
-  FAIL  ./other is a program for another machine than the library, or of 32 bits
+  $ echo 'no program' >text; chmod 755 text
+  $ for program in no-such-program-anywhere $TMP $TMP/text $'\e[31mred\377'; do fails "$program"; done
+  FAIL  no-such-program-anywhere cannot be run: No such file or directory
+  FAIL  $TMP cannot be run: Permission denied
+  FAIL  $TMP/text cannot be run: Exec format error
+  FAIL  ?[31mred? cannot be run: No such file or directory
 
 A program is run under the cache; the compiler that it called and the outcome of each call are reported.
 # requires: [ -x $LINKED ]
@@ -184,21 +173,20 @@ What the program starts counts too.
 A compiler that cannot be watched is a FAIL, with the library's own words.
 # requires: [ -x $LINKED ]
   $ LD_LIBRARY_PATH=$FAKE/unwatchable fails $LINKED
-  warn  nvrtc: 1 not cached (unwatchable 1)
-  FAIL  nvrtc: 2 bypassed (unwatchable 2)
+  warn  nvrtc: 1 not cached: unwatchable
+  FAIL  nvrtc: 2 bypassed: unwatchable
   warn  bypassing $BUILD/tests/fake/unwatchable/libnvrtc.so.13: nftw
 
 Calls that cannot be intercepted are a FAIL, and the module that makes them is reported.
 # requires: [ -x $LINKED ] && $BUILD/tests/fixtures/modules/host $FAKE/link/13.2/libnvJitLink.so.13 seal
   $ fails $BUILD/tests/fixtures/modules/host $FAKE/link/13.2/libnvJitLink.so.13 now=$BUILD/tests/fixtures/modules/now.so seal run
-  FAIL  nvjitlink: 1 bypassed (exports 1)
-  warn  linked: $BUILD/tests/fixtures/modules/now.so imports functions of nvJitLink, some of which bypass the cache
+  FAIL  nvjitlink: 1 bypassed: exports: the module $BUILD/tests/fixtures/modules/now.so calls the compiler without the cache
   $ fails $LINKED
 
 A static program, and one with the compiler inside, are FAILs.
 # requires: [ -x $LINKED ]
   $ fails ${LINKED%/*}/static
-  FAIL  $BUILD/tests/fixtures/loader/static is linked statically: LD_PRELOAD does nothing
+  FAIL  $BUILD/tests/fixtures/loader/static did not load the library: it is linked statically, setuid or setgid, has capabilities, is for another machine, or has a loader other than glibc's
   $ fails ${LINKED%/*}/private_linked
   warn  no compilation reached the library
   FAIL  inside: NVRTC is linked statically into $BUILD/tests/fixtures/loader/private_linked, where the cache cannot intercept it: not cached
@@ -220,32 +208,18 @@ Of cuDNN it names the variable that makes it load libnvrtc, which differs betwee
 A setuid program is a FAIL.
 # requires: [ -x $LINKED ] && [ $(id -u) = 0 ]
   $ cp $LINKED privileged; chown 12345 privileged; chmod 4755 privileged; fails ./privileged
-  FAIL  ./privileged is setuid, setgid or has capabilities: such programs bypass the cache
+  FAIL  ./privileged did not load the library: it is linked statically, setuid or setgid, has capabilities, is for another machine, or has a loader other than glibc's
 
-One whose loader is missing is a FAIL.
-# requires: [ -x $LINKED ]
-  $ read -r offset rest < <(strings -t d $LINKED | grep -m 1 -E '/ld-linux[^ ]*$'); cp $LINKED no-loader
-  $ printf '/nx' | dd of=no-loader bs=1 seek=$offset conv=notrunc status=none; fails ./no-loader
-  FAIL  ./no-loader cannot start: its interpreter '/nx*' is missing (glob)
-
-A program that is linked with libNVVM is reported.
+A compiler that is loaded and not called is reported.
 # requires: [ -x $BUILD/tests/nvvm/linked ]
   $ fails $BUILD/tests/nvvm/linked
   warn  no compilation reached the library
-  warn  linked: $BUILD/tests/nvvm/linked imports functions of libNVVM, and no call reached the cache: none was made, or they bypass it
   warn  loaded: $BUILD/tests/fake/nvvm/libnvvm.so.4, and no call reached the cache: none was made, or by private functions, as cuTile does
 
-A script is run, with its arguments; one that nothing runs is a FAIL.
-  $ printf '#!/bin/sh\necho "$@"\n' >script; printf '#!/usr/bin/env -S sh -e\n' >script2; printf '#!%s\n' $TMP/gone/sh >script3; printf '#!%s\n' $TMP/script >script4
-  $ chmod 755 script*; nvrtccache doctor ./script a 'b c' | grep -vE '^ok    [dlnsLS0-9]|file system in memory'
-  ok    ./script is a script that /bin/sh runs
+A script is run, with its arguments.
+  $ printf '#!/bin/sh\necho "$@"\n' >script; chmod 755 script; nvrtccache doctor ./script a 'b c' | grep -vE '^ok    [dlnsLS0-9]|file system in memory'
   a b c
   warn  no compilation reached the library
-  $ for program in ./script2 ./script4; do nvrtccache doctor $program | grep /script; done; fails ./script3
-  ok    ./script2 is a script that */sh runs (glob)
-  ok    ./script4 is a script that /bin/sh runs
-  ./script4
-  FAIL  ./script3 cannot start: its interpreter '$TMP/gone/sh' is missing
 
 Its exit is reported, and its output is not mixed into JSON.
   $ fails sh -c 'echo said; exit 7'; grep said out
