@@ -118,8 +118,8 @@ int events_append(const struct directory *directory, const struct events_record 
                   const struct counters_amounts *amounts, enum events_want want);
 /* Makes all counts zero for readers. */
 int events_zero(const struct directory *directory);
-/* Returns -EPERM if the file, or one that rolling over would replace, is not ours or not trusted. */
-int events_check(const struct directory *directory);
+/* Returns the name of the first file of the record that is not ours or not trusted, or NULL. */
+const char *events_foreign(const struct directory *directory);
 
 /* ---- reading (events_read.c) ---- */
 

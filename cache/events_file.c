@@ -87,30 +87,34 @@ static bool may_replace(const struct directory *directory, int home, const char 
 	return is_ours;
 }
 
-static int check_names(const struct directory *directory, int home)
+/* Returns the name of a file that is not of the record, or NULL. */
+static const char *find_foreign(const struct directory *directory, int home)
 {
-	return may_replace(directory, home, EVENTS_NAME) && may_replace(directory, home, EVENTS_OLD_NAME) &&
-	               may_replace(directory, home, EVENTS_SUMS_NAME) && may_replace(directory, home, EVENTS_NEW_NAME)
-	           ? 0
-	           : -EPERM;
+	static const char *const names[] = {EVENTS_NAME, EVENTS_OLD_NAME, EVENTS_SUMS_NAME, EVENTS_NEW_NAME, NULL};
+	const char *const *name = names;
+
+	while (*name && may_replace(directory, home, *name)) {
+		name++;
+	}
+	return *name;
 }
 
-int events_check(const struct directory *directory)
+const char *events_foreign(const struct directory *directory)
 {
-	int home = -1;
-	int error = directory_open(directory, DIRECTORY_REACH, &home);
+	const char *name = NULL;
+	int home;
 
-	if (error == 0) {
-		error = check_names(directory, home);
+	if (directory_open(directory, DIRECTORY_REACH, &home) == 0) {
+		name = find_foreign(directory, home);
 		call_close(home);
 	}
-	return error == -ENOENT ? 0 : error;
+	return name;
 }
 
 static int roll_locked(const struct directory *directory, int home)
 {
 	struct events past;
-	int error = check_names(directory, home);
+	int error = find_foreign(directory, home) ? -EPERM : 0;
 
 	error = error ? error : events_read(directory, EVENTS_PAST, &past);
 	if (error != 0) {

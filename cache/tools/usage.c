@@ -37,7 +37,7 @@ static int count_file(void *context, const struct directory_file *file)
 	return 0;
 }
 
-/* Counts the shards of which no sum is known. */
+/* Counts the shards of which no sum is known. -EPERM: the shard is not trusted, so no look-up reads it. */
 static int count_shards(const struct store *store, int home, const struct sums *sums, struct store_usage *ret_usage)
 {
 	const struct sums_shard total = sums_total(sums);
@@ -48,7 +48,7 @@ static int count_shards(const struct store *store, int home, const struct sums *
 		if (!sums->shards[shard].known) {
 			int walked = directory_walk_shard(&store->directory, home, shard, count_file, &walk);
 
-			rc = rc < 0 ? rc : walked;
+			rc = rc < 0 || walked == -EPERM ? rc : walked;
 		}
 		chore_advance(walk.chore, shard + 1, DIRECTORY_SHARDS);
 	}

@@ -162,6 +162,8 @@ static int try_write(int place)
 static void note_present(struct findings *findings, const struct settings *settings, int place)
 {
 	int error = settings->read_only ? 0 : try_write(place);
+	const char *foreign =
+	    events_foreign(&(struct directory){.path = settings->directory, .shared = settings->shared});
 	struct stat found;
 
 	if (settings->read_only) {
@@ -180,12 +182,11 @@ static void note_present(struct findings *findings, const struct settings *setti
 		    "NVRTCCACHE_SHARED is set, and the directory's group cannot write to it (mode %o): chmod 2770",
 		    found.st_mode & 07777);
 	}
-	if (events_check(&(struct directory){.path = settings->directory, .shared = settings->shared}) != 0) {
+	if (foreign) {
 		finding_add(findings, FINDING_WARN, "directory",
-		            "%s/v1/events is not a record of this cache, so nothing is counted or recorded for "
-		            "'nvrtccache explain'; "
-		            "remove it",
-		            settings->directory);
+		            "%s/v1/%s is not a record of this cache, so counts and calls for 'nvrtccache explain' "
+		            "are lost; remove it",
+		            settings->directory, foreign);
 	}
 	note_file_system(findings, place);
 	if (!settings->read_only) {

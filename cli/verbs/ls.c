@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <xxhash.h>
 
 static struct {
@@ -211,12 +212,13 @@ static const struct {
 
 #define GAP           2 /* between columns */
 #define PROGRAM_SHOWN 28
+#define LINE_SHOWN    107 /* all columns: what a pipe or a file gets */
 
 /* Chooses widths that fit the terminal. 0: the column is left out; those that matter least are left out first. */
 static void plan_columns(unsigned ret_widths[COLUMNS])
 {
 	static const enum column spare[] = {COMPILER, ARCH, SIZE, USED};
-	unsigned room = console_width() + GAP;
+	unsigned room = (isatty(STDOUT_FILENO) ? console_width() : LINE_SHOWN) + GAP;
 
 	for (size_t i = 0; i < COLUMNS; i++) {
 		ret_widths[i] = columns[i].least;

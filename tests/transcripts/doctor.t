@@ -54,10 +54,11 @@ A copy of the library that ld.so ignored is a FAIL: a bare name that is in none 
   FAIL  LD_PRELOAD: ld.so ignored 'libnvrtccache.so', which it cannot find or load: 'nvrtccache env' prints a path that works
   FAIL  LD_PRELOAD: ld.so ignored '$TMP/nowhere/libnvrtccache.so', which it cannot find or load: 'nvrtccache env' prints a path that works
 
-A foreign file in the record's place is reported.
-  $ (umask 077; mkdir cache/v1; echo 'somebody wrote this' >cache/v1/events); fails
-  warn  $TMP/cache/v1/events is not a record of this cache, so nothing is counted or recorded for 'nvrtccache explain'; remove it
-  $ rm cache/v1/events; fails
+A foreign file in the place of one of the record's files is reported.
+  $ mkdir -m 700 cache/v1; for name in events events.old; do (umask 077; echo 'somebody wrote this' >cache/v1/$name); fails; rm cache/v1/$name; done
+  warn  $TMP/cache/v1/events is not a record of this cache, so counts and calls for 'nvrtccache explain' are lost; remove it
+  warn  $TMP/cache/v1/events.old is not a record of this cache, so counts and calls for 'nvrtccache explain' are lost; remove it
+  $ fails
 
 A directory that is not used is a FAIL, with the reason.
   $ chmod 777 cache; fails

@@ -59,6 +59,10 @@ stats shows what the cache has noted, and with --count what is there, which prun
   Entries          6
   $ nvrtccache prune >/dev/null; nvrtccache stats | grep Entries
   Entries          6
+
+A shard that others can write is not used, and does not count.
+  $ for shard in cache/v1/[0-9a-f][0-9a-f]; do chmod 777 $shard; break; done; nvrtccache stats --count | grep Entries
+  Entries          5
   $ fresh
 
 The line of a miss has nothing that did not happen, nor has that of a hit.
