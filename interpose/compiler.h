@@ -68,6 +68,14 @@ struct compiler_artifact {
 	size_t size, bytes;
 };
 
+/* The modules that call a compiler without this library; set by door/modules.c. */
+struct missed {
+	_Atomic(const char *) module; /* the file of the first one; NULL: there is none */
+	_Atomic uint64_t before;      /* so many objects were loaded before each of them, or more */
+	_Atomic bool in_part;         /* some calls of one module are reached, so the compiler is bypassed */
+	char path[PATH_MAX];
+};
+
 /* The arguments of a call that compiles, as the host passed them. */
 struct call {
 	int option_count;
@@ -130,6 +138,7 @@ struct compiler {
 	const char *hallmark;
 	struct node *nodes; /* one per soname */
 	size_t node_count;
+	struct missed *missed;
 	const struct compiler_function *functions; /* intercepted ones, in the order of `real` in struct library */
 	size_t function_count;
 	const struct door_thunks *thunks; /* what the host's dlsym() returns for them */

@@ -21,10 +21,6 @@ struct node {
 	/* Used by library.c: the only library of the node, valid while no object has been loaded or unloaded since. */
 	_Atomic(struct library *) library;
 	_Atomic uint64_t generation;
-	/* Set by door/modules.c: a module that calls the compiler without this library (NULL: none), and whether calls
-	 * of one module are reached in part, so that the compiler is bypassed. */
-	_Atomic(const char *) unreached;
-	_Atomic bool bypassed;
 };
 
 /* Returns the function's name in libraries of the node. */

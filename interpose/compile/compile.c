@@ -184,7 +184,7 @@ static enum counter bypass_reason(const struct handle *handle, const struct call
 	if (!handle->keyed) {
 		return handle->reason;
 	}
-	if (atomic_load_explicit(&handle->library->node->bypassed, memory_order_relaxed)) {
+	if (atomic_load_explicit(&handle->library->compiler->missed->in_part, memory_order_relaxed)) {
 		return COUNTER_BYPASSED_exports;
 	}
 	if (handle->library->compiler->past != PAST_GROWS &&

@@ -7,6 +7,7 @@
 
 #include "interpose/compile/about.h"
 #include "interpose/compile/artifacts.h"
+#include "interpose/compile/log.h"
 #include "interpose/compile/runtime.h"
 #include "interpose/compile/views.h"
 
@@ -50,6 +51,7 @@ void host_call_unreached(const struct compiler *compiler, const char *module)
 	event_explain_refusal(&event, "the module %s calls the compiler without the cache", module);
 	event_end(&event, EVENT_BYPASSED, runtime->off_reason ? runtime->off_reason : COUNTER_BYPASSED_exports, NULL);
 	counters_add(COUNTER_TOTAL_unreached, 1);
+	log_write(LOG_WARNING, "%s", event.refusal);
 	host_call_end_bypass(NULL, 0, &event);
 }
 

@@ -24,7 +24,6 @@ uint64_t modules_seen;
 static _Atomic int settling;     /* id of the process in which a thread is at work */
 static _Atomic uint64_t settled; /* loaded_generation() of the last time */
 static _Atomic bool has_copies;  /* an object has a compiler's functions without their version, perhaps for itself */
-static char first_unreached[PATH_MAX];
 
 /* ---- the objects ---- */
 
@@ -214,25 +213,25 @@ static int write_import(const struct elf_import *import, void *context)
 	return 0;
 }
 
-/* Of each compiler the first module is reported. */
+/* Of each compiler the first module is reported. Unloaded objects have left the list, so more may have been loaded. */
 static void note_unreached(const struct module *module, size_t index, bool in_part)
 {
-	const struct compiler *compiler = compilers[index];
-	size_t size = strlen(module->slots.object->path);
+	struct missed *missed = compilers[index]->missed;
+	const uint64_t before = module->pass->index - 1;
+	bool is_first = !atomic_load(&missed->module);
 
-	if (!first_unreached[0] && size < sizeof(first_unreached)) {
-		memcpy(first_unreached, module->slots.object->path, size + 1);
+	if (is_first || before < atomic_load(&missed->before)) {
+		atomic_store(&missed->before, before);
 	}
-	if (!atomic_load(&compiler->nodes[0].unreached)) {
+	if (in_part) {
+		atomic_store(&missed->in_part, true);
+	}
+	if (is_first) {
+		size_t size = strlen(module->slots.object->path);
+
+		memcpy(missed->path, module->slots.object->path, size < sizeof(missed->path) ? size : 0);
+		atomic_store(&missed->module, missed->path);
 		module->pass->unreached[index] = true;
-	}
-	for (size_t i = 0; i < compiler->node_count; i++) {
-		struct node *node = &compiler->nodes[i];
-
-		atomic_store(&node->unreached, first_unreached);
-		if (in_part) {
-			atomic_store(&node->bypassed, true);
-		}
 	}
 }
 
@@ -297,7 +296,7 @@ static bool settle_modules(struct pass *pass)
 	atomic_store(&settling, 0);
 	for (size_t i = 0; i < COMPILER_COUNT; i++) {
 		if (pass->unreached[i]) {
-			host_call_unreached(compilers[i], first_unreached);
+			host_call_unreached(compilers[i], compilers[i]->missed->path);
 		}
 	}
 	return error == 0;

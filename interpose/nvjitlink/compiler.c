@@ -18,6 +18,8 @@
 
 enum kind { KIND_COMPLETE = 1, KIND_ADD = 2 };
 
+static struct missed missed;
+
 struct node nvjitlink_nodes[NVJITLINK_NODE_COUNT] = {
 #define NODE_ROW(id, soname, lowest, mark, ...) \
 	[NVJITLINK_NODE_##                      \
@@ -175,6 +177,7 @@ const struct compiler nvjitlink_compiler = {
     .past = PAST_GROWS,
     .nodes = nvjitlink_nodes,
     .node_count = NVJITLINK_NODE_COUNT,
+    .missed = &missed,
     .functions = nvjitlink_functions,
     .function_count = NVJITLINK_FUNCTION_COUNT,
     .thunks = nvjitlink_thunks,

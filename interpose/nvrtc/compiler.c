@@ -18,6 +18,8 @@
 #include <stdio.h>
 #include <string.h>
 
+static struct missed missed;
+
 struct node nvrtc_nodes[NVRTC_NODE_COUNT] = {
 #define NODE_ROW(id, soname, lowest, ...) \
 	[NVRTC_NODE_##                    \
@@ -288,6 +290,7 @@ const struct compiler nvrtc_compiler = {
     .past = PAST_LEAVES,
     .nodes = nvrtc_nodes,
     .node_count = NVRTC_NODE_COUNT,
+    .missed = &missed,
     .functions = nvrtc_functions,
     .function_count = FUNCTION_COUNT,
     .thunks = nvrtc_thunks,

@@ -12,6 +12,8 @@
 /* Tags of libNVVM in the call run (keygen/surroundings.h). */
 enum own_tag { TAG_OPTION = 24, TAG_WORK = 25 };
 
+static struct missed missed;
+
 struct node nvvm_nodes[1] = {
     {.compiler = &nvvm_compiler, .name = "libnvvm.so.4", .landmark = "nvvmCreateProgram", .floor = 1108}};
 
@@ -144,6 +146,7 @@ const struct compiler nvvm_compiler = {
     .hallmark = "__nvvmHandle",
     .nodes = nvvm_nodes,
     .node_count = 1,
+    .missed = &missed,
     .functions = nvvm_functions,
     .function_count = FUNCTION_COUNT,
     .thunks = nvvm_thunks,

@@ -48,6 +48,9 @@ check "Two modules of which one was bound past us are both cached." \
 check "A module is cached if another thread calls while the loader relocates it." \
 	really_so_often "3 1 0" "lazy=$modules/exported.so" plugin "lazy=$modules/meanwhile.so" run
 
+check "A module that chooses its functions while it is loaded is cached by an exported name." \
+	really_so_often "1 1 0" "now=$modules/ifunc.so" run
+
 sealed() {
 	really_so_often "$@"
 	[ $? != 77 ] || echo "no seccomp here" >"$tmp/no-seccomp"
@@ -69,5 +72,36 @@ else
 	check "What was cached before is served." served
 	named() { "$COMMAND" explain --last 9 >"$tmp/explained" && cat "$tmp/explained" && grep -q "the module $modules/now.so" "$tmp/explained"; }
 	check "The record names the module." named
+fi
+
+# What concerns one compiler, and what an unreached module may have done.
+really_so_often "1 1 1" "now=$modules/now.so" mseal run >"$tmp/said"
+if [ $? = 77 ]; then
+	skip "A module whose slots are sealed runs, uncached." "this kernel has no mseal"
+else
+	check "A module whose slots are sealed runs, uncached." diff /dev/null "$tmp/said"
+	check "What is watched before it was loaded is cached if it does nothing." really_so_often "2 2 0" \
+		"lazy=$modules/exported.so" run "now=$modules/now.so" mseal look text=two "lazy=$modules/exported.so" run
+	check "It is not if the module compiles." really_so_often "3 3 2" \
+		"lazy=$modules/exported.so" run "now=$modules/now.so" mseal run text=two "lazy=$modules/exported.so" run
+	check "It is not if the module was loaded before." really_so_often "1 1 1" \
+		"now=$modules/now.so" mseal "lazy=$modules/exported.so" run
+	check "Results of the other compiler are cached." really_so_often "1 1 1" "now=$modules/both.so" mseal run
+	check "They hit." [ "$(stat_of stores) $(stat_of hits_disk)" = "1 1" ]
+	unreached_of() {
+		fresh_cache
+		preloaded "$modules/host" "$so13" "now=$modules/now.so" mseal "deep=$modules/both.so" mseal run
+		"$COMMAND" explain --last 9 >"$tmp/explained"
+		cat "$tmp/explained"
+		grep -q "the module $modules/now.so" "$tmp/explained" && grep -q "the module $modules/both.so" "$tmp/explained"
+	}
+	check "Of each compiler the first module is named." unreached_of
+	doctored() {
+		fresh_cache
+		"$COMMAND" doctor -- "$modules/host" "$so13" "now=$modules/now.so" mseal run >"$tmp/doctored"
+		cat "$tmp/doctored"
+		grep -qF "warn  the module $modules/now.so calls the compiler without the cache" "$tmp/doctored"
+	}
+	check "doctor names the module." doctored
 fi
 plan
