@@ -35,6 +35,7 @@ struct pass {
 	uint64_t adds, subs;     /* dlpi_adds and dlpi_subs when the libraries were collected */
 	enum modules_moment moment;
 	bool has_new_library;
+	bool wrote_early; /* a slot that was not bound yet */
 	struct library *libraries[LIBRARIES_MAX];
 	size_t count;
 	bool unreached[COMPILER_COUNT]; /* the first unreached module of this compiler was found */
@@ -131,6 +132,17 @@ static struct library *bound_later(const struct pass *pass, const struct compile
 	return import->version || !has_copies ? found : NULL;
 }
 
+/*
+ * Returns true if another preload defines the function: it looks the next one up, and then gets a door. Otherwise a
+ * tool has written the slot, and may have kept the address that was there.
+ */
+static bool is_interposed(const struct elf_import *import, uintptr_t address)
+{
+	struct elf_object object;
+
+	return elf_object_at(address, &object) && elf_symbol(&object, import->name, NULL) == address;
+}
+
 /* Returns where an import leads, and in `ret_door` what its slot must hold with WAY_TO_WRITE. */
 static enum import_way way_of(const struct pass *pass, const struct elf_object *object, const struct elf_import *import,
                               void **ret_door)
@@ -161,7 +173,7 @@ static enum import_way way_of(const struct pass *pass, const struct elf_object *
 		}
 	}
 	if (!library) {
-		return WAY_OTHER; /* bound to another interposer, or to nothing */
+		return !address || is_interposed(import, address) ? WAY_OTHER : WAY_MISSED;
 	}
 	*ret_door = doors_of_library(library, import->name, (void *)address);
 	return *ret_door ? WAY_TO_WRITE : WAY_MISSED;
@@ -205,9 +217,13 @@ static int plan_import(const struct elf_import *import, void *context)
 static int write_import(const struct elf_import *import, void *context)
 {
 	const struct module *module = context;
+	struct pass *pass = module->pass;
 	void *door;
 
-	if (way_of(module->pass, module->slots.object, import, &door) == WAY_TO_WRITE) {
+	if (way_of(pass, module->slots.object, import, &door) == WAY_TO_WRITE) {
+		pass->wrote_early =
+		    pass->wrote_early ||
+		    (pass->moment == MODULES_LATER && elf_contains(module->slots.object, (uintptr_t)*import->place));
 		__atomic_store_n(import->place, door, __ATOMIC_RELEASE);
 	}
 	return 0;
@@ -302,13 +318,16 @@ static bool settle_modules(struct pass *pass)
 	return error == 0;
 }
 
-/* A pass that another thread disturbs is made again at the next call. */
+/*
+ * A pass that another thread disturbs is made again at the next call. So is one that wrote a slot which was not bound
+ * yet: a thread that calls by it has perhaps entered the loader before, and the loader then writes it again.
+ */
 static void settle(enum modules_moment moment)
 {
 	struct pass pass = {.before = atomic_load(&settled), .now = loaded_generation(), .moment = moment};
 
 	if (pass.before != pass.now && !elf_another_copy_is_active() &&
-	    (loaded_each(view_library, &pass) != 0 || (pass.count > 0 && !settle_modules(&pass)))) {
+	    (loaded_each(view_library, &pass) != 0 || (pass.count > 0 && !settle_modules(&pass)) || pass.wrote_early)) {
 		return;
 	}
 	atomic_store(&settled, pass.now);

@@ -60,7 +60,8 @@ bool watch_verify(const struct watch *watch);
  */
 bool watch_saw_all(const struct watch *watch, uint64_t before);
 /*
- * Set by a thread around its real calls. If a callback jumps out of one, it stays set until that thread's next one ends.
+ * Set by a thread around its real calls. If a callback jumps out of one, it stays set until that thread's next one
+ * ends.
  */
 extern _Thread_local bool watch_is_ours;
 

@@ -50,6 +50,26 @@ check "A module is cached if another thread calls while the loader relocates it.
 
 check "A module that chooses its functions while it is loaded is cached by an exported name." \
 	really_so_often "1 1 0" "now=$modules/ifunc.so" run
+check "A module is cached if a tool has written a slot after the library." \
+	really_so_often "2 2 0" "now=$modules/now.so" run patch text=two run
+check "None is unreached." unreached 0
+check "If a tool has written a slot before the library, the module runs, uncached." \
+	really_so_often "1 1 1" "now=$modules/now.so" patch run
+check "It is counted, in each process." unreached 2
+check "A slot that a thread of the loader writes once more is written again." really_so_often "1 1 0" \
+	"now=$modules/now.so" save "lazy=$modules/lazy.so" look undo run
+
+hooked() { # a preload before the library that replaces one function by its name
+	fresh_cache
+	LD_PRELOAD=$modules/hook.so "$modules/host" "$so13" "global=$so13" "$@" >"$tmp/bare"
+	before=$modules/hook.so preloaded "$modules/host" "$so13" "global=$so13" "$@" >"$tmp/cold"
+	before=$modules/hook.so preloaded "$modules/host" "$so13" "global=$so13" "$@" >"$tmp/warm"
+	grep -c hooked "$tmp/bare" "$tmp/warm"
+	diff <(lines "$tmp/bare" | grep -v "${unlike:-^-}") <(lines "$tmp/warm" | grep -v "${unlike:-^-}") && [ "$(really "$tmp/warm")" = 0 ]
+}
+check "A hook of one function sees a module's calls, which are cached." hooked "now=$modules/now.so" run
+unlike=hooked
+check "A module that was not bound when the library came is cached past the hook." hooked "lazy=$modules/lazy.so" run
 
 sealed() {
 	really_so_often "$@"
