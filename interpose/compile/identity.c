@@ -161,10 +161,9 @@ static void put_build_id(const uint8_t *id, size_t size, struct key *ret_digest)
 }
 
 /* Finds the build-id if it is within the first `most` bytes of the file; -ENOENT if it is not. */
-static int read_build_id(int file, size_t most, struct key *ret_digest)
+static int read_build_id(int file, void *bytes, size_t most, struct key *ret_digest)
 {
 	const uint8_t *id;
-	void *bytes = malloc(most);
 	ssize_t size = bytes ? call_pread(file, bytes, most, 0) : -1;
 	size_t id_size;
 	int result = size < 0 ? -EIO : elf_build_id_in_file(bytes, (size_t)size, &id, &id_size);
@@ -172,16 +171,19 @@ static int read_build_id(int file, size_t most, struct key *ret_digest)
 	if (result == 0) {
 		put_build_id(id, id_size, ret_digest);
 	}
-	free(bytes);
 	return result;
 }
 
 static int digest_file(const struct loader_file *file, struct key *ret_digest)
 {
-	int result = read_build_id(file->descriptor, FIRST_PAGE, ret_digest);
+	uint8_t page[FIRST_PAGE] __attribute__((aligned(8))); /* a fresh block of malloc() costs a page fault */
+	int result = read_build_id(file->descriptor, page, sizeof(page), ret_digest);
 
 	if (result == -ENOENT) {
-		result = read_build_id(file->descriptor, FIRST_PAGES, ret_digest);
+		void *bytes = malloc(FIRST_PAGES);
+
+		result = read_build_id(file->descriptor, bytes, FIRST_PAGES, ret_digest);
+		free(bytes);
 	}
 	return result == -ENOENT ? digest_content(file->path, ret_digest) : result;
 }
@@ -216,36 +218,29 @@ static int match_loaded(const struct elf_object *object, void *context)
 /* Finds the companion among the loaded objects. -ENOENT: it is not loaded; others: it cannot be identified. */
 static int find_loaded(const char *name, struct key *ret_digest)
 {
-	struct wanted_object *wanted = malloc(sizeof(*wanted));
-	int error = -ENOENT;
+	struct wanted_object wanted; /* not cleared: `path` is long, and usually not used */
 
-	if (!wanted) {
-		return -ENOMEM;
+	wanted.name = name;
+	wanted.digest = ret_digest;
+	wanted.path[0] = '\0';
+	if (!elf_each_object(match_loaded, &wanted)) {
+		return -ENOENT;
 	}
-	wanted->name = name;
-	wanted->digest = ret_digest;
-	wanted->path[0] = '\0';
-	if (elf_each_object(match_loaded, wanted)) {
-		error = wanted->path[0] && digest_content(wanted->path, ret_digest) != 0 ? -EIO : 0;
-	}
-	free(wanted);
-	return error;
+	return wanted.path[0] && digest_content(wanted.path, ret_digest) != 0 ? -EIO : 0;
 }
 
 /* Finds the companion that the loader would load now. */
 static int find_on_disk(const struct library *library, const char *name, struct key *ret_digest)
 {
-	struct loader_file *file = malloc(sizeof(*file));
-	int error = file ? -ENOENT : -ENOMEM;
-	bool found = file && loader_search(library->handle, name, file) == LOADER_SEARCH_FOUND;
+	struct loader_file file;
+	bool found = loader_search(library->handle, name, &file) == LOADER_SEARCH_FOUND;
+	int error = found ? digest_file(&file, ret_digest) : -ENOENT;
 
 	if (found) {
-		error = digest_file(file, ret_digest);
-		(void)close(file->descriptor);
+		(void)close(file.descriptor);
 	}
 	log_write(LOG_DEBUG, "%s: %s %s", library->path, error == 0 ? "will load" : "cannot find",
-	          found ? file->path : name);
-	free(file);
+	          found ? file.path : name);
 	return error;
 }
 

@@ -75,11 +75,11 @@ static bool is_string(const char *bytes, size_t size, uint32_t offset)
 	return offset < size && memchr(bytes + offset, '\0', size - offset);
 }
 
-static bool is_name(const char *bytes, size_t size, uint32_t offset, const char *name)
+/* Looks at the NUL first: of hundreds of names few have that length. */
+static bool is_name(const char *bytes, size_t size, uint32_t offset, const char *name, size_t name_size)
 {
-	size_t name_size = strlen(name) + 1;
-
-	return offset < size && name_size <= size - offset && memcmp(bytes + offset, name, name_size) == 0;
+	return offset < size && name_size < size - offset && bytes[offset + name_size] == '\0' &&
+	       memcmp(bytes + offset, name, name_size) == 0;
 }
 
 /* O_NONBLOCK, because opening a FIFO of that name would otherwise block the host. */
@@ -97,6 +97,7 @@ static enum loader_search look_in_loader_cache(const char *name, struct loader_f
 	const struct loader_cache *cache = (const struct loader_cache *)bytes;
 	const struct loader_cache_entry *entry = (const struct loader_cache_entry *)(cache + 1);
 	enum loader_search result = LOADER_SEARCH_NOWHERE;
+	size_t name_size = strlen(name);
 
 	if (!bytes) {
 		return LOADER_SEARCH_NOWHERE;
@@ -106,7 +107,7 @@ static enum loader_search look_in_loader_cache(const char *name, struct loader_f
 		goto out;
 	}
 	for (uint32_t i = 0; i < cache->count; i++, entry++) {
-		if (entry->flags != LOADER_CACHE_FLAGS || !is_name(bytes, size, entry->key, name)) {
+		if (entry->flags != LOADER_CACHE_FLAGS || !is_name(bytes, size, entry->key, name, name_size)) {
 			continue;
 		}
 		result = LOADER_SEARCH_UNKNOWN;
@@ -186,8 +187,8 @@ static unsigned count_defaults(const Dl_serinfo *info, const char *bytes, size_t
 	size_t needed = strlen(last) + sizeof("/");
 	unsigned most = 0;
 
-	/* memmem() takes six times as many instructions */
-	for (const char *at = bytes; (at = memchr(at, last[0], (size_t)(end - at))) != NULL; at++) {
+	/* memmem() takes six times as many instructions. Often all are defaults, and the list is near the beginning. */
+	for (const char *at = bytes; (at = memchr(at, last[0], (size_t)(end - at))) && most < info->dls_cnt; at++) {
 		bool ends = (size_t)(end - at) >= needed && at[needed - 1] == '\0';
 		unsigned count = ends ? count_alike(info, bytes, at + needed) : 0;
 
@@ -287,9 +288,10 @@ enum loader_search loader_search(void *handle, const char *name, struct loader_f
 	Dl_serinfo size_only;
 	Dl_serinfo *info = NULL;
 
-	if (dlinfo && dlinfo(handle, RTLD_DI_SERINFOSIZE, &size_only) == 0 && (info = malloc(size_only.dls_size)) &&
-	    dlinfo(handle, RTLD_DI_SERINFOSIZE, info) == 0 && dlinfo(handle, RTLD_DI_SERINFO, info) == 0) {
-		found = look_everywhere(info, name, ret_file);
+	if (dlinfo && dlinfo(handle, RTLD_DI_SERINFOSIZE, &size_only) == 0 && (info = malloc(size_only.dls_size))) {
+		info->dls_size = size_only.dls_size;
+		info->dls_cnt = size_only.dls_cnt;
+		found = dlinfo(handle, RTLD_DI_SERINFO, info) == 0 ? look_everywhere(info, name, ret_file) : found;
 	}
 	free(info);
 	loader_forget_error();
