@@ -218,34 +218,36 @@ static enum agent_outcome await_answer(const struct question *question, const st
 	}
 }
 
-void agent_weigh(const struct agent_options *options, int64_t seen, int64_t waited, uint64_t spared)
+void agent_weigh(const struct agent_options *options, enum agent_wait whose, int64_t waited, uint64_t spared)
 {
-	int64_t now = call_clock_straight();
 	int64_t lost = spared < (uint64_t)waited ? waited - (int64_t)spared : 0;
-	bool is_overheard = seen < 0;
+	int64_t now = call_clock_straight();
 
 	/* the question of another process counts only if this one could ask */
-	if (!options->said || options->wait_ms == 0 || (is_overheard && !pause_is_over(&after_failure, now, &seen))) {
+	if (!options->said || options->wait_ms == 0 ||
+	    (whose == AGENT_OVERHEARD && (lost == 0 || !pause_is_over(&after_failure, now)))) {
 		return;
 	}
-	if (lost > first_limit(options) || atomic_fetch_add(&wasted, lost) + lost > options->wait_ms * MS) {
+	if (lost == 0) {
 		atomic_store(&wasted, 0);
-		pause_begin(&after_failure, seen, now);
-	} else if (!is_overheard) {
-		pause_end(&after_failure, seen);
-		atomic_store(&wasted, lost == 0 ? 0 : atomic_load(&wasted));
+	} else if (lost > first_limit(options) || atomic_fetch_add(&wasted, lost) + lost > options->wait_ms * MS) {
+		atomic_store(&wasted, 0);
+		pause_begin(&after_failure, now);
+		return;
+	}
+	if (whose == AGENT_ASKED) {
+		pause_end(&after_failure, now - waited);
 	}
 }
 
 /* Measures from before the connection is made, because a slow connect() is part of the time that the process waits. */
-static enum agent_outcome ask_agent(const struct agent_options *options, const uint8_t key[ENTRY_KEY_BYTES],
-                                    int64_t *ret_seen)
+static enum agent_outcome ask_agent(const struct agent_options *options, const uint8_t key[ENTRY_KEY_BYTES])
 {
 	struct question question = {.socket = -1};
 	int64_t began = call_clock_straight();
 	enum agent_outcome outcome;
 
-	if (!pause_ask(&after_failure, began, ret_seen)) {
+	if (!pause_ask(&after_failure, began)) {
 		return AGENT_FETCH_SKIPPED;
 	}
 	outcome = begin_question(&question, options, AGENT_FETCH, key);
@@ -254,21 +256,20 @@ static enum agent_outcome ask_agent(const struct agent_options *options, const u
 	}
 	close_question(&question);
 	if (outcome == AGENT_FETCH_ABSENT || outcome == AGENT_FETCH_DOWN) {
-		agent_weigh(options, *ret_seen, call_clock_straight() - began, 0);
+		agent_weigh(options, AGENT_ASKED, call_clock_straight() - began, 0);
 	} else if (outcome != AGENT_FETCH_FOUND) {
-		pause_begin(&after_failure, *ret_seen, call_clock_straight());
+		pause_begin(&after_failure, call_clock_straight());
 	}
 	return outcome;
 }
 
-enum agent_outcome agent_fetch(const struct agent_options *options, const uint8_t key[ENTRY_KEY_BYTES],
-                               int64_t *ret_seen)
+enum agent_outcome agent_fetch(const struct agent_options *options, const uint8_t key[ENTRY_KEY_BYTES])
 {
 	int saved = errno;
 	enum agent_outcome outcome = AGENT_FETCH_NOT_ASKED;
 
 	if (options->said && options->directory.path && options->wait_ms > 0) {
-		outcome = ask_agent(options, key, ret_seen);
+		outcome = ask_agent(options, key);
 		errno = saved;
 	}
 	return outcome;
@@ -278,14 +279,13 @@ static void report_stored(const struct agent_options *options, const uint8_t key
 {
 	struct question question = {.socket = -1};
 	int64_t now = call_clock_straight();
-	int64_t seen;
 
 	/* not pause_ask(): a message that is accepted does not show that the agent answers */
-	if (!pause_is_over(&after_failure, now, &seen)) {
+	if (!pause_is_over(&after_failure, now)) {
 		return;
 	}
 	if (begin_question(&question, options, AGENT_STORED, key) != AGENT_FETCH_FOUND) {
-		pause_begin(&after_failure, seen, now);
+		pause_begin(&after_failure, now);
 	}
 	close_question(&question);
 }

@@ -60,17 +60,15 @@ enum agent_outcome {
 const char *agent_outcome_name(enum agent_outcome outcome);
 const char *agent_outcome_words(enum agent_outcome outcome);
 
-/* Asks the agent for `key` and waits for the answer. `ret_seen` is for agent_weigh(), after AGENT_FETCH_FOUND. */
-enum agent_outcome agent_fetch(const struct agent_options *options, const uint8_t key[ENTRY_KEY_BYTES],
-                               int64_t *ret_seen);
+/* Asks the agent for `key` and waits for the answer. */
+enum agent_outcome agent_fetch(const struct agent_options *options, const uint8_t key[ENTRY_KEY_BYTES]);
 /*
  * Reports that the process waited `waited` nanoseconds for the agent, and that this spared it a compilation of `spared`
- * nanoseconds (0: none). AGENT_OVERHEARD instead of `seen`: it waited for the result of another process, which may have
- * asked the agent. Otherwise each of several processes that start together would ask a hung agent, while the others
- * wait for it.
+ * nanoseconds (0: none). AGENT_OVERHEARD: it waited for the result of another process, which may have asked the agent.
+ * Otherwise each of several processes that start together would ask a hung agent, while the others wait for it.
  */
-#define AGENT_OVERHEARD (-1)
-void agent_weigh(const struct agent_options *options, int64_t seen, int64_t waited, uint64_t spared);
+enum agent_wait { AGENT_ASKED, AGENT_OVERHEARD };
+void agent_weigh(const struct agent_options *options, enum agent_wait whose, int64_t waited, uint64_t spared);
 /* Reports a stored result with one message, and does not wait for an answer. */
 void agent_stored(const struct agent_options *options, const uint8_t key[ENTRY_KEY_BYTES]);
 

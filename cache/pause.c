@@ -1,52 +1,58 @@
 /* SPDX-License-Identifier: MIT */
 #include "cache/pause.h"
 
-bool pause_is_over(const struct pause *pause, int64_t now, int64_t *ret_seen)
+/*
+ * Processes read different nanoseconds from their clocks, so a hash of them serves as a random number. A process that
+ * moved to another time namespace may see a beginning years ahead, and does not wait for it.
+ */
+static bool is_past(const struct pause *pause, int64_t since, int64_t now)
 {
-	*ret_seen = atomic_load(&pause->until);
-	/* a process that moved to another time namespace may see an end years ahead; it is longer than any pause */
-	return *ret_seen == 0 || now >= *ret_seen || *ret_seen - now > pause->longest_ns;
+	int64_t length = atomic_load(&pause->length);
+	uint64_t drawn = (uint64_t)since * UINT64_C(0x9e3779b97f4a7c15) >> 33;
+
+	length -= (int64_t)(drawn % (uint64_t)(length / 2 + 1));
+	return since == 0 || now >= since + length || since - now > pause->longest_ns;
 }
 
-bool pause_ask(struct pause *pause, int64_t now, int64_t *ret_seen)
+/* Begins the pause after that of `since`. Returns false if another thread was first. */
+static bool begin_next(struct pause *pause, int64_t since, int64_t now)
 {
-	int64_t later = now + atomic_load(&pause->length);
+	int64_t length = since == 0 ? pause->first_ns : 2 * atomic_load(&pause->length);
 
-	if (!pause_is_over(pause, now, ret_seen)) {
+	length = length < pause->longest_ns ? length : pause->longest_ns;
+	if (!atomic_compare_exchange_strong(&pause->since, &since, now)) {
 		return false;
 	}
-	if (*ret_seen != 0) {
-		if (!atomic_compare_exchange_strong(&pause->until, ret_seen, later)) {
-			return false;
-		}
-		*ret_seen = later;
-	}
+	atomic_store(&pause->length, length);
 	return true;
 }
 
-void pause_end(struct pause *pause, int64_t seen)
+bool pause_is_over(const struct pause *pause, int64_t now)
 {
-	if (seen != 0) {
-		(void)atomic_compare_exchange_strong(&pause->until, &seen, 0);
+	return is_past(pause, atomic_load(&pause->since), now);
+}
+
+bool pause_ask(struct pause *pause, int64_t now)
+{
+	int64_t since = atomic_load(&pause->since);
+
+	return is_past(pause, since, now) && (since == 0 || begin_next(pause, since, now));
+}
+
+void pause_begin(struct pause *pause, int64_t now)
+{
+	int64_t since = atomic_load(&pause->since);
+
+	if (is_past(pause, since, now)) {
+		(void)begin_next(pause, since, now);
 	}
 }
 
-/* Processes read different nanoseconds from their clocks, so a hash of `now` serves as a random number. */
-static int64_t draw(int64_t length, int64_t now)
+void pause_end(struct pause *pause, int64_t asked)
 {
-	uint64_t drawn = (uint64_t)now * UINT64_C(0x9e3779b97f4a7c15) >> 33;
+	int64_t since = atomic_load(&pause->since);
 
-	return length - (int64_t)(drawn % (uint64_t)(length / 2 + 1));
-}
-
-/* The length is stored first, because the thread that asks after the pause reads it. */
-void pause_begin(struct pause *pause, int64_t seen, int64_t now)
-{
-	int64_t length = seen == 0 ? pause->first_ns : 2 * atomic_load(&pause->length);
-
-	length = length < pause->longest_ns ? length : pause->longest_ns;
-	if (atomic_load(&pause->until) == seen) {
-		atomic_store(&pause->length, length);
-		(void)atomic_compare_exchange_strong(&pause->until, &seen, now + draw(length, now));
+	if (since != 0 && since <= asked) {
+		(void)atomic_compare_exchange_strong(&pause->since, &since, 0);
 	}
 }

@@ -75,14 +75,13 @@ static enum agent_kind fetch_value(const struct server *server, const uint8_t *k
 	enum agent_kind kind;
 	void *value = NULL;
 	size_t size = 0;
-	int64_t seen;
 
-	if (!service_may_ask(service, &seen)) {
+	if (!service_may_ask(service)) {
 		service_count(service, SERVICE_COUNT_down, 1);
 		return AGENT_DOWN;
 	}
 	service_count(service, SERVICE_COUNT_fetches, 1);
-	answer = service_get(service, key, SERVICE_LIMIT_MS, &seen, &value, &size);
+	answer = service_get(service, key, SERVICE_LIMIT_MS, &value, &size);
 	if (answer != ENGINE_DONE) {
 		service_count(service, SERVICE_COUNT_absent, answer == ENGINE_ABSENT);
 		return answer == ENGINE_ABSENT || answer == ENGINE_TOO_LARGE ? AGENT_ABSENT : AGENT_DOWN;

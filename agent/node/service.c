@@ -190,7 +190,7 @@ static enum engine_state state_of(enum engine_answer answer)
  * be slow.
  */
 static void note_answer(struct service *service, enum engine_answer answer, const struct engine_error *error,
-                        int64_t *seen)
+                        int64_t asked_ns)
 {
 	enum engine_state next = state_of(answer);
 	const char *why = next == ENGINE_CONNECTED ? "" : error->text;
@@ -207,33 +207,30 @@ static void note_answer(struct service *service, enum engine_answer answer, cons
 		service_say("engine %s%s%s", service_state_name(next), why[0] != '\0' ? ": " : "", why);
 	}
 	if (next == ENGINE_CONNECTED) {
-		pause_end(&service->pause, *seen);
-		*seen = 0; /* a failure after this answer begins a pause of its own */
+		pause_end(&service->pause, asked_ns);
 	} else {
-		pause_begin(&service->pause, *seen, service_now_ns());
+		pause_begin(&service->pause, service_now_ns());
 	}
 }
 
-bool service_may_ask(struct service *service, int64_t *ret_seen)
+bool service_may_ask(struct service *service)
 {
-	return pause_ask(&service->pause, service_now_ns(), ret_seen);
+	return pause_ask(&service->pause, service_now_ns());
 }
 
-/* Returns NULL if no engine is free within the limit, which it shortens, or if a pause began during the wait. */
-static struct engine *take_engine(struct service *service, unsigned *limit_ms, int64_t seen)
+/* Returns NULL if no engine is free within the limit, which it shortens. */
+static struct engine *take_engine(struct service *service, unsigned *limit_ms)
 {
-	int64_t until_ns = service_now_ns() + *limit_ms * (SECOND / 1000), pause, left_ms;
+	int64_t until_ns = service_now_ns() + *limit_ms * (SECOND / 1000), left_ms;
 	struct engine *engine = NULL;
-	bool may_ask = true;
 
 	pthread_mutex_lock(&service->lock);
-	while (may_ask && service->engine_count == 0 && *limit_ms > 0) {
+	while (service->engine_count == 0 && *limit_ms > 0) {
 		service_wait(service, until_ns);
 		left_ms = (until_ns - service_now_ns()) / (SECOND / 1000);
 		*limit_ms = left_ms > 0 ? (unsigned)left_ms : 0;
-		may_ask = pause_is_over(&service->pause, service_now_ns(), &pause) || pause == seen;
 	}
-	if (may_ask && service->engine_count > 0) {
+	if (service->engine_count > 0) {
 		engine = service->engines[--service->engine_count];
 	}
 	pthread_mutex_unlock(&service->lock);
@@ -265,10 +262,11 @@ static struct engine_name name_of(const uint8_t *key)
 }
 
 enum engine_answer service_get(struct service *service, const uint8_t key[ENTRY_KEY_BYTES], unsigned limit_ms,
-                               int64_t *seen, void **ret_value, size_t *ret_size)
+                               void **ret_value, size_t *ret_size)
 {
 	const struct engine_name name = name_of(key);
-	struct engine *engine = take_engine(service, &limit_ms, *seen);
+	int64_t asked_ns = service_now_ns();
+	struct engine *engine = take_engine(service, &limit_ms);
 	struct engine_error error;
 	enum engine_answer answer;
 
@@ -278,15 +276,16 @@ enum engine_answer service_get(struct service *service, const uint8_t key[ENTRY_
 	answer = engine_get(engine, &name, limit_ms, ret_value, ret_size, &error);
 	give_engine_back(service, engine);
 	atomic_fetch_add(&service->answers[answer], 1);
-	note_answer(service, answer, &error, seen);
+	note_answer(service, answer, &error, asked_ns);
 	return answer;
 }
 
 enum engine_answer service_put(struct service *service, const uint8_t key[ENTRY_KEY_BYTES], const void *value,
-                               size_t size, unsigned limit_ms, int64_t *seen, struct engine_error *ret_error)
+                               size_t size, unsigned limit_ms, struct engine_error *ret_error)
 {
 	const struct engine_name name = name_of(key);
-	struct engine *engine = take_engine(service, &limit_ms, *seen);
+	int64_t asked_ns = service_now_ns();
+	struct engine *engine = take_engine(service, &limit_ms);
 	enum engine_answer answer;
 
 	if (engine == NULL) {
@@ -296,7 +295,7 @@ enum engine_answer service_put(struct service *service, const uint8_t key[ENTRY_
 	give_engine_back(service, engine);
 	atomic_fetch_add(&service->answers[answer], 1);
 	if (state_of(answer) == ENGINE_CONNECTED) {
-		note_answer(service, answer, ret_error, seen);
+		note_answer(service, answer, ret_error, asked_ns);
 	}
 	return answer;
 }
@@ -306,10 +305,9 @@ void service_probe(struct service *service)
 	static const uint8_t nobodys[ENTRY_KEY_BYTES];
 	void *value = NULL;
 	size_t size;
-	int64_t seen;
 
-	if (service_may_ask(service, &seen)) {
-		(void)service_get(service, nobodys, SERVICE_LIMIT_MS, &seen, &value, &size);
+	if (service_may_ask(service)) {
+		(void)service_get(service, nobodys, SERVICE_LIMIT_MS, &value, &size);
 		free(value);
 	}
 }

@@ -9,8 +9,8 @@
  * for 1 s, then 2 s, and so on up to a minute (cache/pause.h). During a pause service_may_ask() is false, so that no
  * process waits for the engine. When the pause is over, one request is made; the pause ends with a useful answer.
  *
- * The threads share SERVICE_ENGINES connections: each request waits for a free one within its limit, or until a
- * pause begins; ENGINE_SLOW then leaves the state as it is.
+ * The threads share SERVICE_ENGINES connections: each request waits for a free one within its limit; without one,
+ * ENGINE_SLOW leaves the state as it is.
  *
  * Calling sequence: service_begin(), start threads, service_end() after they have ended. For each request:
  * service_may_ask(), then service_get() or service_put(). Errors: service_begin() prints them on stderr. Threads: any.
@@ -112,14 +112,14 @@ bool service_begin(struct service *service, const struct service_options *option
 void service_end(struct service *service);
 
 void service_count(struct service *service, enum service_count what, uint64_t how_many);
-/* Returns false during a pause. `ret_seen` is for the requests that follow. */
-bool service_may_ask(struct service *service, int64_t *ret_seen);
+/* Returns false during a pause. */
+bool service_may_ask(struct service *service);
 /* engine_get() and engine_put() for a key, with a free engine. The answer changes counts, state and pause. */
 enum engine_answer service_get(struct service *service, const uint8_t key[ENTRY_KEY_BYTES], unsigned limit_ms,
-                               int64_t *seen, void **ret_value, size_t *ret_size);
+                               void **ret_value, size_t *ret_size);
 /* A put that is refused says nothing about reading: its text is for the caller, and the state stays. */
 enum engine_answer service_put(struct service *service, const uint8_t key[ENTRY_KEY_BYTES], const void *value,
-                               size_t size, unsigned limit_ms, int64_t *seen, struct engine_error *ret_error);
+                               size_t size, unsigned limit_ms, struct engine_error *ret_error);
 /* Asks the engine for a key that no entry has, unless it is paused, so that the state is that of this moment. */
 void service_probe(struct service *service);
 void service_show(struct service *service, struct service_state *ret_state);

@@ -20,9 +20,8 @@ struct upload {
 	size_t count;
 	bool is_working; /* the thread is uploading a key that is no longer in the queue */
 	bool has_ended;
-	int64_t deadline_ns; /* end of draining; INT64_MAX: running */
-	struct pause puts;   /* after puts that failed, while the engine answers gets */
-	int64_t seen;        /* of that pause */
+	_Atomic int64_t deadline_ns; /* end of draining; INT64_MAX: running */
+	struct pause puts;           /* after puts that failed, while the engine answers gets */
 };
 
 /* ---- queue, with the lock held */
@@ -48,18 +47,36 @@ static void enqueue_key(struct upload *upload, const uint8_t *key, int64_t delay
 	upload->queue[upload->count++].due_ns = service_now_ns() + delay_ns;
 }
 
+/* Returns the time that is left for a request; 0: none. A running agent has LIMIT_MS for each. */
+static unsigned limit_ms(const struct upload *upload)
+{
+	int64_t left = (upload->deadline_ns - service_now_ns()) / 1000000;
+
+	return left < 1 ? 0 : left < LIMIT_MS ? (unsigned)left : LIMIT_MS;
+}
+
+/* When the agent ends, all keys are due: delays are for nodes that start together, and pauses are longer than it has. */
+static bool may_upload(struct upload *upload)
+{
+	int64_t now = service_now_ns();
+
+	return upload->count > 0 &&
+	       (is_draining(upload) || (upload->queue[0].due_ns <= now && pause_is_over(&upload->puts, now))) &&
+	       service_may_ask(upload->service);
+}
+
 /*
- * Waits until the oldest key is due, and takes it. When the agent ends, all are due, because delays are only for nodes
- * that start together; returns false if none is left then.
+ * Waits until the oldest key is due and the engine may be asked, and takes the key. Returns false if the agent ends, and
+ * no key or no time is left.
  */
 static bool await_key(struct upload *upload, uint8_t ret_key[ENTRY_KEY_BYTES])
 {
 	pthread_mutex_lock(&upload->service->lock);
 	upload->is_working = false;
-	while (!is_draining(upload) && (upload->count == 0 || upload->queue[0].due_ns > service_now_ns())) {
-		service_wait(upload->service, upload->count > 0 ? upload->queue[0].due_ns : INT64_MAX);
+	while (!may_upload(upload) && limit_ms(upload) > 0 && !(is_draining(upload) && upload->count == 0)) {
+		service_wait(upload->service, upload->count > 0 ? service_now_ns() + TURN_NS : INT64_MAX);
 	}
-	if (upload->count > 0) {
+	if (upload->count > 0 && limit_ms(upload) > 0) {
 		memcpy(ret_key, upload->queue[0].key, ENTRY_KEY_BYTES);
 		memmove(upload->queue, upload->queue + 1, --upload->count * sizeof(upload->queue[0]));
 		upload->is_working = true;
@@ -68,54 +85,20 @@ static bool await_key(struct upload *upload, uint8_t ret_key[ENTRY_KEY_BYTES])
 	return upload->is_working;
 }
 
-/* ---- when requests are made */
-
-/* Returns the time that is left for a request; 0: none. A running agent has LIMIT_MS for each. */
-static unsigned limit_ms(struct upload *upload)
-{
-	int64_t left;
-
-	pthread_mutex_lock(&upload->service->lock);
-	left = (upload->deadline_ns - service_now_ns()) / 1000000;
-	pthread_mutex_unlock(&upload->service->lock);
-	return left < 1 ? 0 : left < LIMIT_MS ? (unsigned)left : LIMIT_MS;
-}
-
-/*
- * Waits for the end of the engine's pause, and of that after failed puts, which is not waited for while draining.
- * Returns false if no time is left.
- */
-static bool await_engine(struct upload *upload, int64_t *ret_seen)
-{
-	struct service *service = upload->service;
-	bool may_ask = false;
-
-	while (!may_ask && limit_ms(upload) > 0) {
-		pthread_mutex_lock(&service->lock);
-		may_ask = (pause_is_over(&upload->puts, service_now_ns(), &upload->seen) || is_draining(upload)) &&
-		          service_may_ask(service, ret_seen);
-		if (!may_ask) {
-			service_wait(service, service_now_ns() + TURN_NS);
-		}
-		pthread_mutex_unlock(&service->lock);
-	}
-	return may_ask;
-}
-
 /* ---- one key */
 
 /*
  * Stores the results of the engine's value in the directory. `ret_count` is their number. Without this, a put would
  * drop the results of other nodes, which would compile and put them again. A refused value is as good as absent.
  */
-static enum engine_answer take_theirs(struct upload *upload, const uint8_t *key, int64_t *seen,
-                                      enum value_found *ret_found, size_t *ret_count)
+static enum engine_answer take_theirs(struct upload *upload, const uint8_t *key, enum value_found *ret_found,
+                                      size_t *ret_count)
 {
 	struct service *service = upload->service;
 	struct results theirs = {.count = 0};
 	void *value = NULL;
 	size_t size = 0;
-	enum engine_answer answer = service_get(service, key, limit_ms(upload), seen, &value, &size);
+	enum engine_answer answer = service_get(service, key, limit_ms(upload), &value, &size);
 
 	*ret_found = VALUE_FOREIGN;
 	if (answer == ENGINE_TOO_LARGE) {
@@ -131,8 +114,7 @@ static enum engine_answer take_theirs(struct upload *upload, const uint8_t *key,
 	return answer == ENGINE_ABSENT ? ENGINE_DONE : answer;
 }
 
-static enum engine_answer put_value(struct upload *upload, const uint8_t *key, const struct results *results,
-                                    int64_t *seen)
+static enum engine_answer put_value(struct upload *upload, const uint8_t *key, const struct results *results)
 {
 	struct service *service = upload->service;
 	enum engine_answer answer = ENGINE_TOO_LARGE;
@@ -143,24 +125,23 @@ static enum engine_answer put_value(struct upload *upload, const uint8_t *key, c
 	if (value_seal(results, key, service->keyring, service->rules.raw_max, &value, &size) != 0) {
 		return answer;
 	}
-	answer = service_put(service, key, value, size, limit_ms(upload), seen, &error);
+	answer = service_put(service, key, value, size, limit_ms(upload), &error);
 	free(value);
 	if (answer == ENGINE_DONE) {
 		service_count(service, SERVICE_COUNT_uploads, 1);
 		service_count(service, SERVICE_COUNT_uploaded_bytes, size);
-		pause_end(&upload->puts, upload->seen);
+		pause_end(&upload->puts, service_now_ns()); /* one thread puts */
 		return answer;
 	}
-	if (upload->seen == 0) { /* once, and not for each result */
+	if (upload->puts.since == 0) { /* once, and not for each result */
 		service_say("not uploaded: %s", error.text);
 	}
-	pause_begin(&upload->puts, upload->seen, service_now_ns());
+	pause_begin(&upload->puts, service_now_ns());
 	return answer;
 }
 
 /* Reads the directory's results, and puts them unless the engine has as many: all of its own are among them. */
-static enum engine_answer put_ours(struct upload *upload, const uint8_t *key, size_t theirs, enum value_found found,
-                                   int64_t *seen)
+static enum engine_answer put_ours(struct upload *upload, const uint8_t *key, size_t theirs, enum value_found found)
 {
 	struct service *service = upload->service;
 	struct results ours;
@@ -170,7 +151,7 @@ static enum engine_answer put_ours(struct upload *upload, const uint8_t *key, si
 	if (found == VALUE_SOUND && ours.count <= theirs) {
 		service_count(service, SERVICE_COUNT_exists_skipped, 1);
 	} else if (ours.count > 0) {
-		answer = put_value(upload, key, &ours, seen);
+		answer = put_value(upload, key, &ours);
 	}
 	results_free(&ours);
 	return answer;
@@ -179,16 +160,12 @@ static enum engine_answer put_ours(struct upload *upload, const uint8_t *key, si
 /* A key that the engine refuses is dropped. If the engine did not answer or is full, the key waits. */
 static void upload_key(struct upload *upload, const uint8_t *key)
 {
-	enum engine_answer answer = ENGINE_TOO_LARGE;
 	enum value_found found;
 	size_t theirs;
-	int64_t seen;
+	enum engine_answer answer = take_theirs(upload, key, &found, &theirs);
 
-	if (await_engine(upload, &seen)) {
-		answer = take_theirs(upload, key, &seen, &found, &theirs);
-	}
 	if (answer == ENGINE_DONE) {
-		answer = put_ours(upload, key, theirs, found, &seen);
+		answer = put_ours(upload, key, theirs, found);
 	}
 	if (answer == ENGINE_REFUSED || answer == ENGINE_UNSUITED) {
 		service_count(upload->service, SERVICE_COUNT_dropped, 1);
@@ -281,7 +258,7 @@ bool upload_end(struct upload *upload, int64_t until_ns)
 		return true;
 	}
 	pthread_mutex_lock(&upload->service->lock);
-	upload->deadline_ns = until_ns;
+	upload->deadline_ns = until_ns; /* a new value while the lock is held, so that no waiter misses it */
 	pthread_cond_broadcast(&upload->service->change);
 	while (!upload->has_ended && service_now_ns() < until_ns) {
 		service_wait(upload->service, until_ns);

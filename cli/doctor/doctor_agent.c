@@ -42,7 +42,6 @@ void doctor_agent(struct findings *findings, const struct settings *settings)
 	    .wait_ms = settings->agent_wait_ms,
 	};
 	uint64_t device, inode;
-	int64_t seen;
 	enum agent_outcome outcome;
 	char path[PATH_MAX];
 
@@ -60,7 +59,7 @@ void doctor_agent(struct findings *findings, const struct settings *settings)
 		            "agent %s is not asked, because the cache directory is missing or cannot be used", path);
 		return;
 	}
-	outcome = agent_fetch(&options, nobodys, &seen);
+	outcome = agent_fetch(&options, nobodys);
 	if (outcome == AGENT_FETCH_FOUND || outcome == AGENT_FETCH_ABSENT) {
 		finding_add(findings, FINDING_OK, "agent", "agent %s answers", path);
 	} else if (outcome == AGENT_FETCH_NOT_ASKED) {

@@ -16,7 +16,6 @@
 #ifndef INTERPOSE_COMPILE_ATTEMPT_H
 #define INTERPOSE_COMPILE_ATTEMPT_H
 
-#include "cache/agent_client.h"
 #include "cache/compile_lock.h"
 #include "cache/counters.h"
 #include "interpose/compile/event.h"
@@ -66,7 +65,6 @@ struct attempt {
 	struct observed observed;
 	struct event *event; /* what is reported about the call */
 	struct compile_lock compile_lock;
-	int64_t asked;                     /* of the question to the node's agent, for agent_weigh() */
 	enum compile_lock_outcome outcome; /* reported to the waiters when the compile lock is released */
 };
 

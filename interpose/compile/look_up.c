@@ -313,7 +313,7 @@ bool fetch_from_agent(struct attempt *attempt)
 	}
 	options = options_now();
 	event->asking.start_ns = runtime_clock();
-	event->agent = agent_fetch(&options, attempt->finding.key.bytes, &attempt->asked);
+	event->agent = agent_fetch(&options, attempt->finding.key.bytes);
 	event->asking.ns = (uint64_t)(runtime_clock() - event->asking.start_ns);
 	count_outcome(event->agent, event->asking.ns);
 	return event->agent == AGENT_FETCH_FOUND;
@@ -331,7 +331,7 @@ void fetch_judge_agent(const struct attempt *attempt, const struct entry *entry)
 	}
 	options = options_now();
 	if (said == AGENT_FETCH_FOUND) {
-		agent_weigh(&options, attempt->asked, (int64_t)attempt->event->asking.ns, spared);
+		agent_weigh(&options, AGENT_ASKED, (int64_t)attempt->event->asking.ns, spared);
 	} else if (entry && said == AGENT_FETCH_NOT_ASKED && attempt->compile_lock.spent > 0) {
 		agent_weigh(&options, AGENT_OVERHEARD, attempt->compile_lock.spent, spared);
 	}

@@ -140,14 +140,12 @@ static void stop(void)
 	cr_expect_eq(descriptors_open(), agent.descriptors);
 }
 
-static _Thread_local int64_t asked; /* of the last question */
-
 static enum agent_outcome fetch(void)
 {
 	enum agent_outcome outcome;
 
 	errno = ETXTBSY;
-	outcome = agent_fetch(&agent.options, key, &asked);
+	outcome = agent_fetch(&agent.options, key);
 	cr_expect_eq(errno, ETXTBSY);
 	return outcome;
 }
@@ -223,7 +221,7 @@ static int ask_ten_times(const char *script)
 	start(script);
 	for (int i = 0; i < 10; i++) {
 		if (fetch() == AGENT_FETCH_FOUND) {
-			agent_weigh(&agent.options, asked, SLOW_MS * INT64_C(1000000), 0);
+			agent_weigh(&agent.options, AGENT_ASKED, SLOW_MS * INT64_C(1000000), 0);
 		}
 	}
 	stop();
@@ -241,7 +239,7 @@ Test(agent_client, an_agent_with_slow_useless_answers_is_asked_once)
 /* Weighs a wait of so many quarters of the time that one question may take. */
 static void wait_quarters(int quarters, uint64_t spared)
 {
-	agent_weigh(&agent.options, 0, quarters * (2 * SLOW_MS) * INT64_C(1000000) / 4, spared);
+	agent_weigh(&agent.options, AGENT_ASKED, quarters * (2 * SLOW_MS) * INT64_C(1000000) / 4, spared);
 }
 
 Test(agent_client, quick_useless_answers_together_may_take_as_long_as_one_question)
@@ -268,11 +266,11 @@ Test(agent_client, a_slow_agent_is_asked_again_if_its_answer_saved_more_time_tha
 
 	agent.options.wait_ms = 2 * SLOW_MS;
 	start("SA");
-	agent_weigh(&agent.options, 0, 10 * third, (uint64_t)(10 * third));
-	agent_weigh(&agent.options, 0, 10 * third, UINT64_MAX);
-	agent_weigh(&agent.options, 0, 10 * third, (uint64_t)(9 * third));
+	agent_weigh(&agent.options, AGENT_ASKED, 10 * third, (uint64_t)(10 * third));
+	agent_weigh(&agent.options, AGENT_ASKED, 10 * third, UINT64_MAX);
+	agent_weigh(&agent.options, AGENT_ASKED, 10 * third, (uint64_t)(9 * third));
 	cr_expect_eq(fetch(), AGENT_FETCH_ABSENT);
-	agent_weigh(&agent.options, 0, 10 * third, (uint64_t)(9 * third) - 1);
+	agent_weigh(&agent.options, AGENT_ASKED, 10 * third, (uint64_t)(9 * third) - 1);
 	cr_expect_eq(fetch(), AGENT_FETCH_SKIPPED);
 	stop();
 }
@@ -408,7 +406,7 @@ Test(agent_client, with_a_wait_of_zero_the_agent_gets_reports_but_no_questions)
 
 static void fetch_and_tell(void *context, unsigned step)
 {
-	(void)agent_fetch(context, key, &asked);
+	(void)agent_fetch(context, key);
 	agent_stored(context, key);
 }
 
@@ -484,7 +482,7 @@ static int ask_without_standard_descriptors(void)
 	for (int i = 0; i < 3; i++) {
 		(void)close(i);
 	}
-	good = agent_fetch(&agent.options, key, &asked) == AGENT_FETCH_ABSENT;
+	good = agent_fetch(&agent.options, key) == AGENT_FETCH_ABSENT;
 	for (int i = 0; i < 3; i++) {
 		good = good && fcntl(i, F_GETFD) < 0;
 	}
