@@ -71,8 +71,8 @@ int agent_socket_place(const struct directory *directory, uint64_t *ret_device, 
  *                                     DOWN               the engine cannot be asked now; or
  *                                     ELSEWHERE          the agent serves another directory
  *     STORED key           ->                            no answer
- *     STATUS, STATUS_LINES ->
- *                          <-         text, at most AGENT_STATUS_MAX bytes, in one message
+ *     STATUS               ->
+ *                          <-         rows, at most AGENT_STATUS_MAX bytes, in one message
  *
  * The agent closes the connection after a message of another version, size or magic. A process treats every other
  * message than an answer to its question as a failure, and compiles.
@@ -87,8 +87,7 @@ int agent_socket_place(const struct directory *directory, uint64_t *ret_device, 
 enum agent_kind {
 	AGENT_FETCH = 1,
 	AGENT_STORED,
-	AGENT_STATUS,       /* JSON */
-	AGENT_STATUS_LINES, /* for people */
+	AGENT_STATUS,
 	AGENT_STARTED = 16,
 	AGENT_FOUND,
 	AGENT_ABSENT,

@@ -16,12 +16,6 @@
 #define BACKLOG    128
 #define GROUPS_MAX 1024
 
-/* Uses the function that the processes use too, so that both get the same path. */
-int listener_path(const char *directory, const char *said, char ret_path[PATH_MAX])
-{
-	return agent_socket_path(said != NULL ? said : "1", directory, ret_path);
-}
-
 static const char *name_of(const struct listener *listener)
 {
 	return strrchr(listener->path, '/') + 1;
@@ -176,7 +170,7 @@ int listener_open(const struct directory *directory, const char *said, struct li
                   char ret_text[LISTENER_TEXT_MAX])
 {
 	struct listener listener = {.socket = -1, .place = -1, .directory = *directory};
-	int error = listener_path(directory->path, said, listener.path);
+	int error = agent_socket_path(said != NULL ? said : "1", directory->path, listener.path);
 
 	error = error != 0 ? error : open_place(&listener);
 	error = error != 0 ? error : look_for_agent(&listener);

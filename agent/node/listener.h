@@ -44,7 +44,4 @@ void listener_close(struct listener *listener);
 /* Sends an answer without blocking. Errors are ignored, because a process without an answer compiles. */
 void listener_tell(int peer, enum agent_kind kind);
 
-/* Writes the path of the socket. `said` is a path, or NULL for the socket in the directory. */
-int listener_path(const char *directory, const char *said, char ret_path[PATH_MAX]);
-
 #endif

@@ -173,7 +173,7 @@ static void answer_fetch(struct server *server, int peer, const struct agent_mes
 	pthread_mutex_unlock(&service->lock);
 }
 
-static void answer_status(struct server *server, int peer, enum agent_kind form)
+static void answer_status(struct server *server, int peer)
 {
 	struct service *service = server->service;
 	size_t waiting;
@@ -183,7 +183,7 @@ static void answer_status(struct server *server, int peer, enum agent_kind form)
 	pthread_mutex_lock(&service->lock);
 	waiting = server->waiting;
 	pthread_mutex_unlock(&service->lock);
-	text = status_text(service, server->listener->path, form, waiting, upload_waiting(server->upload));
+	text = status_rows(service, server->listener->path, waiting, upload_waiting(server->upload));
 	if (text != NULL && strlen(text) <= AGENT_STATUS_MAX) {
 		(void)send(peer, text, strlen(text), MSG_DONTWAIT | MSG_NOSIGNAL);
 	}
@@ -201,8 +201,7 @@ static bool answer_request(struct server *server, int peer, const struct agent_m
 		answer_fetch(server, peer, message);
 		return true;
 	case AGENT_STATUS:
-	case AGENT_STATUS_LINES:
-		answer_status(server, peer, (enum agent_kind)message->kind);
+		answer_status(server, peer);
 		return true;
 	case AGENT_STORED:
 		if (is_here(server, message)) {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/node/status.h"
 
-#include "agent/node/listener.h"
 #include "cache/harmless.h"
 #include "cache/json.h"
 #include "cache/version.h"
@@ -16,61 +15,25 @@
 
 #define PATIENCE_MS 5000
 
-/* ---- the agent's side */
+/* ---- the agent's side: a row is a letter for its kind, a name and a value, with spaces between */
 
-/* Writes the rows of the status: into `json`, or if `lines` is not NULL, as lines without zeros and empty texts. */
-struct writer {
-	struct json json;
-	FILE *lines;
-};
-
-/* Lines are for a terminal, so text from an engine is made harmless; JSON escapes it. */
-static void write_text(struct writer *writer, const char *name, const char *text)
+/* Text from an engine is made harmless, so that it is one line of a terminal, and one row. */
+static void write_text(FILE *rows, const char *name, const char *text)
 {
 	char harmless[PATH_MAX + ENGINE_TEXT_MAX];
 
-	if (writer->lines == NULL) {
-		json_string(&writer->json, name, text);
-	} else if (text[0] != '\0') {
-		snprintf(harmless, sizeof(harmless), "%s", text);
-		harmless_text(harmless);
-		fprintf(writer->lines, "%-16s %s\n", name, harmless);
-	}
+	snprintf(harmless, sizeof(harmless), "%s", text);
+	harmless_text(harmless);
+	fprintf(rows, "t %s %s\n", name, harmless);
 }
 
-static void write_number(struct writer *writer, const char *name, uint64_t number)
+/* `kind`: 'n' is a number, 'd' a date, 'b' is true or false. */
+static void write_number(FILE *rows, char kind, const char *name, uint64_t number)
 {
-	if (writer->lines == NULL) {
-		json_number(&writer->json, name, number);
-	} else if (number != 0) {
-		fprintf(writer->lines, "%-16s %" PRIu64 "\n", name, number);
-	}
+	fprintf(rows, "%c %s %" PRIu64 "\n", kind, name, number);
 }
 
-static void write_time(struct writer *writer, const char *name, time_t when)
-{
-	char text[32] = "";
-	struct tm parts;
-
-	if (writer->lines == NULL) {
-		json_integer(&writer->json, name, when);
-	} else if (localtime_r(&when, &parts) != NULL) {
-		(void)strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &parts);
-		write_text(writer, name, text);
-	}
-}
-
-/* false is left out of the lines, as zeros are. */
-static void write_bool(struct writer *writer, const char *name, bool is_so)
-{
-	if (writer->lines == NULL) {
-		json_bool(&writer->json, name, is_so);
-	} else {
-		write_text(writer, name, is_so ? "true" : "");
-	}
-}
-
-static void write_counts(struct writer *writer, struct service *service)
+static void write_counts(FILE *rows, struct service *service)
 {
 	static const char *const counts[] = {
 #define COUNT_NAME(name) #name,
@@ -84,61 +47,44 @@ static void write_counts(struct writer *writer, struct service *service)
 	};
 
 	for (int i = 0; i < SERVICE_COUNT_END; i++) {
-		write_number(writer, counts[i], atomic_load(&service->counts[i]));
+		write_number(rows, 'n', counts[i], atomic_load(&service->counts[i]));
 	}
 	for (int i = 0; i < ENGINE_ANSWER_COUNT; i++) {
 		if (answers[i][0] != '\0') { /* not an error */
-			write_number(writer, answers[i], atomic_load(&service->answers[i]));
+			write_number(rows, 'n', answers[i], atomic_load(&service->answers[i]));
 		}
 	}
 }
 
-/* The order of the rows is that of the output; names are the same in both forms. */
-static void write_rows(struct writer *writer, struct service *service, const char *socket, size_t fetches,
-                       size_t uploads)
+/* The order of the rows is that of the output. Without memory the agent answers nothing, and the command says so. */
+char *status_rows(struct service *service, const char *socket, size_t fetches, size_t uploads)
 {
 	const struct service_options *options = &service->options;
 	struct service_state state;
-
-	service_show(service, &state);
-	write_text(writer, "version", NVRTCCACHE_VERSION);
-	write_number(writer, "pid", (uint64_t)getpid());
-	write_time(writer, "since", service->since);
-	write_text(writer, "dir", service->settings.directory);
-	write_text(writer, "socket", socket);
-	write_text(writer, "engine", service->says);
-	write_text(writer, "state", service_state_name(state.state));
-	write_text(writer, "why", state.why);
-	write_time(writer, "state_since", state.since);
-	write_bool(writer, "writes", options->writes == SERVICE_WRITES);
-	write_bool(writer, "trusts_engine", options->trust == VALUE_TRUST_ENGINE);
-	write_text(writer, "signs_with", service->keyring != NULL ? service->keyring->keys[0].id : "");
-	write_counts(writer, service);
-	write_number(writer, "fetches_waiting", fetches);
-	write_number(writer, "uploads_waiting", uploads);
-}
-
-/* NULL if there is no memory; the agent then answers nothing, and the command says so. */
-char *status_text(struct service *service, const char *socket, enum agent_kind form, size_t fetches, size_t uploads)
-{
-	struct writer writer = {.json = json_growing(JSON_BYTES_REPLACED, 1)};
 	char *text = NULL;
 	size_t size;
+	FILE *rows = open_memstream(&text, &size);
 
-	if (form == AGENT_STATUS_LINES) {
-		writer.lines = open_memstream(&text, &size);
-		if (writer.lines != NULL) {
-			write_rows(&writer, service, socket, fetches, uploads);
-			fclose(writer.lines);
-		}
-		return text;
+	if (rows == NULL) {
+		return NULL;
 	}
-	json_begin_object(&writer.json, NULL);
-	write_rows(&writer, service, socket, fetches, uploads);
-	json_end(&writer.json);
-	json_end_line(&writer.json);
-	text = writer.json.failed ? NULL : strndup(writer.json.bytes, writer.json.size);
-	json_free(&writer.json);
+	service_show(service, &state);
+	write_text(rows, "version", NVRTCCACHE_VERSION);
+	write_number(rows, 'n', "pid", (uint64_t)getpid());
+	write_number(rows, 'd', "since", (uint64_t)service->since);
+	write_text(rows, "dir", service->settings.directory);
+	write_text(rows, "socket", socket);
+	write_text(rows, "engine", service->says);
+	write_text(rows, "state", service_state_name(state.state));
+	write_text(rows, "why", state.why);
+	write_number(rows, 'd', "state_since", (uint64_t)state.since);
+	write_number(rows, 'b', "writes", options->writes == SERVICE_WRITES);
+	write_number(rows, 'b', "trusts_engine", options->trust == VALUE_TRUST_ENGINE);
+	write_text(rows, "signs_with", service->keyring != NULL ? service->keyring->keys[0].id : "");
+	write_counts(rows, service);
+	write_number(rows, 'n', "fetches_waiting", fetches);
+	write_number(rows, 'n', "uploads_waiting", uploads);
+	fclose(rows);
 	return text;
 }
 
@@ -168,9 +114,9 @@ static const char *explain_error(int error)
 }
 
 /* Has a timeout, so that a stopped agent (SIGSTOP) does not block the command. */
-static int ask_status(int socket, enum agent_kind form, char *ret_text, size_t size)
+static int ask_status(int socket, char *ret_rows, size_t size)
 {
-	struct agent_message message = {.magic = AGENT_MAGIC, .version = AGENT_VERSION, .kind = (uint16_t)form};
+	const struct agent_message message = {.magic = AGENT_MAGIC, .version = AGENT_VERSION, .kind = AGENT_STATUS};
 	struct pollfd polled = {.fd = socket, .events = POLLIN};
 	ssize_t got;
 
@@ -180,24 +126,60 @@ static int ask_status(int socket, enum agent_kind form, char *ret_text, size_t s
 	if (poll(&polled, 1, PATIENCE_MS) != 1) {
 		return -ETIMEDOUT;
 	}
-	got = recv(socket, ret_text, size - 1, 0);
+	got = recv(socket, ret_rows, size - 1, 0);
 	if (got <= 0) {
 		return -EPROTO;
 	}
-	ret_text[got] = '\0';
+	ret_rows[got] = '\0';
 	return 0;
 }
 
-/* Prints an error on stderr, and with --json also as an object on stdout, because scripts then expect JSON. */
-static void report_failure(const char *asked, int error, bool as_json)
+/* Lines for people leave out what is empty, 0 or false. */
+static void show_line(char kind, const char *name, const char *value)
 {
-	struct json json = json_growing(JSON_BYTES_REPLACED, 0);
-	char text[PATH_MAX + 256];
+	time_t when = strtoll(value, NULL, 10);
+	char date[32] = "";
+	struct tm parts;
 
-	snprintf(text, sizeof(text), "%s: %s", asked, explain_error(error));
-	service_say("%s", text);
+	if (kind == 'd' && localtime_r(&when, &parts) != NULL) {
+		(void)strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S", &parts);
+		value = date;
+	}
+	if (value[0] != '\0' && strcmp(value, "0") != 0) {
+		printf("%-16s %s\n", name, kind == 'b' ? "true" : value);
+	}
+}
+
+static void show_member(struct json *json, char kind, const char *name, const char *value)
+{
+	if (kind == 't') {
+		json_string(json, name, value);
+	} else if (kind == 'b') {
+		json_bool(json, name, value[0] == '1');
+	} else {
+		json_number(json, name, strtoull(value, NULL, 10));
+	}
+}
+
+static void show_rows(char *rows, bool as_json)
+{
+	struct json json = json_growing(JSON_BYTES_REPLACED, 1);
+	char *rest;
+
 	json_begin_object(&json, NULL);
-	json_string(&json, "error", text);
+	for (char *row = strtok_r(rows, "\n", &rest); row != NULL; row = strtok_r(NULL, "\n", &rest)) {
+		char *value = strlen(row) > 2 ? strchr(row + 2, ' ') : NULL;
+
+		if (value == NULL) {
+			continue;
+		}
+		*value++ = '\0';
+		if (as_json) {
+			show_member(&json, row[0], row + 2, value);
+		} else {
+			show_line(row[0], row + 2, value);
+		}
+	}
 	json_end(&json);
 	json_end_line(&json);
 	fwrite(json.bytes, 1, as_json ? json.size : 0, stdout);
@@ -207,13 +189,14 @@ static void report_failure(const char *asked, int error, bool as_json)
 /* Checks the socket as programs do, because another user could have created it. */
 int command_status(const struct settings *settings, const char *said, bool as_json)
 {
-	static char text[AGENT_STATUS_MAX + 1];
+	static char rows[AGENT_STATUS_MAX + 1];
 	struct directory directory = {.path = settings->directory,
 	                              .shared = settings->shared && settings->directory != NULL};
 	const char *asked = said != NULL ? said : "no cache directory";
+	char text[PATH_MAX + 256];
 	char path[PATH_MAX];
 	int socket = -1;
-	int error = listener_path(settings->directory, said, path);
+	int error = agent_socket_path(said != NULL ? said : "1", settings->directory, path);
 
 	if (error == 0) {
 		asked = path;
@@ -222,13 +205,14 @@ int command_status(const struct settings *settings, const char *said, bool as_js
 	if (error == 0 && !agent_socket_trusted(socket, path, &directory)) {
 		error = -EPERM;
 	}
-	if (error == 0) {
-		error = ask_status(socket, as_json ? AGENT_STATUS : AGENT_STATUS_LINES, text, sizeof(text));
+	error = error == 0 ? ask_status(socket, rows, sizeof(rows)) : error;
+	if (error != 0) { /* also as JSON, because scripts then expect JSON */
+		snprintf(text, sizeof(text), "%s: %s", asked, explain_error(error));
+		service_say("%s", text);
+		snprintf(rows, sizeof(rows), "t error %s", text);
 	}
-	if (error != 0) {
-		report_failure(asked, error, as_json);
-	} else {
-		fputs(text, stdout);
+	if (error == 0 || as_json) {
+		show_rows(rows, as_json);
 	}
 	if (socket >= 0) {
 		close(socket);

@@ -2,10 +2,10 @@
 /*
  * status: the agent's state for --status, as lines for people or as one JSON object
  *
- * It contains no secret: the engine is described by engine_says(), and keys by their ids. The agent writes both forms,
- * and `nvrtccache-agent --status` prints what it receives.
+ * It contains no secret: the engine is described by engine_says(), and keys by their ids. The agent writes rows, which
+ * `nvrtccache-agent --status` prints in either form.
  *
- * Errors: status_text(): NULL if memory runs out; the caller frees the text with free(). command_status() prints errors
+ * Errors: status_rows(): NULL if memory runs out; the caller frees the text with free(). command_status() prints errors
  * on stderr, with --json also as JSON on stdout, and returns the exit status. Threads: any.
  */
 #ifndef AGENT_NODE_STATUS_H
@@ -14,8 +14,7 @@
 #include "agent/node/service.h"
 #include "cache/agent_socket.h"
 
-/* `form`: AGENT_STATUS for JSON, AGENT_STATUS_LINES for people. */
-char *status_text(struct service *service, const char *socket, enum agent_kind form, size_t fetches, size_t uploads);
+char *status_rows(struct service *service, const char *socket, size_t fetches, size_t uploads);
 
 /* Prints the status of the running agent. `said` is a path, or NULL for the socket in the directory. */
 int command_status(const struct settings *settings, const char *said, bool as_json);
