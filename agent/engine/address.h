@@ -7,7 +7,7 @@
  *     s3://bucket[/path]
  *
  * Nothing is unescaped, resolved or opened. Ambiguous parts are rejected: users and passwords (which are read from
- * files), queries of HTTP, fragments, "." and ".." as components of a path.
+ * files), queries of HTTP, fragments, components of a path that begin with a dot.
  * Errors: -EINVAL with a constant text for people, so that a password in the address does not appear in a message.
  * Threads: no state. Ownership: the struct contains everything.
  */
@@ -21,6 +21,7 @@
 #define ADDRESS_HOST_MAX   255
 #define ADDRESS_PATH_MAX   255
 #define ADDRESS_PREFIX_MAX 128
+#define ADDRESS_LONGEST    1024
 
 enum address_kind { ADDRESS_REDIS, ADDRESS_HTTP, ADDRESS_S3 };
 
@@ -40,6 +41,6 @@ int engine_address_parse(const char *text, struct engine_address *ret_address, c
 void engine_address_place(const struct engine_address *address, char *ret_text, size_t size);
 
 /* Checks whether names of this kind of engine can have the prefix. */
-int engine_address_prefix(const struct engine_address *address, const char *prefix, const char **ret_words);
+bool engine_address_prefix(const struct engine_address *address, const char *prefix);
 
 #endif

@@ -56,11 +56,11 @@ static int read_secret(const char *what, const char *path, char **ret_secret, st
 static int read_options(struct engine *engine, struct engine_error *error)
 {
 	const struct engine_options *options = engine->options;
-	const char *words = NULL;
-	int failure = engine_address_prefix(&engine->address, engine->prefix, &words);
+	int failure = 0;
 
-	if (failure != 0) {
-		snprintf(error->text, sizeof(error->text), "--prefix: %s", words);
+	if (!engine_address_prefix(&engine->address, engine->prefix)) {
+		failure = engine_refuse(error, "--prefix: it takes 1 to 128 letters, digits, '-', '_', '~', '.' and, "
+		                               "for Redis, ':', and must not begin with '.'");
 	} else if (options->user != NULL && options->password_file == NULL) {
 		failure = engine_refuse(error, "--user: requires --password-file");
 	} else if (options->token_file != NULL && options->password_file != NULL) {

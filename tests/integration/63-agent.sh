@@ -92,7 +92,7 @@ words_for_mistakes() {
 	refused 1 "no agent is running" --status --dir "$tmp/a" || bad=1
 	refused 1 "it must not contain a user or password" --engine redis://me:secret@host --dir "$tmp/a" --trust-engine || bad=1
 	! grep -q 'secret\|me:' "$tmp/err" || { cat "$tmp/err" && bad=1; }
-	refused 1 "the port must be a number" --engine redis://host:637999 --dir "$tmp/a" --trust-engine || bad=1
+	refused 1 "it takes redis://host[:port][?db=NUMBER]" --engine redis://host:637999 --dir "$tmp/a" --trust-engine || bad=1
 	[ "$bad" = 0 ]
 }
 check "Errors on the command line are reported." words_for_mistakes

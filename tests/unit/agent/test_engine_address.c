@@ -55,9 +55,9 @@ Test(engine_address, ambiguous_addresses_are_rejected)
 	            "redis://[]", "redis://[host]", "redis://ho st", "redis://-oProxy", "redis+unix://relative",
 	            "redis+unix://", "redis+unix:///s?db", "http://host?query", "http://host/a?query",
 	            "http://host/a#b", "http://host/a%2e%2e", "http://host/../a", "http://host/a/..", "http://host/./a",
-	            "http://host/a//b", "http://host/a b", "http://host/a\r\nHost: b", "https://user:pass@host/a",
-	            "http+unix://run/h.sock", "http+unix:///run/h.sock:/../a", "s3://", "s3://ab", "s3://.bucket",
-	            "s3://bucket?x", "s3://bucket/../other", "dir:///path");
+	            "http://host/.a", "http://host/a//b", "http://host/a b", "http://host/a\r\nHost: b",
+	            "https://user:pass@host/a", "http+unix://run/h.sock", "http+unix:///run/h.sock:/../a", "s3://",
+	            "s3://ab", "s3://.bucket", "s3://bucket?x", "s3://bucket/../other", "dir:///path");
 }
 
 Test(engine_address, lengths_are_limited)
@@ -105,10 +105,10 @@ Test(engine_address, the_place_names_host_and_port_or_socket)
 Test(engine_address, prefixes_are_parsed)
 {
 	(void)engine_address_parse("https://host/a", &address, &error);
-	cr_expect_eq(engine_address_prefix(&address, "nvrtccache", &error), 0);
-	cr_expect_eq(engine_address_prefix(&address, "a.b-c_d~e", &error), 0);
-	EACH_STRING(text, cr_expect_eq(engine_address_prefix(&address, text, &error), -EINVAL, "%s", text), "", "..",
-	            "a/b", "a:b", "a b");
+	cr_expect(engine_address_prefix(&address, "nvrtccache"));
+	cr_expect(engine_address_prefix(&address, "a.b-c_d~e"));
+	EACH_STRING(text, cr_expect_not(engine_address_prefix(&address, text), "%s", text), "", "..", "a/b", "a:b",
+	            "a b");
 	(void)engine_address_parse("redis://host", &address, &error);
-	cr_expect_eq(engine_address_prefix(&address, "team:ci:nvrtccache", &error), 0);
+	cr_expect(engine_address_prefix(&address, "team:ci:nvrtccache"));
 }
