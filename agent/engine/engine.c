@@ -12,11 +12,11 @@
 
 #include <blake2.h>
 #include <errno.h>
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define ALLOWED "http,https"
 
@@ -29,20 +29,16 @@ static const struct engine_kind *const kinds[] = {
     [ADDRESS_S3] = &engine_kind_http,
 };
 
-static void start_curl(void)
+int engine_refuse(const struct engine *engine, const char *words)
 {
-	(void)curl_global_init(CURL_GLOBAL_DEFAULT);
-}
-
-int engine_refuse(struct engine_error *error, const char *words)
-{
-	snprintf(error->text, sizeof(error->text), "%s", words);
+	snprintf(engine->error->text, sizeof(engine->error->text), "%s", words);
 	return -EINVAL;
 }
 
 /* The error text names the file and never contains anything of its content. */
-static int read_secret(const char *what, const char *path, char **ret_secret, struct engine_error *error)
+static int read_secret(const struct engine *engine, const char *what, const char *path, char **ret_secret)
 {
+	struct engine_error *error = engine->error;
 	int failure = path != NULL ? secret_file_line(path, ret_secret) : 0;
 
 	if (failure != 0) {
@@ -53,40 +49,38 @@ static int read_secret(const char *what, const char *path, char **ret_secret, st
 	return failure == 0 || failure == -EACCES || failure == -ENOMEM ? failure : -EINVAL;
 }
 
-static int read_options(struct engine *engine, struct engine_error *error)
+static int read_options(struct engine *engine)
 {
 	const struct engine_options *options = engine->options;
-	int failure = 0;
+	int failure;
 
 	if (!engine_address_prefix(&engine->address, engine->prefix)) {
-		failure = engine_refuse(error, "--prefix: it takes 1 to 128 letters, digits, '-', '_', '~', '.' and, "
-		                               "for Redis, ':', and must not begin with '.'");
-	} else if (options->user != NULL && options->password_file == NULL) {
-		failure = engine_refuse(error, "--user: requires --password-file");
-	} else if (options->token_file != NULL && options->password_file != NULL) {
-		failure = engine_refuse(error, "--password-file and --token-file exclude each other");
+		return engine_refuse(engine, "--prefix: it takes 1 to 128 letters, digits, '-', '_', '~', '.' and, for "
+		                             "Redis, ':', and must not begin with '.'");
 	}
-	if (failure == 0) {
-		failure = read_secret("password", options->password_file, &engine->password, error);
+	if (options->user != NULL && options->password_file == NULL) {
+		return engine_refuse(engine, "--user: requires --password-file");
 	}
-	return failure != 0 ? failure : read_secret("token", options->token_file, &engine->token, error);
+	if (options->token_file != NULL && options->password_file != NULL) {
+		return engine_refuse(engine, "--password-file and --token-file exclude each other");
+	}
+	failure = read_secret(engine, "password", options->password_file, &engine->password);
+	return failure != 0 ? failure : read_secret(engine, "token", options->token_file, &engine->token);
 }
 
 /* Parses the address first, because a wrong one may contain a password: the error text is constant. */
 int engine_open(const struct engine_options *options, struct engine **ret_engine, struct engine_error *ret_error)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT; /* curl_global_init() of old versions is not thread-safe */
 	struct engine_address address;
 	struct engine *engine;
 	const char *words;
 	int error;
 
 	ret_error->text[0] = '\0';
-	error = engine_address_parse(options->address != NULL ? options->address : "", &address, &words);
-	if (error != 0) {
-		return engine_refuse(ret_error, words);
+	if (engine_address_parse(options->address != NULL ? options->address : "", &address, &words) != 0) {
+		return engine_refuse(&(const struct engine){.error = ret_error}, words);
 	}
-	(void)pthread_once(&once, start_curl);
+	(void)curl_global_init(CURL_GLOBAL_DEFAULT);
 	engine = calloc(1, kinds[address.kind]->size);
 	if (engine == NULL) {
 		return -ENOMEM;
@@ -94,9 +88,10 @@ int engine_open(const struct engine_options *options, struct engine **ret_engine
 	engine->kind = kinds[address.kind];
 	engine->options = options;
 	engine->address = address;
+	engine->error = ret_error;
 	engine->prefix = options->prefix != NULL ? options->prefix : "nvrtccache";
-	error = read_options(engine, ret_error);
-	error = error != 0 ? error : engine->kind->open(engine, ret_error);
+	error = read_options(engine);
+	error = error != 0 ? error : engine->kind->open(engine);
 	if (error != 0) {
 		engine_close(engine);
 		return error;
@@ -121,64 +116,57 @@ const char *engine_says(const struct engine *engine)
 	return engine->says;
 }
 
-/* All steps of a call share one deadline, because separate limits for each step would add up. */
-static struct timespec deadline_in(unsigned limit_ms)
+static int64_t now_ms(void)
 {
-	struct timespec when;
+	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC, &when);
-	when.tv_sec += limit_ms / 1000;
-	when.tv_nsec += (long)(limit_ms % 1000) * 1000000;
-	if (when.tv_nsec >= 1000000000) {
-		when.tv_sec++;
-		when.tv_nsec -= 1000000000;
-	}
-	return when;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* All steps of a call share one deadline, because separate limits for each step would add up. */
+static void begin_call(struct engine *engine, unsigned limit_ms, struct engine_error *ret_error)
+{
+	ret_error->text[0] = '\0';
+	engine->error = ret_error;
+	engine->deadline_ms = now_ms() + limit_ms;
 }
 
 enum engine_answer engine_get(struct engine *engine, const struct engine_name *name, unsigned limit_ms,
                               void **ret_value, size_t *ret_size, struct engine_error *ret_error)
 {
-	const struct timespec deadline = deadline_in(limit_ms);
-
-	ret_error->text[0] = '\0';
-	return engine->kind->get(engine, name, &deadline, ret_value, ret_size, ret_error);
+	begin_call(engine, limit_ms, ret_error);
+	return engine->kind->get(engine, name, ret_value, ret_size);
 }
 
 /* A value that is too large for readers is not sent. */
 enum engine_answer engine_put(struct engine *engine, const struct engine_name *name, const void *value, size_t size,
                               unsigned limit_ms, struct engine_error *ret_error)
 {
-	const struct timespec deadline = deadline_in(limit_ms);
-
-	ret_error->text[0] = '\0';
+	begin_call(engine, limit_ms, ret_error);
 	if (size > ENGINE_VALUE_MAX) {
-		engine_tell(engine, ret_error, "the value has %zu bytes, and at most %u are sent", size,
-		            ENGINE_VALUE_MAX);
-		return ENGINE_TOO_LARGE;
+		return engine_tell(engine, ENGINE_TOO_LARGE, "the value has %zu bytes, and at most %u are sent", size,
+		                   ENGINE_VALUE_MAX);
 	}
-	return engine->kind->put(engine, name, value, size, &deadline, ret_error);
+	return engine->kind->put(engine, name, value, size);
 }
 
 /* 0 means that the deadline has passed, and never that there is no limit. */
-unsigned engine_left_ms(const struct timespec *deadline)
+unsigned engine_left_ms(const struct engine *engine)
 {
-	struct timespec now;
-	long long left;
+	int64_t left = engine->deadline_ms - now_ms();
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	left = (long long)(deadline->tv_sec - now.tv_sec) * 1000 + (deadline->tv_nsec - now.tv_nsec) / 1000000;
 	return left > 0 ? (unsigned)left : 0;
 }
 
 /* ---- libcurl */
 
 /* For Unix sockets and Redis, proxies of the environment are disabled, because they cannot forward these. */
-void engine_prepare(struct engine *engine, CURL *handle, const struct timespec *deadline)
+void engine_prepare(struct engine *engine, CURL *handle)
 {
 	const struct engine_options *options = engine->options;
 	bool is_local = engine->address.socket[0] != '\0';
-	unsigned left = engine_left_ms(deadline);
+	unsigned left = engine_left_ms(engine);
 	long limit = left > 0 ? (long)left : 1; /* 0 would mean no limit */
 
 	engine->words[0] = '\0';
@@ -243,7 +231,7 @@ static enum engine_answer answer_of(const struct engine *engine, CURLcode code)
 	}
 }
 
-enum engine_answer engine_failed(const struct engine *engine, CURL *handle, CURLcode code, struct engine_error *error)
+enum engine_answer engine_failed(const struct engine *engine, CURL *handle, CURLcode code)
 {
 	/* libcurl's text about an invalid proxy repeats the variable, which may contain a password (user:pw@host) */
 	bool is_plain = engine->words[0] != '\0' && strchr(engine->words, '@') == NULL;
@@ -254,14 +242,11 @@ enum engine_answer engine_failed(const struct engine *engine, CURL *handle, CURL
 
 	(void)curl_easy_getinfo(handle, CURLINFO_OS_ERRNO, &number);
 	if (code == CURLE_COULDNT_CONNECT && (number != 0 || engine->address.socket[0] != '\0')) {
-		engine_tell(engine, error, "no connection: %s",
-		            number != 0 ? strerror((int)number) : "closed immediately");
-	} else {
-		engine_tell(engine, error, "%s%s", is_plain ? engine->words : curl_easy_strerror(code),
-		            may_want_certificate ? " (if the server requires a client certificate: --certificate)"
-		                                 : "");
+		return engine_tell(engine, answer, "no connection: %s",
+		                   number != 0 ? strerror((int)number) : "closed immediately");
 	}
-	return answer;
+	return engine_tell(engine, answer, "%s%s", is_plain ? engine->words : curl_easy_strerror(code),
+	                   may_want_certificate ? " (if the server requires a client certificate: --certificate)" : "");
 }
 
 /* ---- texts */
@@ -282,7 +267,7 @@ static bool tells_secret(const char *text, const char *secret)
 	return secret != NULL && strstr(text, secret) != NULL;
 }
 
-void engine_tell(const struct engine *engine, struct engine_error *error, const char *format, ...)
+enum engine_answer engine_tell(const struct engine *engine, enum engine_answer answer, const char *format, ...)
 {
 	char place[ADDRESS_HOST_MAX + 16];
 	char *text = NULL; /* not truncated, because a truncated secret would not be found in it */
@@ -300,9 +285,10 @@ void engine_tell(const struct engine *engine, struct engine_error *error, const 
 	} else if (tells_secret(text, engine->password) || tells_secret(text, engine->token)) {
 		shown = "(message not shown, because it contains the password or token)";
 	}
-	snprintf(error->text, sizeof(error->text), "%.160s: %s", place, shown != NULL ? shown : text);
-	harmless_text(error->text);
+	snprintf(engine->error->text, sizeof(engine->error->text), "%.160s: %s", place, shown != NULL ? shown : text);
+	harmless_text(engine->error->text);
 	free(text);
+	return answer;
 }
 
 /* ---- names of values (kind.h) */

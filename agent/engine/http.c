@@ -7,7 +7,6 @@
  * Redirects are not followed, because they could lead to any host. The body of a response is a value only with status
  * 200. Another body is read only up to a limit; it may contain an error code.
  */
-#include "agent/engine/http_status.h"
 #include "agent/engine/kind.h"
 
 #include <errno.h>
@@ -27,32 +26,27 @@
 #define UNSIGNED "x-amz-content-sha256: UNSIGNED-PAYLOAD"
 #define SIGNS    (LIBCURL_VERSION_NUM >= 0x075800)
 
+/* The kind of server, on which the meaning of some status codes depends. */
+enum dialect { PLAIN = 1, BAZEL = 2, S3 = 4 };
+enum method { GET = 1, PUT = 2 };
+enum { ANY = ~0 };
+
 struct engine_http {
 	struct engine engine;
 	CURL *handle;
 	struct curl_slist *headers;     /* of GET */
 	struct curl_slist *put_headers; /* of PUT: the same headers and more */
-	enum http_dialect dialect;
+	enum dialect dialect;
 	char base[BASE_MAX]; /* "https://host:port/path", without '/' at the end */
 	char signature[96];  /* S3: value of CURLOPT_AWS_SIGV4 */
 };
-
-struct request {
-	enum http_method method;
-	const void *value; /* of a PUT */
-	size_t size;
-	const struct timespec *deadline;
-};
-
-enum cut { CUT_NOT, CUT_HEAD, CUT_BODY, CUT_MEMORY };
 
 /* The response to one request. */
 struct response {
 	CURL *handle;
 	char *bytes;
-	size_t size, room, head;
-	long status;
-	enum cut cut; /* why our callbacks ended the transfer */
+	size_t size, head;
+	bool is_long; /* has more bytes than a value may have */
 };
 
 /*
@@ -65,54 +59,131 @@ static size_t take_head(char *bytes, size_t one, size_t count, void *context)
 
 	(void)bytes;
 	response->head += one * count;
-	response->cut = response->head > HEAD_MAX ? CUT_HEAD : response->cut;
 	return response->head > HEAD_MAX ? 0 : one * count;
 }
 
-/* Makes room for `more` bytes, and one more, so that an empty body has a buffer too. */
-static bool make_room(struct response *response, size_t more)
-{
-	size_t room = 2 * response->room;
-	char *bytes;
-
-	if (response->size + more < response->room) {
-		return true;
-	}
-	room = room < response->size + more + 1 ? response->size + more + 1 : room;
-	bytes = realloc(response->bytes, room);
-	if (bytes == NULL) {
-		response->cut = CUT_MEMORY;
-		return false;
-	}
-	response->bytes = bytes;
-	response->room = room;
-	return true;
-}
-
-/* Callback of libcurl for the body. Takes what fits, and ends the transfer if there is more. */
+/* Callback of libcurl for the body. Ends the transfer if there is more than the limit, or no memory. */
 static size_t take_body(char *bytes, size_t one, size_t count, void *context)
 {
 	struct response *response = context;
 	size_t size = one * count;
-	size_t room;
 	curl_off_t announced = -1;
-	bool is_value;
+	long status = 0;
+	char *longer;
 
-	(void)curl_easy_getinfo(response->handle, CURLINFO_RESPONSE_CODE, &response->status);
+	(void)curl_easy_getinfo(response->handle, CURLINFO_RESPONSE_CODE, &status);
 	(void)curl_easy_getinfo(response->handle, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &announced);
-	is_value = response->status == 200;
-	room = (is_value ? ENGINE_VALUE_MAX : PAGE_MAX) - response->size;
-	if (size > room || (is_value && announced > ENGINE_VALUE_MAX)) {
-		response->cut = CUT_BODY;
-		size = size < room ? size : room;
-	}
-	if (!make_room(response, size)) {
+	response->is_long = status == 200 && (announced > ENGINE_VALUE_MAX || response->size + size > ENGINE_VALUE_MAX);
+	if (response->is_long || (status != 200 && response->size + size > PAGE_MAX)) {
 		return 0;
 	}
-	memcpy(response->bytes + response->size, bytes, size);
+	longer = realloc(response->bytes, response->size + size + 1);
+	if (longer == NULL) {
+		return 0;
+	}
+	memcpy(longer + response->size, bytes, size);
+	response->bytes = longer;
 	response->size += size;
-	return response->cut == CUT_NOT ? size : 0;
+	return size;
 }
+
+/* ---- what a status means */
+
+/*
+ * The first row that fits counts. For GET only 200 is a success, because the body of a 203 or 206 may differ from the
+ * stored value.
+ */
+static const struct status {
+	long first;
+	long last;
+	int methods;
+	int dialects;
+	enum engine_answer answer;
+	const char *words;
+} statuses[] = {
+    {200, 200, ANY, ANY, ENGINE_DONE, ""},
+    {200, 299, PUT, ANY, ENGINE_DONE, ""},
+    {404, 404, PUT, S3, ENGINE_UNSUITED, ": no such bucket"},
+    {404, 404, GET, ANY, ENGINE_ABSENT, ""},
+    {410, 410, GET, ANY, ENGINE_ABSENT, ""},
+    {401, 401, ANY, ANY, ENGINE_REFUSED, ": authentication required: --user with --password-file, or --token-file"},
+    {403, 403, ANY, S3, ENGINE_REFUSED, ": S3 also answers this for absent objects, unless s3:ListBucket is allowed"},
+    {403, 403, ANY, ANY, ENGINE_REFUSED, ": permission denied"},
+    {407, 407, ANY, ANY, ENGINE_REFUSED, ": a proxy requires authentication"},
+    {413, 413, ANY, ANY, ENGINE_TOO_LARGE,
+     ": the value is larger than the server accepts (nginx: client_max_body_size)"},
+    {507, 507, ANY, ANY, ENGINE_FULL, ": no space left"},
+    {408, 408, ANY, ANY, ENGINE_BROKEN, ""},
+    {429, 429, ANY, ANY, ENGINE_BROKEN, ": too many requests"},
+    {500, 500, PUT, ~S3, ENGINE_BROKEN, ": nginx needs create_full_put_path on, and permission to write"},
+    {501, 501, PUT, ANY, ENGINE_BROKEN, ": the server does not accept PUT: nginx needs dav_methods PUT"},
+    {500, 599, ANY, ANY, ENGINE_BROKEN, ""},
+    {300, 399, ANY, ANY, ENGINE_UNSUITED, ": redirects are not followed: use the address that the server redirects to"},
+    {400, 400, ANY, BAZEL, ENGINE_UNSUITED, ": bazel-remote needs --disable_http_ac_validation"},
+    {405, 405, PUT, ANY, ENGINE_UNSUITED, ": the server does not accept PUT: nginx needs dav_methods PUT"},
+    {409, 409, PUT, ANY, ENGINE_UNSUITED, ": the server does not create directories"},
+    {0, 999, ANY, ANY, ENGINE_UNSUITED, ""},
+};
+
+/* Copies the text of <Code>...</Code> from an error response of S3, without an XML parser; "" unless it is letters. */
+static void find_code(const struct response *response, char ret_code[48])
+{
+	const char *at = response->bytes != NULL ? memmem(response->bytes, response->size, "<Code>", 6) : NULL;
+	char text[64];
+	int end = 0;
+
+	ret_code[0] = '\0';
+	if (at == NULL) {
+		return;
+	}
+	(void)snprintf(text, sizeof(text), "%.*s", (int)(response->bytes + response->size - at), at);
+	if (sscanf(text, "<Code>%47[A-Za-z]<%n", ret_code, &end) != 1 || end == 0) {
+		ret_code[0] = '\0';
+	}
+}
+
+/* The error page is not part of the message, because it is HTML or repeats the request. */
+static enum engine_answer judge_status(const struct engine_http *http, enum method method, long status,
+                                       const struct response *response)
+{
+	const struct status *row = statuses;
+	char code[48] = "";
+
+	while (status < row->first || status > row->last || !(row->methods & (int)method) ||
+	       !(row->dialects & (int)http->dialect)) {
+		row++;
+	}
+	if (row->answer == ENGINE_DONE || row->answer == ENGINE_ABSENT) {
+		return row->answer;
+	}
+	if (http->dialect == S3) {
+		find_code(response, code);
+	}
+	return engine_tell(&http->engine, row->answer, "%ld to %s%s%s%s%s", status, method == PUT ? "PUT" : "GET",
+	                   code[0] != '\0' ? " (" : "", code, code[0] != '\0' ? ")" : "", row->words);
+}
+
+/* A transfer that our callbacks ended is a failed write to libcurl. Of an error page its beginning suffices. */
+static enum engine_answer judge_response(const struct engine_http *http, enum method method,
+                                         const struct response *response, CURLcode code)
+{
+	const struct engine *engine = &http->engine;
+	long status = 0;
+
+	(void)curl_easy_getinfo(http->handle, CURLINFO_RESPONSE_CODE, &status);
+	if (response->head > HEAD_MAX) {
+		return engine_tell(engine, ENGINE_BROKEN, "the headers of the response are too long");
+	}
+	if (response->is_long && method == GET) {
+		return engine_tell(engine, ENGINE_TOO_LARGE, "the value has more than %u bytes", ENGINE_VALUE_MAX);
+	}
+	if (code != CURLE_OK && (code != CURLE_WRITE_ERROR || (status == 200 && !response->is_long))) {
+		return engine_failed(engine, http->handle, code);
+	}
+	return judge_status(http, method, status, response);
+}
+
+/* ---- requests */
 
 /* A token file takes precedence over user and password. */
 static void prove_identity(const struct engine_http *http)
@@ -128,117 +199,60 @@ static void prove_identity(const struct engine_http *http)
 		curl_easy_setopt(http->handle, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
 	}
 #if LIBCURL_VERSION_NUM >= 0x074b00
-	if (http->dialect == HTTP_S3) {
+	if (http->dialect == S3) {
 		curl_easy_setopt(http->handle, CURLOPT_AWS_SIGV4, http->signature);
 	}
 #endif
 }
 
-static void prepare_method(const struct engine_http *http, const struct request *request)
+/* Names need no escaping, because they contain only unreserved characters of URLs. */
+static void set_url(const struct engine_http *http, const struct engine_name *name)
 {
-	curl_easy_setopt(http->handle, CURLOPT_HTTPHEADER, http->headers);
-	if (request->method == HTTP_PUT) {
-		/* POSTFIELDS and not a read callback, so that libcurl can send the value again without rewinding */
-		curl_easy_setopt(http->handle, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->size);
-		curl_easy_setopt(http->handle, CURLOPT_POSTFIELDS, request->size > 0 ? request->value : "");
-		curl_easy_setopt(http->handle, CURLOPT_EXPECT_100_TIMEOUT_MS, CONTINUE_MS);
-		curl_easy_setopt(http->handle, CURLOPT_CUSTOMREQUEST, "PUT");
-		curl_easy_setopt(http->handle, CURLOPT_HTTPHEADER, http->put_headers);
+	char place[ENGINE_NAME_MAX];
+	char url[BASE_MAX + ENGINE_NAME_MAX];
+
+	if (http->dialect == BAZEL) {
+		engine_name_bazel(http->engine.prefix, name, place);
+	} else {
+		engine_name_path(http->engine.prefix, name, place);
 	}
+	(void)snprintf(url, sizeof(url), "%s/%s", http->base, place);
+	curl_easy_setopt(http->handle, CURLOPT_URL, url);
 }
 
 /* Sets every option for each request, so that no option of the previous request remains. */
-static void prepare_handle(struct engine_http *http, const struct request *request, struct response *response)
+static void prepare_request(struct engine_http *http, const struct engine_name *name, struct response *ret_response)
 {
 	CURL *handle = http->handle;
 
+	*ret_response = (struct response){.handle = handle};
 	curl_easy_reset(handle); /* does not close connections */
-	engine_prepare(&http->engine, handle, request->deadline);
+	engine_prepare(&http->engine, handle);
 	prove_identity(http);
+	set_url(http, name);
 	curl_easy_setopt(handle, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
 	curl_easy_setopt(handle, CURLOPT_FOLLOWLOCATION, 0L);
 	curl_easy_setopt(handle, CURLOPT_USERAGENT, "nvrtccache-agent");
 	curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, take_head);
-	curl_easy_setopt(handle, CURLOPT_HEADERDATA, response);
+	curl_easy_setopt(handle, CURLOPT_HEADERDATA, ret_response);
 	curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, take_body);
-	curl_easy_setopt(handle, CURLOPT_WRITEDATA, response);
-	prepare_method(http, request);
-}
-
-/* The error page is not part of the message, because it is HTML or repeats the request. */
-static enum engine_answer judge_status(const struct engine_http *http, const struct request *request,
-                                       const struct response *response, struct engine_error *error)
-{
-	const char *words;
-	char code[48] = "";
-	long status = 0;
-	enum engine_answer answer;
-
-	(void)curl_easy_getinfo(http->handle, CURLINFO_RESPONSE_CODE, &status);
-	answer = http_status_answer(status, request->method, http->dialect, &words);
-	if (answer == ENGINE_DONE || answer == ENGINE_ABSENT) {
-		return answer;
-	}
-	if (http->dialect == HTTP_S3) {
-		http_status_code_of_s3(response->bytes, response->size, code);
-	}
-	engine_tell(&http->engine, error, "%ld to %s%s%s%s%s%s", status, request->method == HTTP_PUT ? "PUT" : "GET",
-	            code[0] != '\0' ? " (" : "", code, code[0] != '\0' ? ")" : "", words != NULL ? ": " : "",
-	            words != NULL ? words : "");
-	return answer;
-}
-
-/* The reasons of our callbacks are checked first, because libcurl reports all of them as a failed write. */
-static enum engine_answer judge_response(const struct engine_http *http, const struct request *request,
-                                         const struct response *response, CURLcode code, struct engine_error *error)
-{
-	if (response->cut == CUT_HEAD || response->cut == CUT_MEMORY) {
-		engine_tell(&http->engine, error, "%s",
-		            response->cut == CUT_HEAD ? "the headers of the response are too long" : "out of memory");
-		return ENGINE_BROKEN;
-	}
-	if (response->cut == CUT_BODY && response->status == 200 && request->method == HTTP_GET) {
-		engine_tell(&http->engine, error, "the value has more than %u bytes", ENGINE_VALUE_MAX);
-		return ENGINE_TOO_LARGE;
-	}
-	if (code != CURLE_OK && response->cut == CUT_NOT) {
-		return engine_failed(&http->engine, http->handle, code, error);
-	}
-	return judge_status(http, request, response, error);
-}
-
-/* Names need no escaping, because they contain only unreserved characters of URLs. The caller frees the body. */
-static enum engine_answer send_request(struct engine *engine, const struct engine_name *name,
-                                       const struct request *request, struct response *ret_response,
-                                       struct engine_error *error)
-{
-	struct engine_http *http = (struct engine_http *)engine;
-	char place[ENGINE_NAME_MAX];
-	char url[BASE_MAX + ENGINE_NAME_MAX];
-
-	if (http->dialect == HTTP_BAZEL) {
-		engine_name_bazel(engine->prefix, name, place);
-	} else {
-		engine_name_path(engine->prefix, name, place);
-	}
-	(void)snprintf(url, sizeof(url), "%s/%s", http->base, place);
-	*ret_response = (struct response){.handle = http->handle};
-	prepare_handle(http, request, ret_response);
-	curl_easy_setopt(http->handle, CURLOPT_URL, url);
-	return judge_response(http, request, ret_response, curl_easy_perform(http->handle), error);
+	curl_easy_setopt(handle, CURLOPT_WRITEDATA, ret_response);
+	curl_easy_setopt(handle, CURLOPT_HTTPHEADER, http->headers);
 }
 
 /* An empty body is a valid value, so that `ret_value` is never NULL on success. */
-static enum engine_answer http_get(struct engine *engine, const struct engine_name *name,
-                                   const struct timespec *deadline, void **ret_value, size_t *ret_size,
-                                   struct engine_error *error)
+static enum engine_answer http_get(struct engine *engine, const struct engine_name *name, void **ret_value,
+                                   size_t *ret_size)
 {
-	const struct request request = {HTTP_GET, NULL, 0, deadline};
+	struct engine_http *http = (struct engine_http *)engine;
 	struct response response;
-	enum engine_answer answer = send_request(engine, name, &request, &response, error);
+	enum engine_answer answer;
 
-	if (answer == ENGINE_DONE && !make_room(&response, 0)) {
-		answer = ENGINE_BROKEN;
+	prepare_request(http, name, &response);
+	answer = judge_response(http, GET, &response, curl_easy_perform(http->handle));
+	if (answer == ENGINE_DONE && response.bytes == NULL) {
+		response.bytes = malloc(1);
+		answer = response.bytes != NULL ? ENGINE_DONE : engine_tell(engine, ENGINE_BROKEN, "out of memory");
 	}
 	if (answer != ENGINE_DONE) {
 		free(response.bytes);
@@ -249,13 +263,21 @@ static enum engine_answer http_get(struct engine *engine, const struct engine_na
 	return ENGINE_DONE;
 }
 
+/* POSTFIELDS and not a read callback, so that libcurl can send the value again without rewinding. */
 static enum engine_answer http_put(struct engine *engine, const struct engine_name *name, const void *value,
-                                   size_t size, const struct timespec *deadline, struct engine_error *error)
+                                   size_t size)
 {
-	const struct request request = {HTTP_PUT, value, size, deadline};
+	struct engine_http *http = (struct engine_http *)engine;
 	struct response response;
-	enum engine_answer answer = send_request(engine, name, &request, &response, error);
+	enum engine_answer answer;
 
+	prepare_request(http, name, &response);
+	curl_easy_setopt(http->handle, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)size);
+	curl_easy_setopt(http->handle, CURLOPT_POSTFIELDS, size > 0 ? value : "");
+	curl_easy_setopt(http->handle, CURLOPT_EXPECT_100_TIMEOUT_MS, CONTINUE_MS);
+	curl_easy_setopt(http->handle, CURLOPT_CUSTOMREQUEST, "PUT");
+	curl_easy_setopt(http->handle, CURLOPT_HTTPHEADER, http->put_headers);
+	answer = judge_response(http, PUT, &response, curl_easy_perform(http->handle));
 	free(response.bytes);
 	return answer;
 }
@@ -290,7 +312,7 @@ static bool is_region(const char *text)
 }
 
 /* Writes <endpoint>/<bucket><path>. The address of the endpoint replaces that of the engine. */
-static int use_endpoint(struct engine_http *http, const char *endpoint, struct engine_error *error)
+static int use_endpoint(struct engine_http *http, const char *endpoint)
 {
 	const struct engine_address bucket = http->engine.address;
 	const char *words;
@@ -298,7 +320,8 @@ static int use_endpoint(struct engine_http *http, const char *endpoint, struct e
 
 	if (strncmp(endpoint, "http", 4) != 0 || engine_address_parse(endpoint, &http->engine.address, &words) != 0) {
 		return engine_refuse(
-		    error, "--s3-endpoint: it takes https://host[:port], http://host[:port] or http+unix:///socket");
+		    &http->engine,
+		    "--s3-endpoint: it takes https://host[:port], http://host[:port] or http+unix:///socket");
 	}
 	length = write_base(&http->engine.address, http->base);
 	(void)snprintf(http->base + length, BASE_MAX - length, "/%s%s", bucket.host, bucket.path);
@@ -309,7 +332,7 @@ static int use_endpoint(struct engine_http *http, const char *endpoint, struct e
  * The bucket is part of AWS's host name. A bucket with a dot in its name is put into the path, because the certificate
  * of AWS does not match such a host name.
  */
-static int open_s3(struct engine_http *http, struct engine_error *error)
+static int open_s3(struct engine_http *http)
 {
 	const struct engine_options *options = http->engine.options;
 	const struct engine_address bucket = http->engine.address;
@@ -317,35 +340,35 @@ static int open_s3(struct engine_http *http, struct engine_error *error)
 	bool is_in_path = strchr(bucket.host, '.') != NULL;
 
 	if (!SIGNS) {
-		return engine_refuse(error,
+		return engine_refuse(&http->engine,
 		                     "s3:// needs libcurl 7.88 or later; this program was built with an older one");
 	}
 	if (options->user == NULL || options->password_file == NULL) {
-		return engine_refuse(error,
+		return engine_refuse(&http->engine,
 		                     "s3:// requires an access key and a secret key: --user and --password-file");
 	}
 	if (!is_region(region)) {
-		return engine_refuse(error, "--s3-region: it takes a name such as eu-central-1");
+		return engine_refuse(&http->engine, "--s3-region: it takes a name such as eu-central-1");
 	}
-	http->dialect = HTTP_S3;
+	http->dialect = S3;
 	(void)snprintf(http->signature, sizeof(http->signature), "aws:amz:%s:s3", region);
 	(void)snprintf(http->base, BASE_MAX, "https://%s%ss3.%s.amazonaws.com%s%s%s", is_in_path ? "" : bucket.host,
 	               is_in_path ? "" : ".", region, is_in_path ? "/" : "", is_in_path ? bucket.host : "",
 	               bucket.path);
 	engine_say(&http->engine, "S3 bucket %s%s, %s, prefix %s", bucket.host, bucket.path,
 	           options->s3_endpoint != NULL ? options->s3_endpoint : region, http->engine.prefix);
-	return options->s3_endpoint != NULL ? use_endpoint(http, options->s3_endpoint, error) : 0;
+	return options->s3_endpoint != NULL ? use_endpoint(http, options->s3_endpoint) : 0;
 }
 
-static int open_http(struct engine_http *http, struct engine_error *error)
+static int open_http(struct engine_http *http)
 {
 	const char *layout = http->engine.options->layout != NULL ? http->engine.options->layout : "plain";
 	bool is_local = http->engine.address.socket[0] != '\0';
 
 	if (strcmp(layout, "plain") != 0 && strcmp(layout, "bazel") != 0) {
-		return engine_refuse(error, "--layout: it takes plain or bazel");
+		return engine_refuse(&http->engine, "--layout: it takes plain or bazel");
 	}
-	http->dialect = strcmp(layout, "bazel") == 0 ? HTTP_BAZEL : HTTP_PLAIN;
+	http->dialect = strcmp(layout, "bazel") == 0 ? BAZEL : PLAIN;
 	(void)write_base(&http->engine.address, http->base);
 	engine_say(&http->engine, "HTTP at %s%s%s/, %s layout, prefix %s", is_local ? "unix:" : http->base,
 	           http->engine.address.socket, is_local ? http->engine.address.path : "", layout, http->engine.prefix);
@@ -361,11 +384,11 @@ static bool add_header(struct curl_slist **headers, const char *header)
 }
 
 /* A PUT has a content type, because libcurl would otherwise send that of a form. */
-static int http_open(struct engine *engine, struct engine_error *error)
+static int http_open(struct engine *engine)
 {
 	struct engine_http *http = (struct engine_http *)engine;
 	bool is_s3 = engine->address.kind == ADDRESS_S3;
-	int failure = is_s3 ? open_s3(http, error) : open_http(http, error);
+	int failure = is_s3 ? open_s3(http) : open_http(http);
 
 	http->handle = curl_easy_init();
 	if (failure == 0 &&

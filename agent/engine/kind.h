@@ -4,7 +4,7 @@
  *
  * A kind keeps its state in a struct that begins with a struct engine. engine.c fills in that part and calls open(),
  * which gets the rest zeroed. close() frees what open() allocated, also after open() has failed, but not the struct.
- * get() and put() are those of engine.h; `error` is empty at first, and put() never gets more than ENGINE_VALUE_MAX
+ * get() and put() are those of engine.h; the error is empty at first, and put() never gets more than ENGINE_VALUE_MAX
  * bytes. To add a kind: a file with a struct engine_kind, a line here and in engine.c, and its schemes in address.c.
  *
  * Redis uses libcurl too, so that one library resolves names, connects and checks certificates, within one time limit.
@@ -18,17 +18,15 @@
 
 #include <curl/curl.h>
 #include <stdbool.h>
-#include <time.h>
 
 struct engine_kind {
 	size_t size; /* of the kind's struct */
-	int (*open)(struct engine *engine, struct engine_error *error);
+	int (*open)(struct engine *engine);
 	void (*close)(struct engine *engine);
-	enum engine_answer (*get)(struct engine *engine, const struct engine_name *name,
-	                          const struct timespec *deadline, void **ret_value, size_t *ret_size,
-	                          struct engine_error *error);
-	enum engine_answer (*put)(struct engine *engine, const struct engine_name *name, const void *value, size_t size,
-	                          const struct timespec *deadline, struct engine_error *error);
+	enum engine_answer (*get)(struct engine *engine, const struct engine_name *name, void **ret_value,
+	                          size_t *ret_size);
+	enum engine_answer (*put)(struct engine *engine, const struct engine_name *name, const void *value,
+	                          size_t size);
 };
 
 struct engine {
@@ -38,6 +36,8 @@ struct engine {
 	const char *prefix;
 	char *password; /* NULL: none */
 	char *token;
+	int64_t deadline_ms;         /* of the call in progress, by CLOCK_MONOTONIC */
+	struct engine_error *error;  /* of the call in progress, for engine_tell() and engine_refuse() */
 	char words[CURL_ERROR_SIZE]; /* libcurl's text about the last call */
 	char says[ENGINE_TEXT_MAX + ENGINE_NAME_MAX];
 };
@@ -47,19 +47,22 @@ extern const struct engine_kind engine_kind_http; /* also S3 */
 
 /* Sets the description that engine_says() returns. */
 __attribute__((format(printf, 2, 3))) void engine_say(struct engine *engine, const char *format, ...);
-/* Writes an error text that begins with the engine's place, such as "unix:/socket: ", and contains no secret. */
-__attribute__((format(printf, 3, 4))) void engine_tell(const struct engine *engine, struct engine_error *error,
-                                                       const char *format, ...);
+/*
+ * Writes an error text that begins with the engine's place, such as "unix:/socket: ", and contains no secret. Returns
+ * the answer.
+ */
+__attribute__((format(printf, 3, 4))) enum engine_answer
+engine_tell(const struct engine *engine, enum engine_answer answer, const char *format, ...);
 /* Writes the text of an error in the options. Returns -EINVAL. */
-int engine_refuse(struct engine_error *error, const char *words);
+int engine_refuse(const struct engine *engine, const char *words);
 
 /* Returns the milliseconds until the deadline; 0 if it has passed. */
-unsigned engine_left_ms(const struct timespec *deadline);
+unsigned engine_left_ms(const struct engine *engine);
 
 /* Sets the options of a libcurl handle that do not depend on the request. */
-void engine_prepare(struct engine *engine, CURL *handle, const struct timespec *deadline);
+void engine_prepare(struct engine *engine, CURL *handle);
 /* Returns the answer for a code of libcurl other than CURLE_OK, and writes an error text. */
-enum engine_answer engine_failed(const struct engine *engine, CURL *handle, CURLcode code, struct engine_error *error);
+enum engine_answer engine_failed(const struct engine *engine, CURL *handle, CURLcode code);
 
 /*
  * The name of a value: version of the naming, format of the entry, prefix and key

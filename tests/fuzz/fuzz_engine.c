@@ -3,13 +3,10 @@
  * What engines say, and what is said about them. The first byte, by 3:
  *
  * 0: the rest is an address: whatever is taken can be told again, with nothing in it that leads elsewhere.
- * else: the rest is what Redis says, on a socket: every call ends, with a value that lies in what came; and the words of
- * an error, and of S3's.
+ * else: the rest is what Redis says, on a socket: every call ends, with a value that lies in what came.
  */
 #include "agent/engine/address.h"
-#include "agent/engine/http_status.h"
 #include "agent/engine/kind.h"
-#include "agent/engine/redis_reply.h"
 
 #include "tests/fuzz/fuzz.h"
 
@@ -89,22 +86,6 @@ static void listen_to(struct input *input)
 	pthread_join(speaker, NULL);
 }
 
-static void read_words(struct input *input)
-{
-	uint8_t *copy = copy_of(input->at, input->left);
-	char *text = text_of(input->at, input->left);
-	const char *words;
-	char code[48];
-
-	require(redis_reply_error(text, REDIS_STEP_COMMAND, &words) != ENGINE_DONE);
-	require(redis_reply_error(text, REDIS_STEP_LOGIN, &words) != ENGINE_DONE);
-	(void)redis_reply_start(text, input->left);
-	http_status_code_of_s3((const char *)copy, input->left, code);
-	require(strlen(code) < sizeof(code));
-	free(copy);
-	free(text);
-}
-
 FUZZ_SET_UP()
 {
 	(void)snprintf(place.sun_path, sizeof(place.sun_path), "%.90s/socket", fuzz_directory());
@@ -121,7 +102,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (take_number(&input, 1) % 3 == 0) {
 		read_address(&input);
 	} else {
-		read_words(&input);
 		listen_to(&input);
 	}
 	return 0;

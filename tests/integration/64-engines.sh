@@ -454,20 +454,26 @@ start_store() { # PLACE OPTION...
 stop_store() { kill -KILL "$store" && wait "$store" 2>/dev/null; }
 STORE=http+unix://$tmp/store.sock:
 statuses() {
-	local status answer failed=0
-	while read -r status answer; do
-		asked "$STORE/status/$status" <<<'get 1 got' && answers "get $answer" || failed=1
+	local status get put failed=0
+	while IFS='|' read -r status get put; do
+		asked "$STORE/status/$status" <<<$'get 1 got\nput 1 v1' && answers "get $get" "put $put" || failed=1
 	done <<-END
-		404 ABSENT
-		204 UNSUITED*
-		302 UNSUITED:*redirects are not followed*
-		401 REFUSED*
-		403 REFUSED*
-		413 TOO_LARGE*
-		507 FULL*
-		500 BROKEN*
-		503 BROKEN*
-		429 BROKEN*
+		200|DONE*|DONE*
+		204|UNSUITED*|DONE*
+		302|UNSUITED:*redirects are not followed*|UNSUITED*
+		400|UNSUITED*|UNSUITED*
+		401|REFUSED*|REFUSED*
+		403|REFUSED*|REFUSED*
+		404|ABSENT|UNSUITED*
+		405|UNSUITED*|UNSUITED*dav_methods*
+		409|UNSUITED*|UNSUITED*does not create directories*
+		410|ABSENT|UNSUITED*
+		413|TOO_LARGE*|TOO_LARGE*
+		429|BROKEN*|BROKEN*
+		500|BROKEN*|BROKEN*create_full_put_path*
+		501|BROKEN*|BROKEN*dav_methods*
+		503|BROKEN*|BROKEN*
+		507|FULL*|FULL*
 	END
 	! grep -q elsewhere.invalid "$tmp/store.log" && return $failed
 }
@@ -517,9 +523,9 @@ fi
 
 ## Lies
 # lies ADDRESS LINES WANTED... -- CONNECTION...
-lies() { # [--expire SECONDS] ADDRESS LINES ANSWER... -- CONNECTION...
+lies() { # [--OPTION VALUE]... ADDRESS LINES ANSWER... -- CONNECTION...
 	local options=() address lines wanted=() liar
-	[ "$1" != --expire ] || { options=("$1" "$2"); shift 2; }
+	while [[ $1 == --* ]]; do options+=("$1" "$2") && shift 2; done
 	address=$1 lines=$2
 	shift 2
 	while [ "$1" != -- ]; do wanted+=("$1"); shift; done
@@ -550,11 +556,24 @@ check "Redis: two answers to one question end the connection, and neither is tak
 check "Redis: an unexpected answer is not used for the next question." lies "redis+unix://$LIAR" "$G"$'\nsh : >heard; sh await said\n'"$G" \
 	'get DONE 1' 'get DONE 3' -- 'r,s:$1\r\na\r\n,a:heard,s:$1\r\nb\r\n,m:said,w' 'r,s:$3\r\nabc\r\n,w'
 check "Redis: a value that arrives too slowly is a timeout." lies "redis+unix://$LIAR" $'limit 300\n'"$G" 'get SLOW*' -- 'r,s:$1000\r\n,z:1,w'
-check "Redis: a cluster node and a broken server are distinguished." lies "redis+unix://$LIAR" "$G" 'get UNSUITED:*cluster*' -- 'r,s:-MOVED 1 127.0.0.1:1\r\n,w'
+ERRORS=('OOM command not allowed when used memory|FULL:*no space*' 'WRONGTYPE Operation against|UNSUITED:*--prefix*'
+	'MOVED 1 127.0.0.1:1|UNSUITED:*cluster*' 'ASK 1 127.0.0.1:1|UNSUITED:*cluster*' 'ERR unknown command GETEX|UNSUITED:*GETEX*'
+	'NOAUTH Authentication required.|REFUSED:*password*' 'NOPERM this user|REFUSED:*permission*' 'DENIED Redis is running in|REFUSED:*protected*'
+	'READONLY You are|REFUSED:*replica*' 'LOADING Redis is loading the dataset|BROKEN:*loading its data*' 'MISCONF Redis is|BROKEN:*disk*'
+	'ERR max number of clients reached|BROKEN:*clients*' 'ERR Protocol error: invalid bulk length|TOO_LARGE:*bulk*')
+errors() { # the first five leave the connection open
+	local row asked='' wanted=() connections=(r)
+	for row in "${ERRORS[@]}"; do
+		asked+=$G$'\n' wanted+=("get ${row#*|}")
+		connections[-1]+=",s:-${row%|*}\\r\\n"
+		[ "${#wanted[@]}" -le 5 ] && connections[-1]+=,r || connections[-1]+=,w connections+=(r)
+	done
+	unset 'connections[-1]'
+	lies "redis+unix://$LIAR" "$asked" "${wanted[@]}" -- "${connections[@]}"
+}
+check "Redis: each error has its answer and its words." errors
 check "Redis: one that has become a replica is looked for anew." lies "redis+unix://$LIAR" $'put 1 v1\nput 1 v1' 'put REFUSED*master*' 'put DONE 1' -- \
 	'r,s:-READONLY You can'"\\'"'t write against a read only replica.\r\n,w' 'r,s:+OK\r\n,w'
-check "Redis: one that is loading." lies "redis+unix://$LIAR" "$G" 'get BROKEN:*loading its data*' -- 'r,s:-LOADING Redis is loading the dataset in memory\r\n,w'
-check "Redis: one with too many clients." lies "redis+unix://$LIAR" "$G" 'get BROKEN:*clients*' -- 'r,s:-ERR max number of clients reached\r\n'
 check "Redis: control characters in an error do not reach a terminal." lies "redis+unix://$LIAR" "$G" 'get BROKEN:*ERR ?[[]2J ??31m ???txt' -- 'r,s:-ERR \x1b[2J \xc2\x9b31m \xe2\x80\xaetxt\r\n,w'
 echoed() {
 	asked --password-file redis-secret "redis+unix://$LIAR" <<<"$G" && ! grep -F 'a secret of Redis' "$tmp/out"
@@ -591,6 +610,8 @@ check "HTTP: also where it is closed when the question comes." lies "http+unix:/
 check "HTTP: a value that arrives too slowly is a timeout." lies "http+unix://$LIAR" $'limit 300\n'"$G" 'get SLOW*' -- 'r,s:HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\na,w'
 check "HTTP: a part is not the whole." lies "http+unix://$LIAR" "$G" 'get UNSUITED:*206*' -- 'r,s:HTTP/1.1 206 Partial Content\r\nContent-Length: 1\r\n\r\na,w'
 
+check "S3: what is no code is not repeated." lies --user me --password-file s3-secret --s3-endpoint "http+unix://$LIAR" s3://bucket "$G" \
+	'get REFUSED*403 to GET: S3 also*' -- 'r,s:HTTP/1.1 403 No\r\nContent-Length: 16\r\n\r\n<Code>a b</Code>,w'
 check "HTTP: a head without end is not cached." lies "http+unix://$LIAR" "$G" 'get BROKEN:*head*' -- 'r,s:HTTP/1.1 200 OK\r\n,f:X-Line: some words of no use\r\n'
 check "HTTP: nor bytes after a body." lies "http+unix://$LIAR" "$G" 'get BROKEN:*head*' -- \
 	'r,s:HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n,f:X-Line: some words of no use\r\n'

@@ -9,23 +9,20 @@
 /* An engine whose answer the test chooses. */
 static enum engine_answer next_answer;
 
-static enum engine_answer get(struct engine *engine, const struct engine_name *name, const struct timespec *deadline,
-                              void **ret_value, size_t *ret_size, struct engine_error *error)
+static enum engine_answer get(struct engine *engine, const struct engine_name *name, void **ret_value, size_t *ret_size)
 {
-	(void)engine, (void)name, (void)deadline, (void)ret_value, (void)ret_size;
-	snprintf(error->text, sizeof(error->text), "so");
-	return next_answer;
+	(void)engine, (void)name, (void)ret_value, (void)ret_size;
+	return engine_tell(engine, next_answer, "so");
 }
 
-static enum engine_answer put(struct engine *engine, const struct engine_name *name, const void *value, size_t size,
-                              const struct timespec *deadline, struct engine_error *error)
+static enum engine_answer put(struct engine *engine, const struct engine_name *name, const void *value, size_t size)
 {
-	(void)engine, (void)name, (void)value, (void)size, (void)deadline, (void)error;
+	(void)engine, (void)name, (void)value, (void)size;
 	return next_answer;
 }
 
 static const struct engine_kind kind = {.get = get, .put = put};
-static struct engine fake = {.kind = &kind};
+static struct engine fake = {.kind = &kind, .address.host = "host"};
 static const uint8_t key[ENTRY_KEY_BYTES];
 static struct service service = {
     .lock = PTHREAD_MUTEX_INITIALIZER,
@@ -70,7 +67,7 @@ Test(service, each_answer_says_in_which_state_the_engine_is)
 	for (int answer = 0; answer < ENGINE_ANSWER_COUNT; answer++) {
 		get_answer((enum engine_answer)answer);
 		cr_expect_eq(state(), states[answer], "answer %d", answer);
-		cr_expect_str_eq(service.state.why, states[answer] == ENGINE_CONNECTED ? "" : "so");
+		cr_expect_str_eq(service.state.why, states[answer] == ENGINE_CONNECTED ? "" : "host: so");
 		cr_expect_eq(service.engine_count, 1);
 	}
 }
