@@ -2,10 +2,10 @@
 /*
  * pause: for how long an agent, or the agent's engine, is left alone after a failure (docs/DESIGN.md G2)
  *
- * After a failure nobody asks for `first_ns`, then one caller does. Unless that question succeeds, the next pause, twice
- * as long, up to `longest_ns`, begins with it. A random part of up to a half is taken off each pause, so that processes
- * that lost an agent at the same time do not ask it at the same time. A question that succeeds ends the pauses, but not
- * one that began later than the question.
+ * After a failure nobody asks for `first_ns`, then one caller does. Unless that question succeeds, the next pause,
+ * twice as long, up to `longest_ns`, begins with it. A random part of up to a half is taken off each pause, so that
+ * processes that lost an agent at the same time do not ask it at the same time. A question that succeeds ends the
+ * pauses, but not one that began later than the question.
  *
  * Calling sequence: pause_ask(); the question; pause_end() or pause_begin(). pause_is_over() is for messages without an
  * answer. Threads: any. Fork: the child continues with a copy. Times: CLOCK_MONOTONIC in nanoseconds, above 0.

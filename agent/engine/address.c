@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A table has the form of each scheme as a regular expression. Each part of an address may contain only characters
- * without a special meaning in a URL, a file name or a log. libcurl's parser is not used, because it also accepts users,
- * queries, escapes and "..".
+ * without a special meaning in a URL, a file name or a log. libcurl's parser is not used, because it also accepts
+ * users, queries, escapes and "..".
  */
 #include "agent/engine/address.h"
 

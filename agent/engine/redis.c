@@ -82,8 +82,8 @@ static enum engine_answer judge_start(const char *bytes, size_t size)
 }
 
 /*
- * Receives one reply. The deadline is checked before each read, because a server may send bytes without end. Bytes after
- * the reply are an error, because they would be taken for the reply to the next command.
+ * Receives one reply. The deadline is checked before each read, because a server may send bytes without end. Bytes
+ * after the reply are an error, because they would be taken for the reply to the next command.
  */
 static enum engine_answer receive_reply(struct engine_redis *redis, redisReader *reader, redisReply **ret_reply)
 {

@@ -55,7 +55,7 @@ static unsigned limit_ms(const struct upload *upload)
 	return left < 1 ? 0 : left < LIMIT_MS ? (unsigned)left : LIMIT_MS;
 }
 
-/* When the agent ends, all keys are due: delays are for nodes that start together, and pauses are longer than it has. */
+/* When the agent ends, all keys are due: delays are for nodes that start together, and a pause may take longer. */
 static bool may_upload(struct upload *upload)
 {
 	int64_t now = service_now_ns();
@@ -66,8 +66,8 @@ static bool may_upload(struct upload *upload)
 }
 
 /*
- * Waits until the oldest key is due and the engine may be asked, and takes the key. Returns false if the agent ends, and
- * no key or no time is left.
+ * Waits until the oldest key is due and the engine may be asked, and takes the key. Returns false if the agent ends,
+ * and no key or no time is left.
  */
 static bool await_key(struct upload *upload, uint8_t ret_key[ENTRY_KEY_BYTES])
 {
