@@ -6,11 +6,47 @@
 #include "keygen/stream.h"
 
 #include <endian.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define STREAM_FIRST_CAPACITY 1024
 #define STREAM_LARGE          ((size_t)64 << 10)
+
+#define KEPT_LEAST ((size_t)128 << 10) /* the least block that malloc() maps by itself */
+#define KEPT_MOST  ((size_t)4 << 20)
+
+/*
+ * A large block that no stream uses now; it begins with its capacity. A source of 1 MB that came and went with each
+ * program made glibc give NVRTC's copies of it back to the kernel too, at a quarter of all sizes: where this block
+ * takes a page more than they do.
+ */
+static _Atomic(uint8_t *) kept;
+
+static uint8_t *take_kept(size_t need, size_t *ret_capacity)
+{
+	uint8_t *block = atomic_exchange(&kept, NULL);
+	size_t capacity = 0;
+
+	if (block) {
+		memcpy(&capacity, block, sizeof(capacity));
+	}
+	if (capacity < need) {
+		free(block);
+		return NULL;
+	}
+	*ret_capacity = capacity;
+	return block;
+}
+
+static void free_block(uint8_t *block, size_t capacity)
+{
+	if (capacity >= KEPT_LEAST && capacity <= KEPT_MOST) {
+		memcpy(block, &capacity, sizeof(capacity));
+		block = atomic_exchange(&kept, block);
+	}
+	free(block);
+}
 
 static bool stream_reserve(struct stream *stream, size_t more)
 {
@@ -38,7 +74,13 @@ static bool stream_reserve(struct stream *stream, size_t more)
 	    capacity < need) {
 		capacity = need;
 	}
-	bytes = realloc(stream->bytes, capacity);
+	bytes = stream->capacity < KEPT_LEAST && need >= KEPT_LEAST ? take_kept(need, &capacity) : NULL;
+	if (bytes) {
+		memcpy(bytes, stream->bytes ? stream->bytes : bytes, stream->size);
+		free(stream->bytes);
+	} else {
+		bytes = realloc(stream->bytes, capacity);
+	}
 	if (!bytes) {
 		goto failed;
 	}
@@ -109,7 +151,7 @@ void stream_number(struct stream *stream, uint8_t tag, uint64_t value)
 
 void stream_free(struct stream *stream)
 {
-	free(stream->bytes);
+	free_block(stream->bytes, stream->capacity);
 	*stream = STREAM_EMPTY;
 }
 

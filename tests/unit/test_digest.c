@@ -122,23 +122,6 @@ Test(digest, a_fingerprint_is_the_same_whether_spans_are_small_or_large)
 	}
 }
 
-Test(digest, every_flipped_bit_changes_key_and_fingerprint)
-{
-	uint8_t bytes[64] = {0};
-	struct key key = key_of(bytes, sizeof(bytes));
-	struct fingerprint fingerprint = fingerprint_of(bytes, sizeof(bytes));
-
-	for (size_t bit = 0; bit < 8 * sizeof(bytes); bit++) {
-		struct key other;
-
-		bytes[bit / 8] ^= (uint8_t)(1u << (bit % 8));
-		other = key_of(bytes, sizeof(bytes));
-		cr_assert_neq(memcmp(&other, &key, sizeof(key)), 0);
-		cr_assert(!same_fingerprint(fingerprint_of(bytes, sizeof(bytes)), fingerprint));
-		bytes[bit / 8] ^= (uint8_t)(1u << (bit % 8));
-	}
-}
-
 Test(digest, texts_of_different_lengths_have_different_hashes)
 {
 	static const uint8_t zeros[300];

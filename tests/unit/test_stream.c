@@ -210,3 +210,22 @@ Test(stream, a_cursor_rejects_a_field_with_a_hostile_length)
 		stream_free(&stream);
 	}
 }
+
+Test(stream, a_large_block_serves_one_stream_after_another)
+{
+	static const char bytes[3000000];
+	struct stream first = STREAM_EMPTY, second = STREAM_EMPTY, third = STREAM_EMPTY;
+	const uint8_t *block;
+
+	stream_bytes(&first, bytes, 200000);
+	block = first.bytes;
+	stream_free(&first);
+	stream_bytes(&second, bytes, 190000);
+	stream_bytes(&third, bytes, 190000);
+	cr_expect(second.bytes == block && third.bytes != block);
+	stream_free(&second);
+	stream_bytes(&first, bytes, sizeof(bytes));
+	cr_expect_geq(first.capacity, sizeof(bytes), "a block that is too small is not used");
+	stream_free(&first);
+	stream_free(&third);
+}
