@@ -6,22 +6,13 @@
 #include "interpose/compile/library.h"
 
 #include "cache/fork_mutex.h"
-#include "interpose/compile/log.h"
 #include "interpose/compilers.h"
 #include "interpose/elf/loaded.h"
 #include "interpose/elf/loader.h"
 #include "interpose/elf/next_symbol.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
-
-/* In libpthread before glibc 2.34. */
-#pragma weak pthread_getattr_np
-#pragma weak pthread_attr_getstack
-#pragma weak pthread_attr_destroy
 
 struct search {
 	const struct node *node;
@@ -32,6 +23,11 @@ struct search {
 static struct library libraries[LIBRARIES_MAX];
 static _Atomic int library_count;
 static struct fork_mutex adopt_lock = FORK_MUTEX_INITIALIZER;
+
+int library_slots(void)
+{
+	return atomic_load_explicit(&library_count, memory_order_acquire);
+}
 
 struct library *library_in_slot(int slot)
 {
@@ -71,7 +67,7 @@ static bool same_build(const struct library *library, const struct elf_object *o
 
 static struct library *known_library(const struct elf_object *object)
 {
-	int count = atomic_load_explicit(&library_count, memory_order_acquire);
+	int count = library_slots();
 
 	for (int i = 0; i < count; i++) {
 		if (libraries[i].object.base == object->base && libraries[i].object.dynamic == object->dynamic &&
@@ -227,7 +223,7 @@ real_function *library_function(const struct door *door, const struct library *k
  */
 static struct library *standing_library(uintptr_t address, uint64_t now)
 {
-	int count = atomic_load_explicit(&library_count, memory_order_acquire);
+	int count = library_slots();
 
 	for (int i = 0; i < count; i++) {
 		bool stands = now ? libraries[i].adopted == now
@@ -262,7 +258,7 @@ struct library *library_at(uintptr_t address)
 
 bool library_was_at(uintptr_t base)
 {
-	int count = atomic_load_explicit(&library_count, memory_order_acquire);
+	int count = library_slots();
 
 	while (count > 0 && libraries[count - 1].object.base != base) {
 		count--;
@@ -275,180 +271,6 @@ struct library *library_of_object(const struct elf_object *object, uint64_t now)
 	struct node *node = node_of(object);
 
 	return node ? library_adopt(object, node, now) : NULL;
-}
-
-/* Keeps the library loaded until the process ends. */
-static bool pin_library(struct library *library)
-{
-	void *handle = loader_open_again(library->path, RTLD_NODELETE);
-	bool same = handle && ((struct link_map *)handle)->l_addr == library->object.base;
-
-	if (handle && !same) {
-		dlclose(handle);
-	}
-	loader_forget_error();
-	library->handle = same ? handle : NULL;
-	return same;
-}
-
-static bool prepare_library(struct library *library)
-{
-	if (library->compiler->release(library, &library->major, &library->minor) != 0 || !pin_library(library)) {
-		library->reason = COUNTER_BYPASSED_unwatchable;
-		library->reason_text = "it cannot be pinned in memory";
-		return false;
-	}
-	return true;
-}
-
-/*
- * Returns the state of a step that one thread performs. Waits at most 100 ms for another thread that performs it.
- */
-static int wait_for_step(_Atomic int *step)
-{
-	const struct timespec millisecond = {0, 1000000};
-	int state = atomic_load_explicit(step, memory_order_acquire);
-
-	for (int i = 0; i < 100 && state == STEP_UNDER_WAY; i++) {
-		(void)nanosleep(&millisecond, NULL);
-		state = atomic_load_explicit(step, memory_order_acquire);
-	}
-	return state;
-}
-
-/*
- * Returns true if this thread must perform the step. Each step calls the loader. Where that would wait for another
- * thread, whose constructor in dlopen() may wait for this one, the step is left to a later call.
- */
-static bool claim_step(_Atomic int *step)
-{
-	int expected = STEP_NOT_YET;
-
-	return atomic_load_explicit(step, memory_order_acquire) == STEP_NOT_YET && loaded_may_call() &&
-	       atomic_compare_exchange_strong(step, &expected, STEP_UNDER_WAY);
-}
-
-bool library_prepare(struct library *library, enum counter *ret_reason)
-{
-	int expected = STEP_UNDER_WAY, state;
-
-	if (claim_step(&library->state)) {
-		/* keeps the state that library_give_up() set meanwhile */
-		state = prepare_library(library) ? STEP_DONE : STEP_REFUSED;
-		(void)atomic_compare_exchange_strong(&library->state, &expected, state);
-	}
-	state = wait_for_step(&library->state);
-	if (state != STEP_DONE) {
-		*ret_reason = state == STEP_REFUSED ? library->reason : COUNTER_BYPASSED_unwatchable;
-	}
-	return state == STEP_DONE;
-}
-
-void library_give_up(struct library *library, enum counter reason, const char *text)
-{
-	library->reason = reason;
-	library->reason_text = text;
-	atomic_store_explicit(&library->state, STEP_REFUSED, memory_order_release);
-	log_write(LOG_WARNING, "bypassing %s: %s", library->path, text);
-}
-
-/*
- * Returns the function to which the loader would bind an import: the first definition in load order, where a definition
- * without a version matches any version. dlvsym() skips definitions without a version, and most preloads define their
- * functions so (path redirection, sandboxes). In the scope of `library`, the loader itself is asked, because libm's
- * functions are IFUNCs.
- */
-static uintptr_t bound_function(const struct elf_object *library, const char *name, const char *version)
-{
-	uintptr_t address = 0;
-	void *handle;
-
-	if (!library) {
-		address = elf_global_symbol(name, version);
-		return address ? address : next_symbol_global(name, version);
-	}
-	handle = loader_open_again(library->path, 0);
-	if (handle) {
-		address =
-		    (uintptr_t)next_symbol(handle, name, version, version ? NEXT_SYMBOL_DLVSYM : NEXT_SYMBOL_DLSYM);
-		(void)dlclose(handle);
-	}
-	return address;
-}
-
-bool library_watched(struct library *library)
-{
-	if (claim_step(&library->patching)) {
-		const char *reason = "its imports cannot be read";
-		struct watch *watch = NULL;
-		int error = watch_patch(&library->object, bound_function, &watch, &reason);
-
-		loader_forget_error();
-		if (error == 0) {
-			atomic_store_explicit(&library->watch, watch, memory_order_release);
-		} else {
-			library_give_up(library, COUNTER_BYPASSED_unwatchable, reason);
-		}
-		atomic_store_explicit(&library->patching, error == 0 ? STEP_DONE : STEP_REFUSED, memory_order_release);
-	}
-	return wait_for_step(&library->patching) == STEP_DONE;
-}
-
-/* Returns how many bytes of this thread's stack are left; 0 if that is not known. */
-static size_t stack_left(void)
-{
-	pthread_attr_t attributes;
-	void *end = NULL;
-	size_t size = 0;
-
-	if (!pthread_getattr_np || pthread_getattr_np(pthread_self(), &attributes) != 0) {
-		return 0;
-	}
-	(void)pthread_attr_getstack(&attributes, &end, &size);
-	(void)pthread_attr_destroy(&attributes);
-	return (size_t)((char *)__builtin_frame_address(0) - (char *)end);
-}
-
-static void wake_library(struct library *library)
-{
-	if (atomic_load_explicit(&library->state, memory_order_acquire) == STEP_DONE && claim_step(&library->waking)) {
-		if (library_watched(library) && library->compiler->wake) {
-			library->compiler->wake(library, stack_left());
-		}
-		atomic_store_explicit(&library->waking, STEP_DONE, memory_order_release);
-	}
-	if (atomic_load_explicit(&library->waking, memory_order_relaxed) == STEP_UNDER_WAY) {
-		(void)wait_for_step(&library->waking);
-	}
-}
-
-/* Returns true if this is the only thread; false if that is not known. */
-static bool is_alone(void)
-{
-	struct stat tasks;
-
-	return stat("/proc/self/task", &tasks) == 0 && tasks.st_nlink == 3; /* with "." and ".." */
-}
-
-/*
- * Without another thread, the child finds the loader at rest. `waking` is examined first, because this runs at each
- * fork.
- */
-void library_fork_prepare(void)
-{
-	int count = atomic_load_explicit(&library_count, memory_order_acquire);
-	int asleep = 0;
-
-	for (int i = 0; i < count; i++) {
-		asleep += atomic_load_explicit(&libraries[i].waking, memory_order_acquire) != STEP_DONE;
-	}
-	if (asleep == 0 || is_alone()) {
-		return;
-	}
-
-	for (int i = 0; i < count; i++) {
-		wake_library(&libraries[i]);
-	}
 }
 
 /* Only the thread that called fork() exists in the child, so no thread completes a preparation or patch in progress. */

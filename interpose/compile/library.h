@@ -103,6 +103,8 @@ struct library *library_at(uintptr_t address);
 struct library *library_of_object(const struct elf_object *object, uint64_t now);
 /* Returns true if a known library has that base; it may have been unloaded. */
 bool library_was_at(uintptr_t base);
+/* Returns how many slots are used. */
+int library_slots(void);
 /* Returns slot number `slot`, whether used or not. */
 struct library *library_in_slot(int slot);
 
