@@ -26,8 +26,8 @@ static void note_unknown(const char *name, size_t size, const char *suggestion, 
 
 static void note_trouble(const char *variable, const char *path, size_t size, int error, void *context)
 {
-	finding_add(context, FINDING_WARN, strcmp(variable, "NVRTCCACHE_LOWER") == 0 ? "layers" : "settings",
-	            "%s: '%.*s' cannot be used: %s", variable, (int)size, path, console_reason(error));
+	finding_add(context, FINDING_WARN, "settings", "%s: '%.*s' cannot be used: %s", variable, (int)size, path,
+	            console_reason(error));
 }
 
 /* Adds warnings about valid settings that prevent hits, or that have no effect. */
@@ -56,37 +56,6 @@ static void note_modes(struct findings *findings, const struct settings *setting
 	}
 }
 
-/* Adds a layer that can be used. places_each_trouble() has reported the unusable ones. */
-static void note_layer(struct findings *findings, const struct settings *settings, const char *path, size_t size)
-{
-	struct settings layer = {.directory = strndup(path, size), .shared = settings->shared};
-	int error;
-
-	/* paths are compared as text: if two spellings name the same directory, each miss costs a second look-up */
-	if (layer.directory && settings->directory && strcmp(layer.directory, settings->directory) == 0) {
-		finding_add(findings, FINDING_WARN, "layers", "NVRTCCACHE_LOWER: '%s' is the cache directory itself",
-		            layer.directory);
-	} else if (layer.directory && places_directory(&layer, &error) == PLACES_THERE) {
-		finding_add(findings, FINDING_OK, "layers", "layer %s is searched after the directory",
-		            layer.directory);
-	}
-	free(layer.directory);
-}
-
-static void note_layers(struct findings *findings, const struct settings *settings)
-{
-	const char *lower = settings->lower ? settings->lower : "";
-
-	while (*lower) {
-		size_t size = strcspn(lower, ":");
-
-		if (size) {
-			note_layer(findings, settings, lower, size);
-		}
-		lower += size + (lower[size] == ':');
-	}
-}
-
 bool doctor_settings(struct findings *findings, struct settings *ret_settings)
 {
 	size_t before = findings->count;
@@ -105,10 +74,8 @@ bool doctor_settings(struct findings *findings, struct settings *ret_settings)
 	settings_each_unknown(environ, note_unknown, findings);
 	note_modes(findings, ret_settings);
 	places_each_trouble(ret_settings, note_trouble, findings);
-	/* has to precede note_layers(), which adds a finding for each usable layer although the settings are valid */
 	if (findings->count == before) {
 		finding_add(findings, FINDING_OK, "settings", "settings are valid");
 	}
-	note_layers(findings, ret_settings);
 	return true;
 }
