@@ -75,6 +75,15 @@ int places_file(const char *path)
 	return 0;
 }
 
+/* Returns whether the library would not create the default directory: its base is missing or another user's. */
+static bool base_forbids(const struct settings *settings)
+{
+	char base[PATH_MAX];
+	int size = snprintf(base, sizeof(base), "%.*s", (int)settings->base_length, settings->directory);
+
+	return size > 0 && ((size_t)size >= sizeof(base) || !directory_base_allows(base, settings->base_is_home));
+}
+
 /* A root without a home counts as existing, because the first store creates the home. */
 enum place_state places_directory(const struct settings *settings, int *ret_error)
 {
@@ -94,7 +103,9 @@ enum place_state places_directory(const struct settings *settings, int *ret_erro
 	if (error == -ENOENT && lstat(settings->directory, &found) == 0) {
 		return PLACES_THERE; /* nothing has been stored in it yet */
 	}
-	if (error == -ENOENT) {
+	if (lstat(settings->directory, &found) < 0 && base_forbids(settings)) {
+		error = -ENXIO;
+	} else if (error == -ENOENT) {
 		error = can_make(settings->directory, ABOVE_ALL);
 	}
 	if (error == 0) {

@@ -9,6 +9,7 @@
 
 #include "cache/harmless.h"
 #include "cache/places.h"
+#include "cache/trust.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -135,6 +136,10 @@ const char *console_reason(int error)
 	case -EPERM:
 		return "not used, because others can write to it: chmod go-w, or NVRTCCACHE_SHARED=1 where its group "
 		       "shares it";
+	case -ENXIO:
+		return "$HOME or $XDG_CACHE_HOME is missing or belongs to another user: set NVRTCCACHE_DIR";
+	case -ENOTDIR:
+		return "a symbolic link, or not a directory";
 	case -EROFS:
 		return "not written, because NVRTCCACHE_READONLY is set";
 	case -EAGAIN:
@@ -146,25 +151,33 @@ const char *console_reason(int error)
 	}
 }
 
-int console_refuse(const struct settings *settings, int error)
+const char *console_refusal(const struct settings *settings, int error, char ret_text[CONSOLE_REFUSAL_BYTES])
 {
 	const struct passwd *owner;
 	struct stat found;
 
-	/* a directory that belongs to this user or to root is refused because of its mode, not because of its owner */
-	if (error != -EPERM || stat(settings->directory, &found) < 0 || found.st_uid == 0 ||
-	    found.st_uid == geteuid()) {
-		console_error("%s: %s", settings->directory, console_reason(error));
-		return EXIT_TROUBLE;
+	/* only -EPERM is about the owner or the mode, and a directory that cannot be examined keeps the general reason */
+	if (error != -EPERM || stat(settings->directory, &found) < 0) {
+		return console_reason(error);
 	}
-	owner = getpwuid(found.st_uid);
-	if (owner) {
-		console_error("%s: not used, because it belongs to %s; run the command as that user: sudo -u %s",
-		              settings->directory, owner->pw_name, owner->pw_name);
-	} else {
-		console_error("%s: not used, because it belongs to user number %ld", settings->directory,
-		              (long)found.st_uid);
+	if (!trust_owner(&found)) {
+		owner = getpwuid(found.st_uid);
+		snprintf(ret_text, CONSOLE_REFUSAL_BYTES,
+		         "not used, because it belongs to user %u (%s): set NVRTCCACHE_DIR, or run the command as that "
+		         "user",
+		         found.st_uid, owner ? owner->pw_name : "without a name");
+		return ret_text;
 	}
+	/* no change of the mode is suggested for a directory that others share, which the sticky bit of /tmp shows */
+	return found.st_mode & S_ISVTX ? "not used, because others share it: set NVRTCCACHE_DIR to a directory of yours"
+	                               : console_reason(error);
+}
+
+int console_refuse(const struct settings *settings, int error)
+{
+	char text[CONSOLE_REFUSAL_BYTES];
+
+	console_error("%s: %s", settings->directory, console_refusal(settings, error, text));
 	return EXIT_TROUBLE;
 }
 

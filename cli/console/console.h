@@ -41,12 +41,12 @@ void console_fold(unsigned column, unsigned indent, const char *words);
 /* Sets the function that console_error() calls first, to wipe a progress line from the terminal. */
 void console_before_error(void (*wipe)(void));
 
-/* Returns the reason why a cache directory is not used, for a negative errno value. Not to be freed. */
+/* Returns the reason why a directory or a file is not used, for a negative errno value. Not to be freed. */
 const char *console_reason(int error);
-/*
- * Reports on stderr why the directory of the settings is not used, and names its owner if that is why. Returns
- * EXIT_TROUBLE.
- */
+/* Returns the reason why the directory of the settings is not used, which names its owner if that is why. */
+#define CONSOLE_REFUSAL_BYTES 256
+const char *console_refusal(const struct settings *settings, int error, char ret_text[CONSOLE_REFUSAL_BYTES]);
+/* Reports that reason on stderr. Returns EXIT_TROUBLE. */
 int console_refuse(const struct settings *settings, int error);
 /* Prints a number and its noun without a line break: "1 entry", "81,204 entries". */
 void console_print_count(uint64_t count, const char *one, const char *many);

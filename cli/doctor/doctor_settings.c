@@ -14,16 +14,19 @@
 #include <string.h>
 #include <unistd.h>
 
+/* settings_read() takes a function that returns const char *, which getenv() does not */
 static const char *value_of(const char *name)
 {
 	return getenv(name);
 }
 
+/* A misspelled variable has no effect, and the library says so only in its log. */
 static void note_unknown(const char *name, size_t size, const char *suggestion, void *context)
 {
 	finding_add(context, FINDING_WARN, "settings", "%.*s: unknown variable%s", (int)size, name, suggestion);
 }
 
+/* Warnings and not failures, because the library works without a log, a trace or a layer. */
 static void note_trouble(const char *variable, const char *path, size_t size, int error, void *context)
 {
 	finding_add(context, FINDING_WARN, "settings", "%s: '%.*s' cannot be used: %s", variable, (int)size, path,

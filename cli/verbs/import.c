@@ -67,18 +67,6 @@ static ssize_t read_origin(void *context, void *bytes, size_t size)
 	return (ssize_t)size;
 }
 
-/* Reports an error of the cache directory. The two cases here occur only if the directory has to be created. */
-static int refuse_store(const struct settings *settings, int error)
-{
-	if (error == -ENXIO || error == -ENOTDIR) {
-		console_error("%s: %s", settings->directory,
-		              error == -ENXIO ? "not created, because HOME is missing or belongs to another user"
-		                              : "a symbolic link, or not a directory");
-		return EXIT_TROUBLE;
-	}
-	return console_refuse(settings, error);
-}
-
 static bool begin_reading(const char *file, const struct settings *settings, struct bundle_reader *reader,
                           struct origin *origin)
 {
@@ -247,7 +235,7 @@ static int import_from(const struct settings *settings, struct store *store, con
 		print_report(file, settings, &import, progress_clock() - began_ns);
 		status = found == BUNDLE_END && import.damaged == 0 && import.error == 0 ? EXIT_DONE : EXIT_TROUBLE;
 		if (import.error != 0) {
-			(void)refuse_store(settings, import.error);
+			(void)console_refuse(settings, import.error);
 		}
 		if (find_ending(found, &import, error)) {
 			console_error("%s: %s", file, find_ending(found, &import, error));
@@ -276,7 +264,7 @@ static int run_import(struct settings *settings, char **operands)
 	                                         &store);
 	error = error ? error : ask_directory(settings);
 	interrupt_hold();
-	status = error ? refuse_store(settings, error) : import_from(settings, store, operands[0]);
+	status = error ? console_refuse(settings, error) : import_from(settings, store, operands[0]);
 	(void)events_tell_counts(EVENTS_NOW); /* evictions */
 	store_close(store);
 	return status;

@@ -183,7 +183,7 @@ Another user's cache is not changed, even by root, and its owner is reported.
 # requires: [ "$(id -u)" = 0 ] && : >owned && chown 65534 owned
   $ NVRTCCACHE_DIR=$TMP/theirs; mkdir theirs; chown 65534 theirs
   $ for words in 'import kernels.nvb' 'export none.nvb' ls prune clear verify 'stats --zero' 'show 00' 'explain 00'; do brief $words; done | uniq -c
-        9 [1] nvrtccache: $TMP/theirs: not used, because it belongs to *; run the command as that user: sudo -u * (glob)
+        9 [1] nvrtccache: $TMP/theirs: not used, because it belongs to user 65534 (*): set NVRTCCACHE_DIR, or run the command as that user (glob)
   $ ls -A theirs; test -e none.nvb
   [1]
 

@@ -39,8 +39,7 @@ An import into a HOME that is missing says why not.
   $ nvrtccache export bundle
   Exported 2 entries (* KiB) from $TMP/home/.cache/nvrtccache in * *s (glob)
   $ HOME=$TMP/none nvrtccache import bundle
-  Imported 0 entries (0 bytes) into $TMP/none/.cache/nvrtccache in * *s (glob)
-  2> nvrtccache: $TMP/none/.cache/nvrtccache: not created, because HOME is missing or belongs to another user
+  2> nvrtccache: $TMP/none/.cache/nvrtccache: cannot be created: $HOME or $XDG_CACHE_HOME is missing or belongs to another user: set NVRTCCACHE_DIR
   [1]
   $ test -e none
   [1]

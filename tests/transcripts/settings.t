@@ -75,7 +75,7 @@ config says which files and directories of the settings cannot be used, and why.
   2> nvrtccache: NVRTCCACHE_TRACE: '$TMP/good' cannot be used: Is a directory
   $ NVRTCCACHE_LOG=stderr nvrtccache config >/dev/null
   $ NVRTCCACHE_DIR=/dev/null/x nvrtccache config >/dev/null
-  2> nvrtccache: NVRTCCACHE_DIR: '/dev/null/x' cannot be used: Not a directory
+  2> nvrtccache: NVRTCCACHE_DIR: '/dev/null/x' cannot be used: a symbolic link, or not a directory
   $ ls good
   file
 
@@ -90,7 +90,7 @@ A directory that is not there and cannot be made is an error, not an empty cache
   >     for verb in stats ls prune clear 'export bundle'; do NVRTCCACHE_DIR=$directory brief $verb; done
   > done | uniq -c
   .* 5 \[1\] nvrtccache: /proc/x: cannot be created: (no files can be created in a kernel file system|Permission denied) (re)
-        5 [1] nvrtccache: /dev/null/a/b: cannot be created: Not a directory
+        5 [1] nvrtccache: /dev/null/a/b: cannot be created: a symbolic link, or not a directory
 
 A size may have a fraction, in variables and arguments.
   $ NVRTCCACHE_MAX_SIZE=1.5G NVRTCCACHE_MEM_SIZE=0.5k nvrtccache config | grep SIZE
