@@ -2,9 +2,7 @@
 /*
  * ls: prints one line for each entry, most recently used first
  *
- * Entries of one program would look the same in the table. Therefore each line also shows what distinguishes its entry
- * from the others of that program (its mark): a name expression, or the first option that some of them do not have. The
- * mark is found by counting the hashes of programs and options.
+ * Entries of one program would look the same in the table, so each line also shows its first name expression.
  */
 #include "cache/harmless.h"
 #include "cli/console/console.h"
@@ -18,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 static struct {
 	bool json;
@@ -79,104 +76,6 @@ static const struct {
 } orders[] = {{"used", compare_use}, {"saved", compare_saved}, {"size", compare_size}};
 
 #define ORDERS (sizeof(orders) / sizeof(orders[0]))
-
-/* ---- the mark of an entry ---- */
-
-/*
- * For each entry, the hash of its program name and the hashes of that name with each option; sorted, so that equal ones
- * can be counted. After a collision, only a less distinctive option may be shown.
- */
-struct census {
-	uint64_t *hashes;
-	size_t count;
-};
-
-static uint64_t hash_program(const struct request *request)
-{
-	struct span program = request_text(request, ABOUT_PROGRAM);
-
-	return XXH3_64bits(program.bytes, program.size);
-}
-
-static uint64_t hash_option(uint64_t program, const struct about_fact *option)
-{
-	return XXH3_64bits_withSeed(option->text, option->size, program);
-}
-
-static int compare_hashes(const void *a, const void *b)
-{
-	const uint64_t *left = a, *right = b;
-
-	return (*left > *right) - (*left < *right);
-}
-
-/* Returns the number of hashes that are smaller. */
-static size_t count_below(const struct census *census, uint64_t hash)
-{
-	size_t low = 0, high = census->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (census->hashes[middle] < hash) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return low;
-}
-
-static size_t count_hash(const struct census *census, uint64_t hash)
-{
-	/* for UINT64_MAX, hash + 1 would be 0 */
-	return (hash == UINT64_MAX ? census->count : count_below(census, hash + 1)) - count_below(census, hash);
-}
-
-/* Hashes the programs and options of all entries. If memory runs out, hashes are missing and so are some marks. */
-static struct census take_census(const struct list *list)
-{
-	struct census census = {.count = 0};
-
-	for (size_t i = 0; i < list->count; i++) {
-		struct request request = results_request(&list->results[i]);
-		size_t options = request.counts[ABOUT_OPTION];
-		uint64_t program = hash_program(&request);
-		uint64_t *grown = realloc(census.hashes, (census.count + options + 1) * sizeof(*grown));
-
-		if (grown) {
-			census.hashes = grown;
-			grown[census.count++] = program;
-			for (size_t j = 0; j < options; j++) {
-				grown[census.count++] = hash_option(program, &request.facts[ABOUT_OPTION][j]);
-			}
-		}
-		request_free(&request);
-	}
-	if (census.count > 0) {
-		qsort(census.hashes, census.count, sizeof(*census.hashes), compare_hashes);
-	}
-	return census;
-}
-
-/*
- * Returns the mark of an entry: its first name expression, else its first option that some other entry of the same
- * program does not have. Size 0: it has neither.
- */
-static struct span find_mark(const struct census *census, const struct request *request)
-{
-	uint64_t program = hash_program(request);
-	size_t entries = count_hash(census, program);
-
-	for (size_t i = 0; i < request->counts[ABOUT_OPTION] && request->counts[ABOUT_EXPRESSION] == 0; i++) {
-		const struct about_fact *option = &request->facts[ABOUT_OPTION][i];
-
-		if (count_hash(census, hash_option(program, option)) < entries) {
-			return span_of(option);
-		}
-	}
-	return request_text(request, ABOUT_EXPRESSION);
-}
 
 /* Returns whether the name is a default for programs without a name (struct compiler, `unnamed`). */
 static bool is_unnamed(struct span program)
@@ -282,21 +181,16 @@ static void print_word(const unsigned widths[COLUMNS], enum column column, const
 	print_pair(widths, column, (struct span){word, strlen(word)}, (struct span){mark, strlen(mark)});
 }
 
-static void print_line(const struct listed_result *result, const struct census *census, const unsigned widths[COLUMNS])
+static void print_line(const struct listed_result *result, const unsigned widths[COLUMNS])
 {
 	char number[CONSOLE_NUMBER_BYTES], key[KEY_TEXT_BYTES];
 	const struct span none = {NULL, 0};
 	struct request request = results_request(result);
-	struct span program = request_text(&request, ABOUT_PROGRAM), mark = find_mark(census, &request);
-	bool is_alone = count_hash(census, hash_program(&request)) <= 1;
+	struct span program = request_text(&request, ABOUT_PROGRAM), kernel = request_text(&request, ABOUT_EXPRESSION);
 
 	key_spell(result->key, key);
 	print_pair(widths, KEY, (struct span){key, KEY_SHORT}, none);
-	if (is_unnamed(program)) {
-		print_pair(widths, PROGRAM, mark.size ? mark : program, none);
-	} else {
-		print_pair(widths, PROGRAM, program, is_alone ? none : mark);
-	}
+	print_pair(widths, PROGRAM, is_unnamed(program) && kernel.size ? none : program, kernel);
 	print_pair(widths, COMPILER, request_text(&request, ABOUT_TITLE), request_text(&request, ABOUT_RELEASE));
 	print_pair(widths, ARCH, request_arch(&request), none);
 	print_word(widths, SAVES, console_time(result->cost_ns, number), "");
@@ -308,7 +202,6 @@ static void print_line(const struct listed_result *result, const struct census *
 
 static void print_table(const struct list *list)
 {
-	struct census census = take_census(list);
 	unsigned widths[COLUMNS];
 
 	plan_columns(widths);
@@ -317,9 +210,8 @@ static void print_table(const struct list *list)
 	}
 	putchar('\n');
 	for (size_t i = 0; i < list->count; i++) {
-		print_line(&list->results[i], &census, widths);
+		print_line(&list->results[i], widths);
 	}
-	free(census.hashes);
 }
 
 static void print_json(const struct list *list)
@@ -388,8 +280,7 @@ const struct verb verb_ls = {
     .name = "ls",
     .arguments = "[--json] [--sort used|saved|size]",
     .summary = "list the entries, most recently used first",
-    .more = "PROGRAM is the name under which the source was compiled. Entries with the same name, or without one, are\n"
-            "distinguished by their first name expression or the first option that differs.",
+    .more = "PROGRAM is the name under which the source was compiled, and the first name expression.",
     .example = "nvrtccache ls --sort saved",
     .options = (const struct verb_option[]){{"json", 'j', NULL, "print JSON", &asked.json, NULL},
                                             {"sort", 0, "used|saved|size",
