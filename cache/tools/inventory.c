@@ -4,6 +4,7 @@
  */
 #include "cache/tools/inventory.h"
 
+#include "cache/digits.h"
 #include "cache/recency.h"
 #include "cache/source.h"
 #include "cache/store.h"
@@ -13,24 +14,23 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #define FIRST_ROOM 256
 
 struct listing {
-	const struct inventory_beginning *beginning; /* no digits: all keys */
+	const char *digits; /* that the keys begin with */
 	struct chore *chore;
 	struct inventory inventory;
 	size_t room;
 };
 
-/* If the number of digits is odd, the last one is compared with the high half of a byte. */
-static bool key_begins(const uint8_t *key, const struct inventory_beginning *beginning)
+bool key_begins(const uint8_t key[ENTRY_KEY_BYTES], const char *digits)
 {
-	const size_t whole = beginning->digits / 2;
+	char text[DIGITS_BYTES(ENTRY_KEY_BYTES)];
 
-	return memcmp(key, beginning->bytes, whole) == 0 &&
-	       (beginning->digits % 2 == 0 || (key[whole] & 0xf0) == (beginning->bytes[whole] & 0xf0));
+	return strncasecmp(digits_spell(key, ENTRY_KEY_BYTES, text), digits, strlen(digits)) == 0;
 }
 
 /* Skips a file that was removed meanwhile, because other processes evict while this one lists. */
@@ -44,7 +44,7 @@ static int take_file(void *context, const struct directory_file *file)
 	if (chore_stopped(listing->chore)) {
 		return -EINTR;
 	}
-	if (file->kind != DIRECTORY_ENTRY || !key_begins(file->key, listing->beginning) ||
+	if (file->kind != DIRECTORY_ENTRY || !key_begins(file->key, listing->digits) ||
 	    fstatat(file->shard, file->name, &found, AT_SYMLINK_NOFOLLOW) < 0) {
 		return 0;
 	}
@@ -78,13 +78,12 @@ static int compare_records(const void *left, const void *right)
 	return memcmp(a->key, b->key, ENTRY_KEY_BYTES);
 }
 
-/* Returns whether keys of the shard can begin with these digits, which the first byte decides. */
-static bool shard_begins(unsigned shard, const struct inventory_beginning *beginning)
+/* Returns whether keys of the shard can begin with these digits, the first two of which name it. */
+static bool shard_begins(unsigned shard, const char *digits)
 {
-	const uint8_t key[ENTRY_KEY_BYTES] = {(uint8_t)shard};
-	const struct inventory_beginning first = {{beginning->bytes[0]}, beginning->digits < 2 ? beginning->digits : 2};
+	char text[DIGITS_BYTES(1)];
 
-	return key_begins(key, &first);
+	return strncasecmp(digits_spell(&(uint8_t){(uint8_t)shard}, 1, text), digits, strnlen(digits, 2)) == 0;
 }
 
 /* A shard that cannot be read is counted, unless the listing was stopped or has no memory. */
@@ -93,7 +92,7 @@ static int list_shards(const struct directory *directory, int home, struct listi
 	for (unsigned shard = 0; shard < DIRECTORY_SHARDS; shard++) {
 		int rc = 0;
 
-		if (shard_begins(shard, listing->beginning)) {
+		if (shard_begins(shard, listing->digits)) {
 			rc = directory_walk_shard(directory, home, shard, take_file, listing);
 		}
 		if (rc == -ENOMEM || rc == -EINTR) {
@@ -106,10 +105,10 @@ static int list_shards(const struct directory *directory, int home, struct listi
 }
 
 /* A missing home is no error: the inventory is then empty. */
-static int list_records(const struct directory *directory, const struct inventory_beginning *beginning,
-                        struct chore *chore, struct inventory *ret_inventory)
+static int list_records(const struct directory *directory, const char *digits, struct chore *chore,
+                        struct inventory *ret_inventory)
 {
-	struct listing listing = {.beginning = beginning, .chore = chore};
+	struct listing listing = {.digits = digits, .chore = chore};
 	struct inventory *inventory = &listing.inventory;
 	int home;
 	int rc = directory_open(directory, DIRECTORY_REACH, &home);
@@ -129,18 +128,15 @@ static int list_records(const struct directory *directory, const struct inventor
 	return 0;
 }
 
-int inventory_find(const struct directory *directory, const struct inventory_beginning *beginning,
-                   struct inventory *ret_inventory)
+int inventory_find(const struct directory *directory, const char *digits, struct inventory *ret_inventory)
 {
-	return list_records(directory, beginning, NULL, ret_inventory);
+	return list_records(directory, digits, NULL, ret_inventory);
 }
 
 int inventory_take(const struct directory *directory, struct chore *chore, struct inventory *ret_inventory)
 {
-	const struct inventory_beginning all = {.digits = 0};
-
 	chore_begin(chore, CHORE_LOOKING, chore ? usage_guess(directory) : 0, CHORE_GUESSED);
-	return list_records(directory, &all, chore, ret_inventory);
+	return list_records(directory, "", chore, ret_inventory);
 }
 
 /* Accepts an empty inventory. */

@@ -37,14 +37,10 @@ struct inventory {
 
 /* Lists all keys. A missing directory has no records. `chore` may be NULL. */
 int inventory_take(const struct directory *directory, struct chore *chore, struct inventory *ret_inventory);
-/* The hexadecimal digits that a key begins with. With two digits or more, inventory_find() reads only one shard. */
-struct inventory_beginning {
-	uint8_t bytes[ENTRY_KEY_BYTES]; /* two digits per byte, the first in the high half; zeros after the last */
-	unsigned digits;                /* 0 to 64 */
-};
-/* Like inventory_take(), for the keys that begin with these digits. */
-int inventory_find(const struct directory *directory, const struct inventory_beginning *beginning,
-                   struct inventory *ret_inventory);
+/* Like inventory_take(), for the keys that begin with these hexadecimal digits. Two or more name the shard to read. */
+int inventory_find(const struct directory *directory, const char *digits, struct inventory *ret_inventory);
+/* Returns whether the key begins with these digits, of either case. */
+bool key_begins(const uint8_t key[ENTRY_KEY_BYTES], const char *digits);
 void inventory_free(struct inventory *inventory);
 
 /* Called for each sound result of the key, oldest first. inventory_read() stops at and returns a negative value. */

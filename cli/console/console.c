@@ -156,7 +156,7 @@ const char *console_refusal(const struct settings *settings, int error, char ret
 	const struct passwd *owner;
 	struct stat found;
 
-	/* only -EPERM is about the owner or the mode, and a directory that cannot be examined keeps the general reason */
+	/* only -EPERM is about owner or mode, and a directory that cannot be examined keeps the general reason */
 	if (error != -EPERM || stat(settings->directory, &found) < 0) {
 		return console_reason(error);
 	}

@@ -1,98 +1,32 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The digits are packed into bytes. The first two digits name the shard, and cache/tools/inventory.c compares the
- * remaining ones with the file names in it. An odd number of digits ends with half a byte, which is compared too.
- */
 #include "cli/console/key.h"
 
 #include "cli/console/console.h"
 
 #include <errno.h>
 #include <string.h>
-#include <strings.h>
-
-#define NAMED 6 /* keys that the message lists if the text is ambiguous */
 
 void key_spell(const uint8_t key[ENTRY_KEY_BYTES], char ret_text[KEY_TEXT_BYTES])
 {
 	(void)digits_spell(key, ENTRY_KEY_BYTES, ret_text);
 }
 
-bool key_begins(const uint8_t key[ENTRY_KEY_BYTES], const char *digits)
-{
-	char text[KEY_TEXT_BYTES];
-
-	key_spell(key, text);
-	return strncasecmp(text, digits, strlen(digits)) == 0;
-}
-
-static bool read_digits(const char *text, struct inventory_beginning *ret_beginning)
-{
-	static const char digits[] = "0123456789abcdefABCDEF";
-	struct inventory_beginning beginning = {.digits = 0};
-
-	for (; *text != '\0'; text++) {
-		const char *digit = strchr(digits, *text);
-		unsigned value;
-
-		if (!digit || beginning.digits == 2 * ENTRY_KEY_BYTES) {
-			return false;
-		}
-		value = (unsigned)(digit - digits);
-		/* in `digits`, A to F follow a to f */
-		value = value < 16 ? value : value - 6;
-		beginning.bytes[beginning.digits / 2] |= (uint8_t)(beginning.digits % 2 ? value : value << 4);
-		beginning.digits++;
-	}
-	*ret_beginning = beginning;
-	return beginning.digits > 0;
-}
-
-/* Lists the most recently used keys first, with as many digits as are needed to tell them apart. */
-static void name_keys(const struct inventory *inventory, unsigned digits)
-{
-	char list[NAMED * (KEY_TEXT_BYTES + 1) + 1] = "";
-	const size_t shown = inventory->count < NAMED ? inventory->count : NAMED;
-	char keys[NAMED][KEY_TEXT_BYTES];
-	size_t most = digits;
-
-	for (size_t i = 0; i < shown; i++) {
-		key_spell(inventory->records[inventory->count - 1 - i].key, keys[i]);
-		for (size_t j = 0; j < i; j++) {
-			/* the loop below ends, because no two keys are equal */
-			size_t same = 0;
-
-			while (keys[i][same] == keys[j][same]) {
-				same++;
-			}
-			most = same > most ? same : most;
-		}
-	}
-	for (size_t i = 0; i < shown; i++) {
-		size_t end = strlen(list);
-
-		snprintf(list + end, sizeof(list) - end, " %.*s", (int)(most < KEY_SHORT ? KEY_SHORT : most + 1),
-		         keys[i]);
-	}
-	console_error("%.*s: ambiguous key: %zu keys begin with it:%s%s", (int)digits, keys[0], inventory->count, list,
-	              inventory->count > shown ? " ..." : "");
-}
-
+/* Reads names and no entry, so that a damaged entry has a key too. */
 int key_find(const struct settings *settings, const char *text, struct inventory_record *ret_record)
 {
 	const struct directory directory = {.path = settings->directory, .shared = settings->shared};
-	struct inventory_beginning beginning;
 	struct inventory inventory;
 	int status = EXIT_TROUBLE;
 	int error;
 
-	if (!read_digits(text, &beginning)) {
+	/* refused before the directory is read: a typo must not look like a key that has gone */
+	if (text[strspn(text, "0123456789abcdefABCDEF")] != '\0' || strlen(text) > KEY_TEXT_BYTES - 1) {
 		console_error(
 		    "%s: not a key: it takes the first of its %d hexadecimal digits, as 'nvrtccache ls' shows them",
 		    text, 2 * ENTRY_KEY_BYTES);
 		return EXIT_USAGE;
 	}
-	error = inventory_find(&directory, &beginning, &inventory);
+	error = inventory_find(&directory, text, &inventory);
 	if (error != 0) {
 		return console_refuse(settings, error);
 	}
@@ -100,7 +34,8 @@ int key_find(const struct settings *settings, const char *text, struct inventory
 		*ret_record = inventory.records[0];
 		status = EXIT_DONE;
 	} else if (inventory.count > 1) {
-		name_keys(&inventory, beginning.digits);
+		console_error("%s: ambiguous key: %zu keys begin with it; 'nvrtccache ls' lists them", text,
+		              inventory.count);
 		/* "no entry" is not printed here, because an unreadable shard may contain the key */
 	} else if (inventory.failures > 0) {
 		console_error("%s: %u of its directories cannot be read", settings->directory, inventory.failures);

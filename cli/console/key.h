@@ -5,9 +5,8 @@
  * Purpose: people write the first digits of a key, as `ls` shows them. Finding the key reads file names and no entry.
  * If the text has two digits or more, only the shard that they name is searched.
  *
- * Calling sequence: key_find(), key_read(), key_release(). Errors: reported on stderr; if several keys begin with the
- * text, the message names the most recently used ones. Threads: one. Ownership: the list holds a reference to each
- * entry until key_release().
+ * Calling sequence: key_find(), key_read(), key_release(). Errors: reported on stderr. Threads: one. Ownership: the
+ * list holds a reference to each entry until key_release().
  */
 #ifndef CLI_KEY_H
 #define CLI_KEY_H
@@ -42,7 +41,5 @@ void key_release(struct key_entries *entries);
 
 /* Writes the key as hexadecimal digits. */
 void key_spell(const uint8_t key[ENTRY_KEY_BYTES], char ret_text[KEY_TEXT_BYTES]);
-/* Returns true if the key begins with these digits, of either case. */
-bool key_begins(const uint8_t key[ENTRY_KEY_BYTES], const char *digits);
 
 #endif

@@ -49,6 +49,7 @@ static int take_entry(void *context, const struct entry *entry, int64_t used)
 	return 0;
 }
 
+/* The orders are from the greatest to the least. Equal ones stay in no certain order. */
 static int compare_use(const void *a, const void *b)
 {
 	const struct listed_result *left = a, *right = b;
@@ -175,7 +176,7 @@ static void print_pair(const unsigned widths[COLUMNS], enum column column, struc
 	}
 }
 
-/* Prints numbers, times and the like. */
+/* Prints numbers, times and the like, and a mark behind them: "failed". */
 static void print_word(const unsigned widths[COLUMNS], enum column column, const char *word, const char *mark)
 {
 	print_pair(widths, column, (struct span){word, strlen(word)}, (struct span){mark, strlen(mark)});
@@ -190,6 +191,7 @@ static void print_line(const struct listed_result *result, const unsigned widths
 
 	key_spell(result->key, key);
 	print_pair(widths, KEY, (struct span){key, KEY_SHORT}, none);
+	/* a default name tells nothing, and the kernel has the room instead */
 	print_pair(widths, PROGRAM, is_unnamed(program) && kernel.size ? none : program, kernel);
 	print_pair(widths, COMPILER, request_text(&request, ABOUT_TITLE), request_text(&request, ABOUT_RELEASE));
 	print_pair(widths, ARCH, request_arch(&request), none);

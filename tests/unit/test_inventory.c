@@ -179,16 +179,10 @@ Store_test(inventory, reading_does_not_update_the_atime)
 static size_t found(const char *digits)
 {
 	struct directory directory = here();
-	struct inventory_beginning beginning = {.digits = (unsigned)strlen(digits)};
 	struct inventory inventory;
 	size_t count;
 
-	for (unsigned i = 0; i < beginning.digits; i++) {
-		char digit[2] = {digits[i]};
-
-		beginning.bytes[i / 2] |= (uint8_t)(strtoul(digit, NULL, 16) << (i % 2 ? 0 : 4));
-	}
-	cr_assert_eq(inventory_find(&directory, &beginning, &inventory), 0);
+	cr_assert_eq(inventory_find(&directory, digits, &inventory), 0);
 	count = inventory.count;
 	inventory_free(&inventory);
 	return count;
