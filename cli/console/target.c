@@ -7,11 +7,11 @@
  */
 #include "cli/console/target.h"
 
+#include "cli/console/console.h"
 #include "cli/console/progress.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -91,18 +91,35 @@ static int open_named(const char *file, struct target *target)
 	return error;
 }
 
-int target_open(const char *file, struct target *target)
+/* Reports an error. After an interrupt it names what became of the file, because calls then fail for that reason. */
+static bool report_error(const struct target *target, int error)
 {
+	if (error != 0 && interrupt_seen() != 0) {
+		console_error("%s: interrupted; %s", target->shown,
+		              target->path ? "the file is not written" : "the output is incomplete");
+	} else if (error != 0 && error != -ECANCELED) {
+		console_error("%s: %s", target->shown, strerror(-error));
+	}
+	return error == 0;
+}
+
+bool target_open(const char *file, const char *what, struct target *target)
+{
+	bool is_output = strcmp(file, "-") == 0;
 	int error;
 
+	*target = (struct target){.shown = is_output ? "standard output" : file, .fd = -1};
+	if (is_output && isatty(STDOUT_FILENO) == 1) {
+		console_error("%s: %s is not written to a terminal", target->shown, what);
+		return false;
+	}
 	interrupt_hold();
-	*target = (struct target){.fd = -1, .piece = malloc(PIECE_BYTES)};
+	target->piece = malloc(PIECE_BYTES);
 	error = target->piece != NULL ? open_named(file, target) : -ENOMEM;
 	if (error != 0) {
 		free(target->piece);
-		target->piece = NULL;
 	}
-	return error;
+	return report_error(target, error);
 }
 
 static int write_piece(struct target *target)
@@ -130,29 +147,31 @@ static int write_piece(struct target *target)
 	return 0;
 }
 
-int target_close(struct target *target, enum durability durability, int error)
+bool target_close(struct target *target, enum durability durability, int error)
 {
+	bool is_written;
+
 	if (error == 0) {
 		error = write_piece(target);
 	}
+	/* after ^C during the last write the file must not be published */
+	if (error == 0 && target->path != NULL) {
+		error = interrupt_seen() != 0 ? -EINTR
+		                              : temporary_publish(&target->temporary, target->name, durability);
+	}
+	if (target->path == NULL && target->fd != STDOUT_FILENO && close(target->fd) < 0 && error == 0) {
+		error = -errno;
+	}
+	is_written = report_error(target, error);
 	if (target->path != NULL) {
-		/* after ^C during the last write the file must not be published */
-		if (error == 0 && interrupt_seen() != 0) {
-			error = -EINTR;
-		}
-		if (error == 0) {
-			error = temporary_publish(&target->temporary, target->name, durability);
-		}
-		if (error != 0) {
+		if (!is_written) {
 			temporary_discard(&target->temporary);
 		}
 		close(target->temporary.directory);
 		free(target->path);
-	} else if (target->fd != STDOUT_FILENO && close(target->fd) < 0 && error == 0) {
-		error = -errno;
 	}
 	free(target->piece);
-	return error;
+	return is_written;
 }
 
 int target_put(void *context, const void *bytes, size_t size)

@@ -7,8 +7,8 @@
  * target_close() removes the temporary file. Bytes are buffered and written in large pieces.
  *
  * Calling sequence: target_open(), target_put() any number of times, target_close() once if target_open() succeeded.
- * Errors: negative errno values. target_open() calls interrupt_hold() (cli/console/progress.h), and target_put()
- * returns -EINTR after a signal.
+ * Errors: target_open() and target_close() report them on stderr. target_put() returns negative errno values.
+ * target_open() calls interrupt_hold() (cli/console/progress.h), and target_put() returns -EINTR after a signal.
  * Threads: one; one target at a time. Ownership: `file` stays the caller's.
  */
 #ifndef CLI_TARGET_H
@@ -16,7 +16,10 @@
 
 #include "cache/temporary.h"
 
+#include <stdbool.h>
+
 struct target {
+	const char *shown; /* the file as the user named it, or "standard output" */
 	char *path;       /* of the file that is replaced, with links resolved; NULL: written directly */
 	const char *name; /* last part of the path */
 	struct temporary temporary;
@@ -25,13 +28,14 @@ struct target {
 	size_t filled;
 };
 
-int target_open(const char *file, struct target *ret_target);
+/* Refuses to write `what` ("a bundle") to a terminal. Returns false after a message. */
+bool target_open(const char *file, const char *what, struct target *ret_target);
 /* Appends bytes. `context` is the target; it is a void * because format writers take this function as a callback. */
 int target_put(void *context, const void *bytes, size_t size);
 /*
  * Writes the rest and renames the temporary file, unless `error`, the caller's result so far, is negative: then the
- * temporary file is removed. Returns `error`, or the error of the last step.
+ * temporary file is removed, and the error is reported unless it is -ECANCELED. Returns false if anything failed.
  */
-int target_close(struct target *target, enum durability durability, int error);
+bool target_close(struct target *target, enum durability durability, int error);
 
 #endif

@@ -12,7 +12,6 @@
 #include "cache/json.h"
 #include "cache/version.h"
 #include "cli/console/console.h"
-#include "cli/console/progress.h"
 #include "cli/console/target.h"
 #include "cli/console/verb.h"
 #include "keygen/digest.h"
@@ -22,7 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #define NONCE_BYTES 16
 
@@ -159,14 +157,9 @@ static int put_page(struct target *target, const struct json *json)
 static int write_page(const struct json *json, const char *file)
 {
 	struct target target;
-	int error = target_open(file, &target);
 
-	if (error == 0) {
-		error = target_close(&target, DURABILITY_NONE, json->failed ? -ENOMEM : put_page(&target, json));
-	}
-	if (error != 0) {
-		console_error("%s: %s", strcmp(file, "-") == 0 ? "standard output" : file,
-		              interrupt_seen() != 0 ? "interrupted" : strerror(-error));
+	if (!target_open(file, "a page", &target) ||
+	    !target_close(&target, DURABILITY_NONE, json->failed ? -ENOMEM : put_page(&target, json))) {
 		return EXIT_TROUBLE;
 	}
 	if (strcmp(file, "-") != 0) {
@@ -206,10 +199,6 @@ static int run_report(struct settings *settings, char **operands)
 		console_error("report: TRACE is missing: run the program with NVRTCCACHE_TRACE=trace.json set, then "
 		              "'nvrtccache report trace.json -o report.html'");
 		return EXIT_USAGE;
-	}
-	if (!asked.file && isatty(STDOUT_FILENO) == 1) {
-		console_error("report: a page is not written to a terminal: use -o FILE");
-		return verb_usage(&verb_report);
 	}
 	return write_report(operands[0] ? operands : set, asked.file ? asked.file : "-");
 }

@@ -18,7 +18,6 @@
 #include "keygen/dependencies.h"
 
 #include <errno.h>
-#include <string.h>
 #include <unistd.h>
 
 static struct {
@@ -85,7 +84,7 @@ static void drop_unused(struct inventory *inventory, int64_t within_ns)
 	inventory->count = kept;
 }
 
-/* Writes all entries to the target. Reports errors of the directory; the caller reports errors of the target. */
+/* Writes all entries to the target. Returns -ECANCELED after the report of an error of the directory. */
 static int write_bundle(const struct settings *settings, int64_t within_ns, struct export *export,
                         struct reading *reading)
 {
@@ -100,6 +99,7 @@ static int write_bundle(const struct settings *settings, int64_t within_ns, stru
 		error = error ? error : put_signature(export);
 	} else if (error != -EINTR) {
 		(void)console_refuse(settings, error);
+		error = -ECANCELED;
 	}
 	reading_end(reading);
 	return error;
@@ -120,38 +120,21 @@ static void print_report(const struct settings *settings, const struct target *t
 
 static int export_to(const struct settings *settings, const char *file, int64_t within_ns, struct keyring *keyring)
 {
-	const char *name = strcmp(file, "-") == 0 ? "standard output" : file;
 	struct export export = {.keyring = keyring};
 	int64_t began_ns = progress_clock();
 	struct reading reading;
 	struct target target;
-	bool is_replaced;
 	int error;
 
-	if (strcmp(file, "-") == 0 && isatty(STDOUT_FILENO) == 1) {
-		console_error("%s: a bundle is not written to a terminal", name);
-		return EXIT_TROUBLE;
-	}
-	error = target_open(file, &target);
-	if (error != 0) {
-		console_error("%s: %s", name, strerror(-error));
+	if (!target_open(file, "a bundle", &target)) {
 		return EXIT_TROUBLE;
 	}
 	export.target = &target;
 	if (keyring) {
 		signature_begin(&export.signature, &keyring->keys[0]);
 	}
-	/* read here, because target_close() frees the path */
-	is_replaced = target.path != NULL;
-	error = target_close(&target, settings->fsync ? DURABILITY_SYNC : DURABILITY_NONE,
-	                     write_bundle(settings, within_ns, &export, &reading));
-	if (error != 0 && interrupt_seen() != 0) {
-		console_error("%s: interrupted; %s", name,
-		              is_replaced ? "the file is not written" : "the bundle is incomplete");
-	} else if (error != 0 && export.writer.put) { /* without `put` the error was that of the directory */
-		console_error("%s: %s", name, strerror(-error));
-	}
-	if (error != 0) {
+	error = write_bundle(settings, within_ns, &export, &reading);
+	if (!target_close(&target, settings->fsync ? DURABILITY_SYNC : DURABILITY_NONE, error)) {
 		return EXIT_TROUBLE;
 	}
 	print_report(settings, &target, &export, began_ns);

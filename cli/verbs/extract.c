@@ -5,7 +5,6 @@
  * Each compiler has its own names for its artifacts; a form ("ptx") is the same for all compilers. The bytes are those
  * that the getter returned to the program, without the NUL at the end of PTX and logs, because ptxas rejects it.
  */
-#include "cache/harmless.h"
 #include "cli/console/console.h"
 #include "cli/console/key.h"
 #include "cli/console/progress.h"
@@ -209,54 +208,21 @@ static void spell_base(const struct request *request, char ret_base[NAME_MAX])
 	strcpy(ret_base + size, size == 0 ? "result" : "");
 }
 
-/* Returns whether the bytes may be written to a terminal: they are text without control sequences. */
-static bool is_harmless(enum form form, struct span bytes)
+static int write_file(struct span bytes, const char *file)
 {
-	char *text = strndup(bytes.size ? bytes.bytes : "", bytes.size), *disarmed;
-	bool is_harmless = false;
-
-	if (text && forms[form].is_text && strlen(text) == bytes.size) {
-		for (char *at = text; *at != '\0'; at++) {
-			/* these control characters are harmless, so they are removed before the comparison */
-			*at = strchr("\t\r\n", *at) ? ' ' : *at;
-		}
-		disarmed = strdup(text);
-		if (disarmed) {
-			harmless_text(disarmed);
-			is_harmless = strcmp(text, disarmed) == 0;
-		}
-		free(disarmed);
-	}
-	free(text);
-	return is_harmless;
-}
-
-static int write_file(enum form form, struct span bytes, const char *file)
-{
-	bool is_output = strcmp(file, "-") == 0;
 	char size[CONSOLE_NUMBER_BYTES];
 	struct target target;
-	int error = 0;
 
-	if (is_output && isatty(STDOUT_FILENO) == 1 && !is_harmless(form, bytes)) {
-		console_error("%s: not written to a terminal, because it is not plain text: use -o FILE",
-		              forms[form].option);
-		return EXIT_TROUBLE;
-	}
 	/* checked here, because the rename would replace a file that has no write permission */
-	if (!is_output && access(file, W_OK) < 0 && errno != ENOENT) {
-		error = -errno;
-	}
-	error = error ? error : target_open(file, &target);
-	if (error == 0) {
-		error = target_close(&target, DURABILITY_NONE, target_put(&target, bytes.bytes, bytes.size));
-	}
-	if (error != 0) {
-		console_error("%s: %s", is_output ? "standard output" : file,
-		              interrupt_seen() ? "interrupted" : strerror(-error));
+	if (strcmp(file, "-") != 0 && access(file, W_OK) < 0 && errno != ENOENT) {
+		console_error("%s: %s", file, strerror(errno));
 		return EXIT_TROUBLE;
 	}
-	if (!is_output) {
+	if (!target_open(file, "an artifact", &target) ||
+	    !target_close(&target, DURABILITY_NONE, target_put(&target, bytes.bytes, bytes.size))) {
+		return EXIT_TROUBLE;
+	}
+	if (strcmp(file, "-") != 0) {
 		console_line("wrote %s (%s)", file, console_bytes(bytes.size, size));
 	}
 	return EXIT_DONE;
@@ -293,7 +259,7 @@ static int write_artifacts(const struct request *request, const struct artifacts
 		if (artifacts->of[form].bytes && (asked.all || asked.wanted[form])) {
 			snprintf(path, sizeof(path), "%s%s%s%s", asked.all ? asked.all : "", asked.all ? "/" : "", base,
 			         forms[form].suffix);
-			status = write_file((enum form)form, artifacts->of[form], asked.file ? asked.file : path);
+			status = write_file(artifacts->of[form], asked.file ? asked.file : path);
 		}
 	}
 	/* missing artifacts are reported last, so that the others are written first */

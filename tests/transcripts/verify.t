@@ -148,7 +148,7 @@ An interrupt ends it between two files, with the counts so far.
   > print(out.decode(), work.returncode, 0 < len(os.listdir("cache/v1/ab")) < 1000)
   > EOF
   $ python3 interrupt.py
-  Interrupted: * sound entr* in $TMP/cache, * KiB read, in * *s (glob)
+  Interrupted: * sound entr* in $TMP/cache, * read, in * *s (glob)
    +\d+  damaged (re)
    +\d+  removed of these (re)
    -2 True
