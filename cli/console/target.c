@@ -156,8 +156,8 @@ bool target_close(struct target *target, enum durability durability, int error)
 	}
 	/* after ^C during the last write the file must not be published */
 	if (error == 0 && target->path != NULL) {
-		error = interrupt_seen() != 0 ? -EINTR
-		                              : temporary_publish(&target->temporary, target->name, durability);
+		error =
+		    interrupt_seen() != 0 ? -EINTR : temporary_publish(&target->temporary, target->name, durability);
 	}
 	if (target->path == NULL && target->fd != STDOUT_FILENO && close(target->fd) < 0 && error == 0) {
 		error = -errno;

@@ -20,8 +20,8 @@
 
 struct target {
 	const char *shown; /* the file as the user named it, or "standard output" */
-	char *path;       /* of the file that is replaced, with links resolved; NULL: written directly */
-	const char *name; /* last part of the path */
+	char *path;        /* of the file that is replaced, with links resolved; NULL: written directly */
+	const char *name;  /* last part of the path */
 	struct temporary temporary;
 	int fd;      /* for direct writing */
 	char *piece; /* bytes not yet written */

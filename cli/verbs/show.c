@@ -5,7 +5,6 @@
 #include "cli/console/verb.h"
 #include "cli/verbs/results.h"
 #include "keygen/lowered.h"
-#include "keygen/needles.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,9 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LINE_WIDTH    100
-#define REQUEST_WORDS "by options or paths of the request"
-#define TEXT_WORDS    "the source or a header can name its own file (__FILE__ and the like)"
+#define LINE_WIDTH 100
 
 static struct {
 	bool json;
@@ -30,76 +27,21 @@ struct shown {
 	struct request request;
 };
 
-/* ---- which directory an entry depends on, and why ---- */
-
-/* A directory that the entry depends on, and why. `by`: the option or the artifact; size 0: unknown. */
-struct bound {
-	struct span directory, by;
-	const char *reason, *words; /* for JSON, and for people: what stands before `by` */
-};
-
 /*
- * Returns the name of the artifact that contains the text; size 0: none. The search is the one that made the entry
- * path-dependent when it was stored.
+ * Returns why the entry depends on a directory: the option or the path of the request by which its key contains the
+ * working directory; for other directories, that the result can contain the path. *ret_by: the option; size 0: none.
  */
-static struct span find_artifact(const struct shown *shown, struct span text)
+static const char *bound_reason(const struct request *request, size_t number, struct span *ret_by)
 {
-	const struct request *request = &shown->request;
-	const struct needle needle = {text.bytes, text.size};
-	bool found = false;
-	struct needles *needles;
-	struct section section;
-
-	if (needles_new(&needle, 1, &needles) != 0) {
-		return (struct span){NULL, 0};
+	*ret_by = (struct span){NULL, 0};
+	if (number > 0 || !request_is_bound(request)) {
+		return "content";
 	}
-	for (size_t i = 0; !found && entry_section_at(shown->entry, i, &section); i++) {
-		/* the about section is not an artifact, and always names the directory */
-		if (section.tag != ABOUT_SECTION) {
-			needles_search(needles, section.bytes, section.size);
-			found = needles_found(needles, 0);
-		}
+	/* request_binder() knows options of NVRTC only; for links the paths of files are the reason */
+	if (request_is(request, ABOUT_COMPILER, "nvrtc")) {
+		*ret_by = request_binder(request);
 	}
-	needles_free(needles);
-	for (size_t i = 0; found && i < request->counts[ABOUT_ARTIFACT]; i++) {
-		if (request->facts[ABOUT_ARTIFACT][i].tag == section.tag) {
-			return span_of(&request->facts[ABOUT_ARTIFACT][i]);
-		}
-	}
-	/* the only other section that can contain paths is that of the lowered names */
-	return found ? span_text("lowered names") : (struct span){NULL, 0};
-}
-
-/*
- * Finds one of the directories that the entry depends on. Returns false if there are fewer. Entries of earlier builds
- * may be path-dependent by their key without naming the directory; these have one without a name.
- */
-static bool find_bound(const struct shown *shown, size_t number, struct bound *ret_bound)
-{
-	const struct request *request = &shown->request;
-	bool is_requested = number == 0 && request_is_bound(request), is_named = number < request->counts[ABOUT_BOUND];
-	struct span directory = {NULL, 0}, by = {NULL, 0};
-
-	if (!is_named && !is_requested) {
-		return false;
-	}
-	if (is_named) {
-		directory = span_of(&request->facts[ABOUT_BOUND][number]);
-	}
-	if (!is_requested) {
-		by = find_artifact(shown, directory);
-	} else if (request_is(request, ABOUT_COMPILER, "nvrtc")) {
-		/* request_binder() knows options of NVRTC only; for links the paths of files are the reason */
-		by = request_binder(request);
-	}
-	if (is_requested) {
-		*ret_bound = (struct bound){directory, by, "request", by.size ? "by " : REQUEST_WORDS};
-	} else if (by.size > 0) {
-		*ret_bound = (struct bound){directory, by, "artifact", "the path is in the "};
-	} else {
-		*ret_bound = (struct bound){directory, by, "text", TEXT_WORDS};
-	}
-	return true;
+	return "request";
 }
 
 /* ---- for people ---- */
@@ -216,17 +158,20 @@ static void print_artifacts(const struct shown *shown)
 
 static void print_bound(const struct shown *shown)
 {
-	const struct span hidden = span_text("a directory whose path is not stored");
-	struct bound bound;
-	size_t i;
+	const struct request *request = &shown->request;
+	struct span by;
 
-	for (i = 0; find_bound(shown, i, &bound); i++) {
-		struct span directory = bound.directory.size ? bound.directory : hidden;
+	for (size_t i = 0; i < request->counts[ABOUT_BOUND]; i++) {
+		bool is_request = *bound_reason(request, i, &by) == 'r';
 
-		console_line(RESULTS_LABEL "%.*s  %s%.*s", i ? "" : "bound to", SPAN(directory), bound.words,
-		             SPAN(bound.by));
+		console_line(RESULTS_LABEL "%.*s  %s%.*s", i ? "" : "bound to",
+		             SPAN(span_of(&request->facts[ABOUT_BOUND][i])),
+		             !is_request ? "whose path is in the result, or can be, by __FILE__ and the like"
+		             : by.size   ? "by "
+		                         : "by options or paths of the request",
+		             SPAN(by));
 	}
-	if (shown->result.about && i == 0) {
+	if (shown->result.about && request->counts[ABOUT_BOUND] == 0) {
 		printf(RESULTS_LABEL "nothing\n", "bound to");
 	}
 }
@@ -252,17 +197,18 @@ static void print_shown(struct shown *shown)
 
 static void add_shown(struct json *json, struct shown *shown)
 {
-	struct bound bound;
+	const struct request *request = &shown->request;
+	struct span by;
 
 	json_begin_object(json, NULL);
-	results_json(json, &shown->result, &shown->request);
+	results_json(json, &shown->result, request);
 	json_bool(json, "request", has_request);
 	json_begin_array(json, "bound_why");
-	for (size_t i = 0; find_bound(shown, i, &bound); i++) {
+	for (size_t i = 0; i < request->counts[ABOUT_BOUND]; i++) {
 		json_begin_object(json, NULL);
-		span_json_filled(json, "directory", bound.directory);
-		json_string(json, "reason", bound.reason);
-		span_json_filled(json, "by", bound.by);
+		span_json_filled(json, "directory", span_of(&request->facts[ABOUT_BOUND][i]));
+		json_string(json, "reason", bound_reason(request, i, &by));
+		span_json_filled(json, "by", by);
 		json_end(json);
 	}
 	json_end(json);
