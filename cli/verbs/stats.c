@@ -322,53 +322,24 @@ static int show_stats(const struct settings *settings)
 	return error == 0 ? EXIT_DONE : console_refuse(settings, error);
 }
 
-/* Prints "14:02:11  12 hits (+3), 4 misses (+1), 0 not cached, 2 bypassed, 3.1 s saved, 8 entries, 1.2 MiB". */
-static void print_changes(const struct counted *now, const struct counted *before)
-{
-	const uint64_t *counts = now->counts, *earlier = before->counts;
-	uint64_t hits = counts[COUNTER_TOTAL_hits_memory] + counts[COUNTER_TOTAL_hits_disk];
-	uint64_t hits_before = earlier[COUNTER_TOTAL_hits_memory] + earlier[COUNTER_TOTAL_hits_disk];
-	char saved[CONSOLE_NUMBER_BYTES], size[CONSOLE_NUMBER_BYTES];
-	time_t clock = time(NULL);
-	char text[16] = "";
-	struct tm parts;
-
-	if (localtime_r(&clock, &parts) != NULL) {
-		(void)strftime(text, sizeof(text), "%H:%M:%S", &parts);
-	}
-	printf("%s  %" PRIu64 " hit%s (%+" PRId64 "), %" PRIu64 " miss%s (%+" PRId64 "), %" PRIu64
-	       " not cached, %" PRIu64 " bypassed, %s saved, %" PRIu64 " entr%s, %s\n",
-	       text, hits, hits == 1 ? "" : "s", (int64_t)(hits - hits_before), counts[COUNTER_TOTAL_misses],
-	       counts[COUNTER_TOTAL_misses] == 1 ? "" : "es",
-	       (int64_t)(counts[COUNTER_TOTAL_misses] - earlier[COUNTER_TOTAL_misses]), counts[COUNTER_TOTAL_not_kept],
-	       counts[COUNTER_TOTAL_bypassed], console_time(counts[COUNTER_TOTAL_saved_ns], saved), now->usage.entries,
-	       now->usage.entries == 1 ? "y" : "ies", console_bytes(now->usage.bytes, size));
-}
-
 /* Prints the statistics periodically until a signal arrives. After ^C, the usual end, the exit status is 0. */
 static int watch_stats(const struct settings *settings, int64_t period_ns)
 {
 	struct timespec pause = {.tv_sec = (time_t)(period_ns / 1000000000), .tv_nsec = (long)(period_ns % 1000000000)};
 	const char *term = getenv("TERM");
-	/* on a terminal the whole table is redrawn; a file or pipe gets one line per period */
 	bool redraw = isatty(STDOUT_FILENO) == 1 && term && strcmp(term, "dumb") != 0 && !asked.json;
-	struct counted shown = {.since = 0}, before;
 	int status = EXIT_DONE;
 
 	interrupt_hold();
-	for (bool is_first = true; interrupt_seen() == 0 && status == EXIT_DONE; is_first = false) {
-		int error;
+	while (interrupt_seen() == 0 && status == EXIT_DONE) {
+		struct counted shown = {.since = 0};
+		int error = gather_counts(settings, &shown);
 
-		before = shown;
-		error = gather_counts(settings, &shown);
 		fputs(redraw ? "\x1b[H\x1b[J" : "", stdout);
 		if (error != 0) {
 			status = console_refuse(settings, error);
-		} else if (asked.json || redraw) {
-			print_counted(settings, &shown);
 		} else {
-			/* the first line is compared with itself, so that its changes are 0 */
-			print_changes(&shown, is_first ? &shown : &before);
+			print_counted(settings, &shown);
 		}
 		/* the watch ends when the reader closes the pipe (`| head`); a signal may interrupt the write */
 		if ((fflush(stdout) != 0 || ferror(stdout)) && interrupt_seen() == 0) {

@@ -208,23 +208,24 @@ Counts of an earlier build are started anew.
   $ compile -arch=sm_80; nvrtccache stats --json | json 'told["hits_disk"], told["since"] is not None'
   (1, True)
 
-Watched elsewhere there is a line each time, until ^C, which is no error. The interval can be joined to the option.
+Watched elsewhere it is printed each time, until ^C, which is no error. The interval can be joined to the option.
   $ cat >watch.py <<'EOF'
   > import signal, subprocess, sys
   > signal.signal(signal.SIGINT, signal.SIG_DFL) # a background job of a shell ignores it
   > process = subprocess.Popen(["nvrtccache", "stats", *sys.argv[1:]], stdout=subprocess.PIPE, text=True)
-  > print("".join(process.stdout.readline() for _ in range(3)), end="")
+  > hits = (line for line in iter(process.stdout.readline, "") if line.startswith("Hits"))
+  > print(next(hits) + next(hits) + next(hits), end="")
   > process.send_signal(signal.SIGINT)
   > sys.exit(process.wait())
   > EOF
   $ for option in "--watch 0.1" --watch=0.1; do python3 watch.py $option && echo; done
-  ??:??:??  1 hit (+0), 0 misses (+0), 0 not cached, 0 bypassed, * *s saved, 1 entry, * (glob)
-  ??:??:??  1 hit (+0), 0 misses (+0), 0 not cached, 0 bypassed, * *s saved, 1 entry, * (glob)
-  ??:??:??  1 hit (+0), 0 misses (+0), 0 not cached, 0 bypassed, * *s saved, 1 entry, * (glob)
+  Hits             1 (100.0 %)
+  Hits             1 (100.0 %)
+  Hits             1 (100.0 %)
   
-  ??:??:??  1 hit (+0), 0 misses (+0), 0 not cached, 0 bypassed, * *s saved, 1 entry, * (glob)
-  ??:??:??  1 hit (+0), 0 misses (+0), 0 not cached, 0 bypassed, * *s saved, 1 entry, * (glob)
-  ??:??:??  1 hit (+0), 0 misses (+0), 0 not cached, 0 bypassed, * *s saved, 1 entry, * (glob)
+  Hits             1 (100.0 %)
+  Hits             1 (100.0 %)
+  Hits             1 (100.0 %)
   
 
 On a terminal it is drawn anew.
