@@ -117,49 +117,30 @@ static size_t name_size(const char *typed)
 	return strcspn(typed, "=");
 }
 
-/* Returns how many options begin with the given text. *ret_takes: whether the last of them takes a value. */
-static unsigned count_matches(const struct table *table, const char *typed, bool *ret_takes)
-{
-	unsigned count = 0;
-
-	for (size_t i = 0; i < table->count; i++) {
-		if (strncmp(typed + 2, table->rows[i]->name, name_size(typed) - 2) == 0) {
-			*ret_takes = table->rows[i]->argument != NULL;
-			count++;
-		}
-	}
-	return count;
-}
-
-static void complain_about_name(const struct verb *verb, const struct table *table, const char *typed)
+static void complain_of_name(const struct verb *verb, const struct table *table, const char *typed)
 {
 	char names[OPTIONS_MAX][32], suggestion[NEAREST_TEXT_BYTES];
 	const char *words[OPTIONS_MAX];
 	int size = (int)name_size(typed);
-	bool takes = true;
-	unsigned matches = count_matches(table, typed, &takes);
 
 	for (size_t i = 0; i < table->count; i++) {
 		snprintf(names[i], sizeof(names[i]), "--%s", table->rows[i]->name);
 		/* the candidates include the dashes, because the suggestion is printed with them */
 		words[i] = names[i];
 	}
-	if (matches > 1) {
-		console_error("%s: %.*s: ambiguous option", verb->name, size, typed);
-	} else if (matches == 1 && !takes && typed[size] == '=') {
-		console_error("%s: option '%.*s' takes no argument", verb->name, size, typed);
-	} else {
-		console_error("%s: %.*s: unknown option%s", verb->name, size, typed,
-		              nearest_suggest(typed + 2, (size_t)size - 2, words, table->count, 2, suggestion));
-	}
+	console_error("%s: %.*s: unknown option%s", verb->name, size, typed,
+	              nearest_suggest(typed + 2, (size_t)size - 2, words, table->count, 2, suggestion));
 }
 
+/* optopt is 0 for a long name that is unknown, or begins several, and the option's number if it takes no value. */
 static void complain_of_option(const struct verb *verb, const struct table *table, int option, const char *typed)
 {
 	if (option == ':') {
 		console_error("%s: option '%s' requires an argument", verb->name, typed);
-	} else if (optopt == 0 || optopt >= OPTION_FIRST) { /* of a long option */
-		complain_about_name(verb, table, typed);
+	} else if (optopt == 0) {
+		complain_of_name(verb, table, typed);
+	} else if (optopt >= OPTION_FIRST) {
+		console_error("%s: option '%.*s' takes no argument", verb->name, (int)name_size(typed), typed);
 	} else {
 		console_error("%s: -%c: unknown option", verb->name, optopt);
 	}
@@ -182,6 +163,9 @@ static bool take_option(const struct verb *verb, const struct verb_option *row, 
 
 	if (row->flag) {
 		*row->flag = true;
+		if (strcmp(row->name, "json") == 0) {
+			console_want_json();
+		}
 		return true;
 	}
 	/* getopt finds an optional value only in the same word; people type "--last 5" */
@@ -195,34 +179,12 @@ static bool take_option(const struct verb *verb, const struct verb_option *row, 
 	return true;
 }
 
-/* Scans all words before they are parsed, because a wrong option may precede --json. */
-static bool asks_for_json(const struct verb *verb, const struct table *table, int count, char **words)
-{
-	bool has_json = false;
-
-	for (size_t i = 0; i < table->count; i++) {
-		has_json |= strcmp(table->rows[i]->name, "json") == 0;
-	}
-	for (int i = 1; has_json && i < count && strcmp(words[i], "--") != 0; i++) {
-		if (strcmp(words[i], "--json") == 0 || strcmp(words[i], "-j") == 0) {
-			return true;
-		}
-		if (verb->kind == VERB_OPERANDS_COMMAND && words[i][0] != '-') {
-			break;
-		}
-	}
-	return false;
-}
-
 /* Returns false after a message if an option is wrong. */
 static bool parse_options(const struct verb *verb, int count, char **words)
 {
 	const struct table table = make_table(verb);
 	int option;
 
-	if (asks_for_json(verb, &table, count, words)) {
-		console_want_json();
-	}
 	opterr = 0;
 	optind = 0; /* makes glibc's getopt reinitialise its state */
 	/* --help ends the parsing: it is shown even if a later option is wrong */

@@ -133,7 +133,7 @@ A mistyped word is answered with the closest one.
   [2] nvrtccache: stats: option '--js' takes no argument
   $ brief prune -s
   [2] nvrtccache: prune: option '-s' requires an argument
-  $ brief stats --json -xj
+  $ brief stats --json -x
   {
     "error": "stats: -x: unknown option"
   }
