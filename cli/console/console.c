@@ -297,22 +297,21 @@ const char *console_time(uint64_t ns, char ret_text[CONSOLE_NUMBER_BYTES])
 	return ret_text;
 }
 
-const char *console_age(int64_t when_ns, char ret_text[CONSOLE_NUMBER_BYTES])
+const char *console_span(int64_t ns, char ret_text[CONSOLE_NUMBER_BYTES])
 {
 	static const struct {
 		int64_t seconds;
-		const char *unit;
-	} units[] = {{86400, "d"}, {3600, "h"}, {60, "min"}, {1, "s"}};
-	int64_t seconds = (int64_t)time(NULL) - when_ns / 1000000000;
+		const char *name;
+	} units[] = {{86400, "days"}, {3600, "h"}, {60, "min"}, {1, "s"}};
+	int64_t seconds = ns > 0 ? ns / 1000000000 : 0;
+	size_t i = 0;
 
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		if (seconds >= units[i].seconds) {
-			snprintf(ret_text, CONSOLE_NUMBER_BYTES, "%" PRId64 " %s ago", seconds / units[i].seconds,
-			         units[i].unit);
-			return ret_text;
-		}
+	/* "90 min" says more than "1 h", and "1 days" is wrong */
+	while (units[i].seconds > 1 && seconds < 2 * units[i].seconds) {
+		i++;
 	}
-	return "now";
+	snprintf(ret_text, CONSOLE_NUMBER_BYTES, "%" PRId64 " %s", seconds / units[i].seconds, units[i].name);
+	return ret_text;
 }
 
 const char *console_size_setting(uint64_t bytes, char ret_text[CONSOLE_NUMBER_BYTES])

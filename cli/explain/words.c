@@ -29,22 +29,10 @@ static const char *spell_when(uint64_t when_ns, char ret_text[WHEN_BYTES])
 	return ret_text;
 }
 
-/* Returns how much earlier the other call was, in the largest unit of which there are at least two. */
-static const char *spell_distance(const struct explanation *explanation, char ret_text[WHEN_BYTES])
+/* Returns how much earlier the other call was. */
+static const char *spell_distance(const struct explanation *explanation, char ret_text[CONSOLE_NUMBER_BYTES])
 {
-	static const struct {
-		uint64_t seconds;
-		const char *unit;
-	} units[] = {{86400, "days"}, {3600, "h"}, {60, "min"}, {1, "s"}};
-	uint64_t when = explanation->record->when_ns, before = explanation->earlier->when_ns;
-	uint64_t seconds = when > before ? (when - before) / 1000000000 : 0;
-	size_t i = 0;
-
-	while (units[i].seconds > 1 && seconds < 2 * units[i].seconds) {
-		i++;
-	}
-	snprintf(ret_text, WHEN_BYTES, "%" PRIu64 " %s earlier", seconds / units[i].seconds, units[i].unit);
-	return ret_text;
+	return console_span((int64_t)(explanation->record->when_ns - explanation->earlier->when_ns), ret_text);
 }
 
 /* Prints "too new". */
@@ -172,10 +160,10 @@ static void print_switch(void)
 
 static void print_closest(const struct explanation *explanation)
 {
-	char key[KEY_TEXT_BYTES], distance[WHEN_BYTES];
+	char key[KEY_TEXT_BYTES], distance[CONSOLE_NUMBER_BYTES];
 
 	key_spell(explanation->earlier->key, key);
-	printf("closest cached entry: %.*s, %s.", KEY_SHORT, key, spell_distance(explanation, distance));
+	printf("closest cached entry: %.*s, %s earlier.", KEY_SHORT, key, spell_distance(explanation, distance));
 	print_sameness(explanation);
 	print_differences(explanation);
 	if (explanation->differences.count == 0) {
@@ -193,11 +181,11 @@ static void print_closest(const struct explanation *explanation)
 static void print_stale(const struct explanation *explanation)
 {
 	struct span detail = span_of_record(explanation->record->detail), rest;
-	char distance[WHEN_BYTES];
+	char distance[CONSOLE_NUMBER_BYTES];
 
 	fputs("the same request was cached before", stdout);
 	if (explanation->earlier) {
-		printf(", %s", spell_distance(explanation, distance));
+		printf(", %s earlier", spell_distance(explanation, distance));
 	}
 	puts(", and that entry is not valid here:");
 	console_line("  %.*s", SPAN(detail));
@@ -210,9 +198,10 @@ static void print_stale(const struct explanation *explanation)
 static void print_refused(const struct explanation *explanation)
 {
 	const struct events_record *earlier = explanation->earlier;
-	char distance[WHEN_BYTES];
+	char distance[CONSOLE_NUMBER_BYTES];
 
-	printf("the same request was compiled before, %s, and not cached: ", spell_distance(explanation, distance));
+	printf("the same request was compiled before, %s earlier, and not cached: ",
+	       spell_distance(explanation, distance));
 	print_reason(earlier);
 	console_print(stdout, earlier->refusal.size ? " (%.*s)" : "%.*s", SPAN(earlier->refusal));
 	putchar('\n');

@@ -5,6 +5,7 @@
  * Entries of one program would look the same in the table, so each line also shows its first name expression.
  */
 #include "cache/harmless.h"
+#include "cache/recency.h"
 #include "cli/console/console.h"
 #include "cli/console/key.h"
 #include "cli/console/progress.h"
@@ -197,7 +198,8 @@ static void print_line(const struct listed_result *result, const unsigned widths
 	print_pair(widths, ARCH, request_arch(&request), none);
 	print_word(widths, SAVES, console_time(result->cost_ns, number), "");
 	print_word(widths, SIZE, console_bytes(result->bytes, number), "");
-	print_word(widths, USED, console_age(result->used_ns, number), result->return_code != 0 ? "failed" : "");
+	print_word(widths, USED, console_span(recency_now() - result->used_ns, number),
+	           result->return_code != 0 ? "ago failed" : "ago");
 	putchar('\n');
 	request_free(&request);
 }

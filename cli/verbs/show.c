@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* show: prints all properties of the entries of one key, and the states of their dependencies (states.c) */
+#include "cache/recency.h"
 #include "cli/console/console.h"
 #include "cli/console/key.h"
 #include "cli/console/verb.h"
@@ -134,7 +135,7 @@ static void print_made(const struct shown *shown)
 	}
 	console_line(RESULTS_LABEL "%s%s%.*s%sin %s", "made", when, command.size ? "by " : "", SPAN(command),
 	             command.size ? " " : "", console_time(result->cost_ns, number));
-	printf(RESULTS_LABEL "%s\n", "used", console_age(result->used_ns, number));
+	printf(RESULTS_LABEL "%s ago\n", "used", console_span(recency_now() - result->used_ns, number));
 	printf(RESULTS_LABEL "%s\n", "size", console_bytes(result->bytes, number));
 	if (result->return_code != 0) {
 		printf(RESULTS_LABEL "%d, a cached failure\n", "returned", result->return_code);
