@@ -53,6 +53,17 @@ of_this_process() {
 		[ "$(stat_of stores)" = 0 ] && [ "$(reason_of bundled_headers)" = $((before + 2)) ]
 }
 check "Nor is what the same process compiles with them: the next one unpacks them elsewhere." of_this_process
+names_the_directory() { # of libmathdx: the second compilations, which unpack nothing
+	local directory
+	for directory in one two; do
+		printf '%s\n' '=== LTO-IR.' 'source <<' '#include <cooperative_groups.h>' \
+			'extern "C" __global__ void k(int *p) { *p = cooperative_groups::this_grid().size(); }' END create \
+			"compile -arch=sm_90 -dlto --use-bundled-headers=$tmp/$directory" all destroy >"lto.case"
+		"$BUILD/tests/player" "$NVRTC_LIB/$NVRTC_SONAME" "$tmp/both.work" "$tmp/lto.case" /dev/null 1 >"lto-$directory" || return
+	done
+	grep -q '^  LTOIRSize 0 [1-9]' lto-one && ! cmp -s lto-one lto-two
+}
+check "Their LTO-IR names the directory, so that another process may not get it." names_the_directory
 settle
 check "The next one is stored." hits 0 compile second --use-bundled-headers="$tmp/h"
 check "Then it hits, and gives what NVRTC gives." as_without 1 --use-bundled-headers="$tmp/h"
