@@ -6,6 +6,8 @@
 #include "keygen/stream.h"
 #include "tests/unit/support.h"
 
+#include <xxhash.h>
+
 /* The part of NVRTC's table that comparing results uses. */
 static const struct compiler compiler = {
     .internal_error = RESULT_INTERNAL_ERROR,
@@ -169,6 +171,48 @@ Test(result, equal_names_are_in_the_index_once, .timeout = 60)
 	cr_assert_str_eq(name, "first");
 	cr_assert_eq(artifacts_lowered_name(&program, &secret, entry, "t<2>", &name), 0);
 	cr_assert_str_eq(name, "other");
+	free(atomic_load(&program.names_index));
+	stream_free(&names);
+}
+
+/*
+ * A name of two words that meet words of XXH3's published secret, of one lane: the low half of each is that of the
+ * secret, so that the product is 0, and one high half grows by what the other shrinks.
+ */
+static void build_colliding(uint32_t number, char ret_name[512])
+{
+	enum { STRIPE = 64, LANE = 2, FIRST = 3, SECOND = 6 };
+	uint32_t more = (number & 63) | (number >> 6 & 63) << 8 | (number >> 12 & 63) << 16;
+	uint32_t first = 0x40404040 + more, second = 0x40404040 - more;
+
+	memset(ret_name, 'n', 511);
+	ret_name[511] = '\0';
+	memcpy(ret_name + FIRST * STRIPE + LANE * 8, XXH3_kSecret + (FIRST + LANE) * 8, 4);
+	memcpy(ret_name + FIRST * STRIPE + LANE * 8 + 4, &first, 4);
+	memcpy(ret_name + SECOND * STRIPE + LANE * 8, XXH3_kSecret + (SECOND + LANE) * 8, 4);
+	memcpy(ret_name + SECOND * STRIPE + LANE * 8 + 4, &second, 4);
+}
+
+/* If all of them were in one chain of the index, it would take minutes. */
+Test(result, names_that_share_a_published_hash_do_not_share_slots, .timeout = 60)
+{
+	struct stream names = STREAM_EMPTY;
+	struct program program = {.has_memory_headers = false};
+	char expression[512], lowered[16];
+	struct entry *entry;
+	const char *name;
+
+	build_colliding(0, expression);
+	for (uint32_t i = 0, hash = 0; i < 150000; i++) {
+		build_colliding(i, expression);
+		hash = i == 0 ? (uint32_t)XXH3_64bits(expression, 511) : hash;
+		cr_assert_eq(hash, (uint32_t)XXH3_64bits(expression, 511));
+		(void)snprintf(lowered, sizeof(lowered), "_Z%u", i);
+		lowered_put(&names, expression, 0, lowered);
+	}
+	entry = entry_with((struct section){.tag = TAG_NAMES, .bytes = names.bytes, .size = names.size});
+	cr_assert_eq(artifacts_lowered_name(&program, &secret, entry, expression, &name), 0);
+	cr_assert_str_eq(name, lowered);
 	free(atomic_load(&program.names_index));
 	stream_free(&names);
 }
