@@ -202,7 +202,7 @@ static enum counter complete_trace(struct handle *handle, const struct call *cal
 	if (options->pch && pch_complete(program_of(handle), call, watched, trace) != 0) {
 		return COUNTER_BYPASSED_precompiled_header;
 	}
-	return options->bundle && ((watched & TAINT_WRITE) || describe_unpacked_here(options, trace))
+	return options->bundle && ((watched & TAINT_WRITE) || describe_unpacked_here(options))
 	           ? COUNTER_BYPASSED_bundled_headers
 	           : COUNTER_NONE;
 }

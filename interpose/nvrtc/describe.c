@@ -7,7 +7,6 @@
 #include "interpose/nvrtc/program.h"
 #include "interpose/nvrtc/request.h"
 #include "interpose/nvrtc/versions.h"
-#include "keygen/stamp.h"
 
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -29,27 +28,12 @@ static unsigned traits_of(const struct options *options)
 	       (options->loose ? REQUEST_LOOSE : 0) | (options->ir ? REQUEST_SEALED : 0);
 }
 
-/* When this process first used a directory in which the headers had to be unpacked (stamp_now()); 0: never. */
-static _Atomic int64_t unpacked_ns;
+/* This process used a directory in which the headers had to be unpacked. */
+static _Atomic bool unpacked;
 
-bool describe_unpacked_here(const struct options *options, const struct trace *trace)
+bool describe_unpacked_here(const struct options *options)
 {
-	static const char marker[] = "/.nvrtc_headers_version";
-	int64_t since = atomic_load(&unpacked_ns);
-
-	if (since == 0 || !binding_temporary(options->bundle, strlen(options->bundle))) {
-		return false;
-	}
-	for (size_t i = 0; i < trace->count; i++) {
-		const struct trace_event *event = &trace->events[i];
-		size_t size = strlen(event->path);
-
-		if (event->kind == TRACE_OPEN && event->error == 0 && size >= sizeof(marker) &&
-		    strcmp(event->path + size - (sizeof(marker) - 1), marker) == 0) {
-			return event->stamp.mtime_ns >= since - STAMP_LATE_NS;
-		}
-	}
-	return false;
+	return atomic_load(&unpacked) && binding_temporary(options->bundle, strlen(options->bundle));
 }
 
 /*
@@ -76,9 +60,7 @@ static enum counter find_bundle(const struct options *options, struct request *r
 	memcpy(request->lock + size, name, sizeof(name));
 	descriptor = open(request->lock, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (descriptor < 0) {
-		int64_t never = 0;
-
-		(void)atomic_compare_exchange_strong(&unpacked_ns, &never, stamp_now());
+		atomic_store(&unpacked, true);
 		return COUNTER_BYPASSED_bundled_headers;
 	}
 	/*
@@ -114,7 +96,7 @@ enum counter describe_compile(struct handle *handle, const struct call *call, st
 	if (request_call(&request, &ret_request->run, &ret_request->roots, options) != 0) {
 		return COUNTER_ERRORS_memory;
 	}
-	if (options->pch && pch_heap_was_set(library)) {
+	if (options->pch && (pch_heap_was_set(library) || !pch_has_place())) {
 		return COUNTER_BYPASSED_precompiled_header;
 	}
 	/* PWD is looked up only for path-dependent requests, because that takes two stats */

@@ -17,10 +17,10 @@ void describe_free(struct request *request);
 bool describe_prepare(const struct handle *handle, const struct call *call, const struct request *request,
                       struct call *ret_given);
 /*
- * Returns true if this process unpacked the bundled headers of the compilation, in a temporary directory. No later
- * process can use the result: it unpacks them elsewhere, and NVRTC's marker, which is read, has the time.
+ * Returns true if the bundled headers of the compilation are in a temporary directory, in a process that unpacked some.
+ * No later process can use the result: it unpacks them elsewhere, and NVRTC's marker, which is read, has the time.
  */
-bool describe_unpacked_here(const struct options *options, const struct trace *trace);
+bool describe_unpacked_here(const struct options *options);
 
 _Static_assert(sizeof(struct options) <= REQUEST_OWN_BYTES, "the options as they were read are a request's own");
 

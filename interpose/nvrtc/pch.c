@@ -6,10 +6,12 @@
 #include "interpose/nvrtc/pch.h"
 
 #include "interpose/nvrtc/request.h"
+#include "interpose/watch/environment.h"
 #include "interpose/watch/snapshot.h"
 #include "keygen/digest.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -347,4 +349,12 @@ void pch_set_heap(struct library *library)
 bool pch_heap_was_set(const struct library *library)
 {
 	return (atomic_load(&library->told) & TOLD_HEAP) != 0;
+}
+
+bool pch_has_place(void)
+{
+	const char *place = environment_get("TMPDIR");
+
+	/* an empty value means the root directory to NVRTC */
+	return faccessat(AT_FDCWD, !place ? "/tmp" : *place ? place : "/", W_OK | X_OK, AT_EACCESS) == 0;
 }

@@ -43,5 +43,7 @@ int pch_complete(struct program *program, const struct call *call, uint32_t watc
  */
 void pch_set_heap(struct library *library);
 bool pch_heap_was_set(const struct library *library);
+/* Returns true if NVRTC can make its directory. Otherwise it warns, and returns another status. */
+bool pch_has_place(void);
 
 #endif

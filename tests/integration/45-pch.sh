@@ -209,6 +209,13 @@ done
 rm -rf cache
 STATUS=1 TMPDIR=/nowhere cached one missing >/dev/null
 check "$([ "$(stores)" = 0 ]; echo $?)" "What NVRTC gives where it cannot make its directory is not cached."
+STATUS=1 cached one missing >/dev/null
+for place in /nowhere "$work/cache/CACHEDIR.TAG"; do
+	STATUS=1 TMPDIR=$place cached one missing >with
+	STATUS=1 TMPDIR=$place host one missing >plain
+	check "$(cmp -s with plain && [ "$(stores) $(hits)" = '1 0' ]; echo $?)" \
+		"Nor is a process served the result of a healthy one if it cannot make that directory in ${place##*/}."
+done
 rm -rf cache
 STATUS=1 cached TMPDIR=/nowhere one "TMPDIR=${TMPDIR:-/tmp}" two >/dev/null
 check "$([ "$(stores)" = 0 ]; echo $?)" "Nor is what comes after it in the process."
