@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The files of recipes/ do what docs/RECIPES.md says, and its blocks run, as far as this machine has what they are for: the
-# shell in them is run, with places of this test for those that they name. What is not tried: a container, a cluster, a runner, a GPU.
+# The files of recipes/ do what docs/RECIPES.md says, and its blocks run, one after the other. As root they run as they are
+# written, in a root that is laid over this machine's, with the library in /usr/local and an engine at cache:6379. Elsewhere
+# places of this test stand for those that they name. What is not tried: a container, a cluster, a runner, a GPU.
 # shellcheck disable=SC2013,SC2015,SC2016,SC2317 # functions are called by check
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -174,11 +175,41 @@ make_world() {
 	END
 	cp train.py cupy.py && printf 'def test_train():\n    import train\n' >test_train.py && printf 'test:\n\tpython3 train.py\n' >Makefile && python3 -m venv --without-pip .venv
 }
-in_world() { # COMMAND...
-	env -C "$world/work" HOME="$world" NVRTC="$NVRTC" PATH="$world/work/.venv/bin:$PATH" PYTHONPATH="$world/site:$(echo "$notebook"/lib/python3*/site-packages)" PYTHONDONTWRITEBYTECODE=1 \
-		TMPDIR="$tmp" timeout 300 "$@" </dev/null
+# Root, library, agent and engine as RECIPES.md has them: $over is laid over / in a mount namespace that ends with the block.
+lay_over() {
+	[ "$(id -u)" = 0 ] && over=$memory/over && mkdir -p "$over"/{up/{etc,usr/local/{bin,lib}},work,root} || return
+	cp "$COMMAND" "$over/up/usr/local/bin/" && cp "$LIBRARY" "$over/up/usr/local/lib/" && (cat /etc/hosts && echo 127.0.0.1 cache) >"$over/up/etc/hosts" || return
+	[ ! -e "$BUILD/nvrtccache-agent" ] || cp "$BUILD/nvrtccache-agent" "$over/up/usr/local/bin/"
+	command -v sudo >/dev/null || { printf '#!/bin/sh\nexec "$@"\n' >"$over/up/usr/local/bin/sudo" && chmod +x "$over/up/usr/local/bin/sudo"; }
+	sed 's/CHANGE-ME-[A-Z]*/PASSWORD/' "$recipes/redis.conf" >"$tmp/redis.conf"
+	cat >"$tmp/enter" <<-'END'
+		over=$1 engine=$2 && shift 2 && mount -t overlay -o "lowerdir=/,upperdir=$over/up,workdir=$over/work" overlay "$over/root" || exit
+		for place in /proc /dev "${0%/enter}" "$top"; do mkdir -p "$over/root$place" && mount --rbind "$place" "$over/root$place" || exit; done
+		if [ -n "$engine" ]; then
+			# a network of its own, whose lo is down
+			python3 -c 'import fcntl, socket, struct; fcntl.ioctl(socket.socket(), 0x8914, struct.pack("16sH14x", b"lo", 0x41))' &&
+				redis-server "$engine" --port 6379 --save "" --daemonize yes --dir "${0%/enter}" --pidfile "${0%/enter}/redis.pid" >/dev/null || exit
+			trap 'kill "$(cat "${0%/enter}/redis.pid")"' EXIT
+			until redis-cli ping >/dev/null 2>&1; do sleep 0.05; done
+		fi
+		chroot "$over/root" "$@"
+	END
+	top=$top unshare -mn --propagation private bash "$tmp/enter" "$over" "" true
 }
-placed_block() { sed "s#/usr/local/lib/libnvrtccache\.so#$prefix/lib/libnvrtccache.so#g; s#/shared/#$world/shared/#g; s#^export NVRTCCACHE_DIR=#umask 077; &#" "$1/text"; }
+in_memory
+as_written=
+if lay_over >"$tmp/over.log" 2>&1; then as_written=1; fi
+in_world() { # COMMAND...
+	local inside=() path=$PATH
+	[ -z "$as_written" ] || { path=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin && inside=(unshare -mn --propagation private bash "$tmp/enter" "$over" "${engine:-}"); }
+	top=$top "${inside[@]}" env -C "${place_of_block:-$world/work}" -u MAKEFLAGS -u MAKELEVEL HOME="$world" NVRTC="$NVRTC" PATH="$world/work/.venv/bin:$path" \
+		PYTHONPATH="$world/site:$(echo "$notebook"/lib/python3*/site-packages)" PYTHONDONTWRITEBYTECODE=1 TMPDIR="$tmp" timeout 300 "$@" </dev/null
+}
+placed_block() {
+	if [ -n "$as_written" ]; then cat "$1/text"; else
+		sed "s#/usr/local/lib/libnvrtccache\.so#$prefix/lib/libnvrtccache.so#g; s#/shared/#$world/shared/#g; s#^export NVRTCCACHE_DIR=#umask 077; &#" "$1/text"
+	fi
+}
 block() {
 	case $(<"$1/language") in
 	sh) in_world bash -euo pipefail -c "$(placed_block "$1")" ;;
@@ -198,7 +229,13 @@ hits=8
 for ((i = 1; i <= blocks; i++)); do
 	place=$tmp/blocks/$i
 	sentence="$(<"$place/where"), $(head -n 1 "$place/text")"
-	lacks=$(grep -oiE 'needs (a cluster|an engine|docker|root)' "$place/above" | tr '\n' ' ')
+	needs=$(grep -oiE 'needs (a cluster|an engine|docker|root)' "$place/above" | tr '\n' ' ')
+	lacks=$needs engine='' place_of_block=''
+	case $needs in # in the clone, where recipes/ is
+	*root*) [ -z "$as_written" ] || ! [ "$BUILD" -ef "$top/build" ] || lacks='' place_of_block=$top ;;
+	*engine*) [ -z "$as_written" ] || ! [ -e "$BUILD/nvrtccache-agent" ] || ! command -v redis-server >/dev/null || lacks='' engine=$tmp/redis.conf ;;
+	esac
+	! grep -q systemctl "$place/text" || [ -d /run/systemd/system ] || lacks='no systemd'
 	case $(<"$place/language") in
 	fish | csh) command -v "$(<"$place/language")" >/dev/null || lacks="no $(<"$place/language")" hits=$((hits - 1)) ;;
 	*) ! grep -qE 'pytest|install-kernel' "$place/text" || lacks+=${no_notebook:-} ;;
