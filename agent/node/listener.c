@@ -13,8 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define BACKLOG    128
-#define GROUPS_MAX 1024
+#define BACKLOG 128
 
 static const char *name_of(const struct listener *listener)
 {
@@ -82,42 +81,26 @@ static int look_for_agent(const struct listener *listener)
 }
 
 /*
- * Makes the socket accessible to the group. Members of the group can replace the file at any moment, also with a link
- * to another file of this user. Therefore the file is opened and checked, and the changes are made through the
- * descriptor. If that fails, only the owner can connect.
+ * Binds the socket with its final mode, so that no other user can connect at any moment. bind() gives the file the mode
+ * of the socket, less the umask, which no other thread needs: there is none yet.
  */
-static void open_to_group(const struct listener *listener, const char *name)
-{
-	int file = openat(listener->place, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	char path[32];
-	struct stat above;
-	struct stat found;
-
-	if (file >= 0 && fstat(file, &found) == 0 && S_ISSOCK(found.st_mode) && found.st_uid == geteuid() &&
-	    fstat(listener->place, &above) == 0 && fchownat(file, "", (uid_t)-1, above.st_gid, AT_EMPTY_PATH) == 0) {
-		snprintf(path, sizeof(path), "/proc/self/fd/%d", file); /* fchmod() rejects an O_PATH descriptor */
-		(void)!chmod(path, 0660);
-	}
-	if (file >= 0) {
-		close(file);
-	}
-}
-
-/* The mode is set before bind(), so that other users cannot connect at any moment. */
 static int bind_there(struct listener *listener, const char *path)
 {
 	struct agent_address address;
+	mode_t mode = trust_first_mode(is_shared(listener), listener->place, 0660);
+	mode_t mask;
 	int error = agent_socket_address(path, &address);
 
 	if (error != 0) {
 		return error;
 	}
+	mask = umask(0);
 	listener->socket = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	/* bind() gives the file the mode of the socket (unix(7)); umask() would affect all threads */
-	if (listener->socket < 0 || fchmod(listener->socket, 0600) != 0 ||
+	if (listener->socket < 0 || fchmod(listener->socket, mode) != 0 ||
 	    bind(listener->socket, (const struct sockaddr *)&address.name, address.size) != 0) {
 		error = -errno;
 	}
+	(void)umask(mask);
 	agent_socket_forget(&address);
 	return error;
 }
@@ -126,7 +109,7 @@ static int listen_there(struct listener *listener)
 {
 	char path[PATH_MAX + 32];
 	const char *name;
-	struct stat bound;
+	struct stat bound = {.st_dev = 0};
 	int error;
 
 	(void)snprintf(path, sizeof(path), "%s.%016" PRIx64, listener->path, service_random());
@@ -135,9 +118,6 @@ static int listen_there(struct listener *listener)
 		return error;
 	}
 	name = strrchr(path, '/') + 1;
-	if (is_shared(listener)) {
-		open_to_group(listener, name);
-	}
 	if (fstatat(listener->place, name, &bound, AT_SYMLINK_NOFOLLOW) != 0 ||
 	    listen(listener->socket, BACKLOG) != 0 ||
 	    renameat(listener->place, name, listener->place, name_of(listener)) != 0) {
@@ -193,42 +173,20 @@ bool listener_stands(const struct listener *listener)
 	return stat(listener->path, &found) == 0 && found.st_dev == listener->device && found.st_ino == listener->inode;
 }
 
-/* Returns whether the peer is in the group of the shared cache, whose members' entries are trusted too. */
-static bool is_of_group(int peer, gid_t own, gid_t group)
-{
-	gid_t groups[GROUPS_MAX];
-	socklen_t size = sizeof(groups);
-
-	if (own == group) {
-		return true;
-	}
-	if (getsockopt(peer, SOL_SOCKET, SO_PEERGROUPS, groups, &size) != 0) {
-		return false;
-	}
-	for (size_t i = 0; i < size / sizeof(groups[0]); i++) {
-		if (groups[i] == group) {
-			return true;
-		}
-	}
-	return false;
-}
-
-/* trust_owner() also accepts root, so that an administrator can use --status. */
+/*
+ * trust_owner() also accepts root, so that an administrator can use --status. In a shared cache the mode of the socket
+ * decides: only members of its group can connect.
+ */
 bool listener_admits(const struct listener *listener, int peer)
 {
-	struct ucred who;
 	struct stat owner = {.st_uid = 0};
-	struct stat root;
+	struct ucred who;
 
 	if (!agent_socket_peer(peer, &who)) {
 		return false;
 	}
 	owner.st_uid = who.uid;
-	if (trust_owner(&owner)) {
-		return true;
-	}
-	return is_shared(listener) && stat(listener->directory.path, &root) == 0 && (root.st_mode & S_IWGRP) != 0 &&
-	       is_of_group(peer, who.gid, root.st_gid);
+	return trust_owner(&owner) || is_shared(listener);
 }
 
 void listener_tell(int peer, enum agent_kind kind)

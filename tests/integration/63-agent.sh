@@ -355,17 +355,6 @@ hung_up() { # as nohup has it
 	stop && [ ! -e "$socket" ]
 }
 check "An agent whose parent has ignored SIGHUP ignores it, and without streams it writes into nothing." hung_up
-if [ "$(id -u)" = 0 ]; then
-	swapped() {
-		echo secret >"$tmp/victim" && chmod 600 "$tmp/victim" && mkdir -p "$tmp/swap/cache" && chgrp 65533 "$tmp/swap/cache" && chmod 2770 "$tmp/swap/cache" || return
-		SWAPPED_FOR=$tmp/victim NVRTCCACHE_SHARED=1 LD_PRELOAD=$BUILD/tests/fixtures/libswapped_name.so \
-			timeout 60 "$AGENT" --engine "$engine" --dir "$tmp/swap/cache" --key-file "$tmp/keys" -- sh -c 'readlink "$NVRTCCACHE_AGENT"' >"$tmp/said" 2>"$tmp/err"
-		[ "$(tail -1 "$tmp/said")" = "$tmp/victim" ] && [ "$(stat -c %a "$tmp/victim")" = 600 ] || { cat "$tmp/said" && stat "$tmp/victim" && return 1; }
-	}
-	check "A link that a member of the group puts in the socket's place is not followed." swapped
-else
-	skip "A link that a member of the group puts in the socket's place is not followed." "takes root"
-fi
 start served --key-file "$tmp/keys"
 
 keys_in() { find "$1/v1" -type f -path '*/v1/??/*' -printf '%P\n' | tr -d /; }
