@@ -23,9 +23,7 @@ enum option_kind {
 	OPTION_PATH, /* stored as an absolute path, because the agent changes its working directory */
 	OPTION_COST,
 	OPTION_AGE,
-	OPTION_FLAG, /* `value` is stored in the field, which is an enum */
-	OPTION_JSON,
-	OPTION_MODE /* `value` is the mode */
+	OPTION_FLAG /* `value` is stored in the field, which is an enum */
 };
 
 #define FIELD(field) offsetof(struct arguments, field)
@@ -66,10 +64,10 @@ static const struct line {
     {"s3-endpoint", "URL", "endpoint of an S3 service other than Amazon's", OPTION_TEXT,
      FIELD(service.engine.s3_endpoint), 0},
     {"s3-region", "NAME", "region of S3", OPTION_TEXT, FIELD(service.engine.s3_region), 0},
-    {"status", NULL, "show the status of the running agent, and exit", OPTION_MODE, 0, ARGUMENTS_STATUS},
-    {"json", NULL, "with --status: print JSON", OPTION_JSON, 0, 0},
-    {"help", NULL, "show this text", OPTION_MODE, 0, ARGUMENTS_HELP},
-    {"version", NULL, "show the version", OPTION_MODE, 0, ARGUMENTS_VERSION},
+    {"status", NULL, "show the status of the running agent, and exit", OPTION_FLAG, FIELD(mode), ARGUMENTS_STATUS},
+    {"json", NULL, "with --status: print JSON", OPTION_FLAG, FIELD(form), ARGUMENTS_JSON},
+    {"help", NULL, "show this text", OPTION_FLAG, FIELD(mode), ARGUMENTS_HELP},
+    {"version", NULL, "show the version", OPTION_FLAG, FIELD(mode), ARGUMENTS_VERSION},
 };
 
 #define LINES (sizeof(lines) / sizeof(lines[0]))
@@ -161,14 +159,8 @@ static bool take_option(const struct line *line, struct arguments *options)
 		return take_cost(line, field);
 	case OPTION_AGE:
 		return take_age(line, field);
-	case OPTION_FLAG:
-		memcpy(field, &line->value, sizeof(line->value));
-		return true;
-	case OPTION_JSON:
-		options->json = true;
-		return true;
 	default:
-		options->mode = (enum arguments_mode)line->value;
+		memcpy(field, &line->value, sizeof(line->value));
 		return true;
 	}
 }
@@ -208,7 +200,7 @@ static bool judge_options(const struct arguments *options)
 			return true;
 		}
 		service_say("--status: unexpected argument '%s'", options->program[0]);
-	} else if (options->json) {
+	} else if (options->form == ARGUMENTS_JSON) {
 		service_say("--json: requires --status");
 	} else if (service->engine.address == NULL) {
 		service_say("--engine is missing; see 'nvrtccache-agent --help'");

@@ -12,12 +12,13 @@
 
 #include "agent/node/service.h"
 
+enum arguments_form { ARGUMENTS_LINES, ARGUMENTS_JSON };
 enum arguments_mode { ARGUMENTS_SERVE, ARGUMENTS_STATUS, ARGUMENTS_HELP, ARGUMENTS_VERSION };
 
 struct arguments {
 	enum arguments_mode mode;
-	bool json;
-	const char *directory; /* NULL: NVRTCCACHE_DIR or the default */
+	enum arguments_form form; /* of ARGUMENTS_STATUS */
+	const char *directory;    /* NULL: NVRTCCACHE_DIR or the default */
 	struct service_options service;
 	char **program; /* the words after "--", with NULL at the end; NULL: none */
 };

@@ -272,7 +272,6 @@ static int begin_service(const struct arguments *options, struct settings *setti
 	if (error == -EBUSY && program != NULL && tell_program(listener.path, service.settings.directory)) {
 		return become_program(program);
 	}
-	service_end(&service);
 	return without_agent(program);
 }
 
@@ -309,7 +308,7 @@ int main(int argc, char **argv)
 	} else if (!read_settings(&options, &settings)) {
 		return without_agent(options.program);
 	} else if (options.mode == ARGUMENTS_STATUS) {
-		status = command_status(&settings, asked_socket(&options, &settings), options.json);
+		status = command_status(&settings, asked_socket(&options, &settings), options.form == ARGUMENTS_JSON);
 		settings_free(&settings);
 	} else {
 		return begin_service(&options, &settings);

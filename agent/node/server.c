@@ -25,20 +25,17 @@ struct fetch {
 	unsigned waiting;
 };
 
-static void count_refused(struct service *service, enum value_found found)
+static enum service_count count_of(enum value_found refused)
 {
-	switch (found) {
+	switch (refused) {
 	case VALUE_UNSIGNED:
 	case VALUE_UNKNOWN_KEY:
 	case VALUE_FORGED:
-		service_count(service, SERVICE_COUNT_mac_refused, 1);
-		break;
+		return SERVICE_COUNT_mac_refused;
 	case VALUE_FOREIGN:
-		service_count(service, SERVICE_COUNT_format_refused, 1);
-		break;
+		return SERVICE_COUNT_format_refused;
 	default:
-		service_count(service, SERVICE_COUNT_damaged, 1);
-		break;
+		return SERVICE_COUNT_damaged;
 	}
 }
 
@@ -54,7 +51,7 @@ static enum agent_kind land_value(const struct server *server, const uint8_t *ke
 	size_t landed;
 
 	if (found != VALUE_SOUND && found != VALUE_AGED) {
-		count_refused(service, found);
+		service_count(service, count_of(found), 1);
 		return AGENT_ABSENT;
 	}
 	landed = service_land(service, &results);

@@ -58,7 +58,7 @@ void service_wait(struct service *service, int64_t until_ns)
 	}
 }
 
-/* ---- begin, end */
+/* ---- begin */
 
 /* Without a key file, values are not signed and signatures are not checked (--trust-engine). */
 static bool read_keys(struct service *service)
@@ -67,6 +67,7 @@ static bool read_keys(struct service *service)
 	char text[KEYRING_TEXT_MAX];
 
 	if (file == NULL || keyring_read(file, &service->keyring, text) == 0) {
+		service->rules.keyring = service->keyring;
 		return true;
 	}
 	service_say("%s", text);
@@ -134,26 +135,9 @@ bool service_begin(struct service *service, const struct service_options *option
 	begin_lock(service);
 	events_open(&service->directory, EVENTS_WRITABLE, getpid());
 	directory_settle(service->settings.directory, service->settings.base_length, service->settings.base_is_home);
-	if (!read_keys(service) || !open_store(service) || !open_engines(service)) {
-		service_end(service);
-		return false;
-	}
-	service->rules =
-	    (struct value_rules){service->keyring, options->trust, largest < VALUE_RAW_MAX ? largest : VALUE_RAW_MAX};
-	return true;
-}
-
-/* Accepts a partly initialized service, for service_begin(). */
-void service_end(struct service *service)
-{
-	while (service->engine_count > 0) {
-		engine_close(service->engines[--service->engine_count]);
-	}
-	store_close(service->store);
-	keyring_free(service->keyring);
-	settings_free(&service->settings);
-	pthread_cond_destroy(&service->change);
-	pthread_mutex_destroy(&service->lock);
+	service->rules.trust = options->trust;
+	service->rules.raw_max = largest < VALUE_RAW_MAX ? largest : VALUE_RAW_MAX;
+	return read_keys(service) && open_store(service) && open_engines(service);
 }
 
 /* ---- the engine's state */

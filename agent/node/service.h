@@ -12,7 +12,7 @@
  * The threads share SERVICE_ENGINES connections: each request waits for a free one within its limit; without one,
  * ENGINE_SLOW leaves the state as it is.
  *
- * Calling sequence: service_begin(), start threads, service_end() after they have ended. For each request:
+ * Calling sequence: service_begin(), start threads. It ends with the process. For each request:
  * service_may_ask(), then service_get() or service_put(). Errors: service_begin() prints them on stderr. Threads: any.
  * `lock` protects the state and the free engines, and the tables of server.c and upload.c; `change` is signalled when
  * one of them changes. Ownership: the service owns what it has opened; the caller frees a value with free().
@@ -109,7 +109,6 @@ struct service {
 
 /* Opens the store, reads the keys and checks the engine's options. Takes over the settings. */
 bool service_begin(struct service *service, const struct service_options *options, struct settings *settings);
-void service_end(struct service *service);
 
 void service_count(struct service *service, enum service_count what, uint64_t how_many);
 /* Returns false during a pause. */
