@@ -35,23 +35,11 @@ void results_free(struct results *results)
 
 /* ---- making one */
 
-/* Returns how many of the newest results fit. The newest ones are the most likely to be used. */
-static size_t count_fitting(const struct results *results, uint64_t raw_max, uint64_t *ret_size)
-{
-	size_t count = 0;
-
-	*ret_size = 0;
-	while (count < results->count && entry_info(results->entries[count])->total_size <= raw_max - *ret_size) {
-		*ret_size += entry_info(results->entries[count++])->total_size;
-	}
-	return count;
-}
-
-static uint8_t *join_entries(const struct results *results, size_t count, uint64_t raw_size)
+static uint8_t *join_entries(const struct results *results, uint64_t raw_size)
 {
 	uint8_t *raw = malloc(raw_size);
 
-	for (size_t i = 0, at = 0; raw != NULL && i < count; i++) {
+	for (size_t i = 0, at = 0; raw != NULL && i < results->count; i++) {
 		size_t size;
 		const void *bytes = entry_bytes(results->entries[i], &size);
 
@@ -81,16 +69,18 @@ int value_seal(const struct results *results, const uint8_t key[ENTRY_KEY_BYTES]
                uint64_t raw_max, void **ret_value, size_t *ret_size)
 {
 	struct head head = {.version = htole32(VALUE_VERSION), .entry_format = htole32(ENTRY_FORMAT)};
-	uint64_t raw_size;
-	size_t count = count_fitting(results, raw_max, &raw_size);
+	uint64_t raw_size = 0;
 	uint8_t *value = NULL;
 	uint8_t *raw;
 	int error;
 
-	if (count == 0) {
+	for (size_t i = 0; i < results->count; i++) {
+		raw_size += entry_info(results->entries[i])->total_size;
+	}
+	if (raw_size == 0 || raw_size > raw_max) {
 		return -EFBIG;
 	}
-	raw = join_entries(results, count, raw_size);
+	raw = join_entries(results, raw_size);
 	error = raw != NULL ? pack(raw, raw_size, &value, ret_size) : -ENOMEM;
 	free(raw);
 	if (error != 0) {

@@ -19,7 +19,7 @@
  * decompressed, into as many bytes as the head says, and each entry is checked like one from a file.
  *
  * Calling sequence: fill in `results`; value_seal(); value_open(), results_free().
- * Errors: value_seal(): negative errno values; -EFBIG: not even the newest result fits. value_open(): an enum with the
+ * Errors: value_seal(): negative errno values; -EFBIG: the results do not fit. value_open(): an enum with the
  * reason. Threads: no state. Ownership: the caller frees a value with free(); results hold a reference to each entry.
  */
 #ifndef AGENT_WIRE_VALUE_H
@@ -40,7 +40,7 @@ struct results {
 };
 void results_free(struct results *results);
 
-/* Makes a value of at most `raw_max` bytes before compression, without the oldest results if they do not fit. */
+/* Makes a value of at most `raw_max` bytes before compression. */
 int value_seal(const struct results *results, const uint8_t key[ENTRY_KEY_BYTES], const struct keyring *keyring,
                uint64_t raw_max, void **ret_value, size_t *ret_size);
 
