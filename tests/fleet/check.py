@@ -15,10 +15,8 @@ import sys
 import threading
 import time
 
-import faults
-import values
 from engine import Redis
-from node import OTHER_HEADER, Fleet, Result, Workload
+from node import Fleet, Result, Workload
 from simulation import Simulation
 
 KERNELS = 6
@@ -66,33 +64,6 @@ def filled(fleet, redis, **how):
     return node, counts
 
 
-def warm(fleet, redis):
-    """What one node has compiled the other has from the engine, byte by byte, and then from its directory."""
-    _, cold = filled(fleet, redis)
-    expect(cold["misses"] == cold["stores"] == cold["agent_absent"] == KERNELS, "the first node:", cold)
-    expect(len(redis.values()) == KERNELS, "the engine has", len(redis.values()))
-    second = fleet.node()
-    second.start_agent(redis.address)
-    hits = compiled(second)
-    expect(hits["misses"] == 0 and hits["agent_found"] == hits["hits_disk"] == KERNELS, "the second node:", hits)
-    again = compiled(second)
-    expect(again["agent_asked"] == 0 and again["hits_disk"] == KERNELS, "the second node's second:", again)
-
-
-def merged(fleet, redis):
-    """A node with another header has its own result, and the engine has both under one key."""
-    filled(fleet, redis)
-    _, other = filled(fleet, redis, header=OTHER_HEADER)
-    expect(other["misses"] == KERNELS and other["agent_found"] == KERNELS, "the node with another header:", other)
-    expect(len(redis.values()) == KERNELS, "the engine has", len(redis.values()))
-    before = redis.counts()
-    for header in ({}, {"header": OTHER_HEADER}):
-        _, counts = filled(fleet, redis, **header)
-        expect(counts["misses"] == 0, "a third and a fourth node:", counts)
-    asked = {name: count - before.get(name, 0) for name, count in redis.counts().items()}
-    expect(asked.get("set", 0) == 0, "they have the engine's, and put it again:", asked)
-
-
 def once(fleet, redis):
     """Eight processes of one node that start together ask the engine once for each key."""
     filled(fleet, redis)
@@ -122,27 +93,6 @@ def killed(fleet, redis):
     expect(False, "the engine has", len(redis.values()))
 
 
-def lies(fleet, redis):
-    """No value that is not what it says is believed, and whoever writes puts a right one in its place."""
-    world = faults.World(fleet, redis)
-    for name, lie in values.LIES.items():
-        world.put(lie(world.values, world.keys))
-        node = fleet.node()
-        node.start_agent(redis.address, write=False)
-        counts = compiled(node)
-        said = node.status()
-        expect(counts["misses"] == KERNELS and counts["agent_absent"] == KERNELS, name + ":", counts)
-        expect(said["mac_refused"] + said["format_refused"] + said["damaged"] == KERNELS, name + ":", said)
-        with open(f"/proc/{node.agent.pid}/status", encoding="ascii") as status:
-            peak = next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
-        expect(peak < 256 * 1024, name + ": the agent took", peak, "KB")
-        fleet.forget([node])
-    world.put(values.LIES["a flipped bit"](world.values, world.keys))
-    filled(fleet, redis)
-    _, healed = filled(fleet, redis)
-    expect(healed["misses"] == 0, "after a node that writes:", healed)
-
-
 def odd(fleet, redis):
     """A host that forks, closes every descriptor and changes its root between kernels has what it has without us."""
     filled(fleet, redis)
@@ -150,56 +100,6 @@ def odd(fleet, redis):
     node.start_agent(redis.address)
     counts = compiled(node, HOST_ODD="1")
     expect(counts["misses"] == 0 and counts["agent_found"] == KERNELS, counts)
-
-
-# ---- strangers
-
-def as_stranger(words):
-    return subprocess.run(["setpriv", "--reuid", str(faults.STRANGER), "--regid", str(faults.STRANGER), "--clear-groups",
-                           *words], capture_output=True, text=True)
-
-
-ASK = """
-import os, socket, sys
-os.chdir(os.path.dirname(sys.argv[1]))  # a socket's path has 107 bytes at most
-peer = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-peer.settimeout(60)
-peer.connect(os.path.basename(sys.argv[1]))
-try:
-    peer.send(bytes.fromhex(sys.argv[2]))
-    print("answered", len(peer.recv(65536)))
-except OSError as error:
-    print("answered 0")
-"""
-
-
-def strangers(fleet, redis):
-    """Another user reaches neither the socket nor what is fetched; let in to it, he is not answered."""
-    if os.getuid() != 0:
-        print("takes root")
-        sys.exit(77)
-    filled(fleet, redis)
-    node = fleet.node()
-    node.start_agent(redis.address)
-    path = node.status()["socket"].replace(node.directory, node.cache, 1)
-    for directory in (fleet.place, os.path.dirname(node.place), node.place):
-        os.chmod(directory, 0o755)
-    place = os.stat(node.cache)
-    ask = [sys.executable, "-c", ASK, path, struct.pack("=IHHIIQQ32s", 0x41434E76, 1, 1, 300, 0, place.st_dev, place.st_ino,
-                                                        bytes(32)).hex()]
-    refused = as_stranger(ask)
-    expect("PermissionError" in refused.stderr, "as it is:", refused.stdout, refused.stderr)
-    expect(as_stranger(["ls", os.path.join(node.cache, "v1")]).returncode != 0, "he reads the directory")
-    expect(as_stranger(["cat", fleet.keys]).returncode != 0, "he reads the keys")
-    for reached in (node.cache, os.path.join(node.cache, "v1")):
-        os.chmod(reached, 0o711)
-    os.chmod(path, 0o666)
-    said = as_stranger(ask)
-    expect(said.stdout == "answered 0\n", "with the way open:", said.stdout, said.stderr)
-    expect(node.status()["peers_refused"] == 1, node.status())
-    os.chmod(path, 0o600)
-    counts = compiled(node)
-    expect(counts["misses"] == 0, "and the node's own user:", counts)
 
 
 def noise(fleet, redis):
@@ -261,8 +161,7 @@ def numbers(fleet, _):
     expect(of_process(1000).same_but_for_process(of_process(1001)), "nor is it the same")
 
 
-CHECKS = {function.__name__: function for function in (warm, merged, once, killed, lies, numbers, odd, strangers,
-                                                       noise)}
+CHECKS = {function.__name__: function for function in (once, killed, numbers, odd, noise)}
 
 
 def main():

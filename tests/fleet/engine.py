@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""engine: a redis-server of its own on a Unix socket, and a proxy before it that is slow or cuts
+"""engine: a redis-server of its own on a Unix socket, and a proxy before it that is slow
 
 Calling sequence: Redis(place) starts one and waits until it answers; command() asks it; kill(), start() and stop() are what
 they say; close() ends it. Proxy(place, redis, latency) listens on a socket of its own. Both remove what they made.
@@ -120,10 +120,10 @@ class Redis:
 
 
 class Proxy:
-    """Each piece of bytes passes `latency_s` late, both ways together; `cut`: of an answer only so many bytes, then the end."""
+    """Each piece of bytes passes `latency_s` late, both ways together."""
 
-    def __init__(self, place, target, latency_s=0.0, cut=None):
-        self.target, self.latency_s, self.cut = target, latency_s, cut
+    def __init__(self, place, target, latency_s):
+        self.target, self.latency_s = target, latency_s
         self.socket = os.path.join(place, "proxy.sock")
         self.listener = socket.socket(socket.AF_UNIX)
         if os.path.exists(self.socket):
@@ -146,7 +146,7 @@ class Proxy:
         os.unlink(self.socket)
 
     def _run(self):
-        self.peers, self.answered = {}, {}  # a socket and the one at its other end; bytes that an engine has answered
+        self.peers, self.engines = {}, set()  # a socket and the one at its other end
         self.late = deque()  # (when, to whom, what), in order, as all are late by the same
         self.selector = selectors.DefaultSelector()
         self.selector.register(self.ending, selectors.EVENT_READ)
@@ -178,7 +178,7 @@ class Proxy:
             engine.close()
             return
         self.peers[peer], self.peers[engine] = engine, peer
-        self.answered[engine] = 0
+        self.engines.add(engine)
         for one in (peer, engine):
             self.selector.register(one, selectors.EVENT_READ)
 
@@ -189,20 +189,10 @@ class Proxy:
             piece = b""
         if not piece:
             self._drop(one)
-        elif one in self.answered:
-            self._answer(one, piece)
+        elif one in self.engines:
+            self._give(self.peers[one], piece)
         else:
             self.late.append((time.monotonic() + self.latency_s, self.peers[one], piece))
-
-    def _answer(self, engine, piece):
-        to = self.peers[engine]
-        before = self.answered[engine]
-        self.answered[engine] += len(piece)
-        if self.cut is not None and self.answered[engine] > self.cut:
-            self._give(to, piece[:self.cut - before])
-            self._drop(to)
-        else:
-            self._give(to, piece)
 
     def _give(self, to, piece):
         try:
@@ -214,49 +204,6 @@ class Proxy:
         for each in (one, self.peers.get(one)):  # both are named before one is forgotten
             if each in self.peers:
                 del self.peers[each]
-                self.answered.pop(each, None)
+                self.engines.discard(each)
                 self.selector.unregister(each)
                 each.close()
-
-
-class Liar:
-    """A server that says the same to everybody, whatever they ask, over and over again where `endless`."""
-
-    def __init__(self, place, words, endless=False):
-        self.words, self.endless = words, endless
-        self.socket = os.path.join(place, "liar.sock")
-        self.listener = socket.socket(socket.AF_UNIX)
-        self.listener.bind(self.socket)
-        self.listener.listen(64)
-        self.listener.settimeout(0.05)
-        self.ended = threading.Event()
-        self.thread = threading.Thread(target=self._run, daemon=True)
-        self.thread.start()
-
-    @property
-    def address(self):
-        return "redis+unix://" + self.socket
-
-    def close(self):
-        self.ended.set()
-        self.thread.join()
-        self.listener.close()
-        os.unlink(self.socket)
-
-    def _run(self):
-        peers = []
-        while not self.ended.is_set():
-            try:
-                peer = self.listener.accept()[0]
-                peer.setblocking(False)
-                peers.append(peer)
-                peer.send(self.words)
-            except OSError:
-                pass
-            for peer in peers if self.endless else []:
-                try:
-                    peer.send(self.words * 1000)
-                except OSError:
-                    pass
-        for peer in peers:
-            peer.close()

@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 import values
-from engine import Liar, Proxy
+from engine import Proxy
 
 REPO = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 STRANGER = 65533
@@ -79,18 +79,6 @@ def stopped(world):
         world.redis.go_on()
 
 
-@fault("engine: hangs up within an answer")
-def hangs_up(world):
-    node = world.fleet.node()
-    proxy = Proxy(world.fleet.place, world.redis.socket)
-    try:
-        node.start_agent(proxy.address)
-        proxy.cut = 40
-        yield node, None
-    finally:
-        proxy.close()
-
-
 @fault("engine: each answer takes 1 s")
 def slow(world):
     node = world.fleet.node()
@@ -132,20 +120,12 @@ def password(world):
         world.redis.command("ACL", "DELUSER", "writer")
 
 
-def liar(words, endless=False):
-    def arrange(world):
-        node = world.fleet.node()
-        server = Liar(world.fleet.place, words, endless)
-        try:
-            node.start_agent(server.address)
-            yield node, None
-        finally:
-            server.close()
-    return arrange
-
-
-fault("engine: speaks HTTP")(liar(b"HTTP/1.1 400 Bad Request\r\n\r\n"))
-fault("engine: a value without end")(liar(b"$67000000\r\n" + b"x" * 65536, endless=True))
+def bounded(pid):
+    """No value makes an agent take much memory."""
+    with open(f"/proc/{pid}/status", encoding="ascii") as status:
+        peak = next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
+    if peak > 256 * 1024:
+        raise RuntimeError(f"the agent took {peak} KB")
 
 
 def lying(lie):
@@ -156,6 +136,7 @@ def lying(lie):
             # it only reads: one that writes mends what is damaged, between this host's kernels
             node.start_agent(world.redis.address, write=False)
             yield node, None
+            bounded(node.agent.pid)
         finally:
             world.put(world.values)
     return arrange

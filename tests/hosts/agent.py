@@ -2,23 +2,20 @@
 # SPDX-License-Identifier: MIT
 """An agent that does as it is told, for hosts that ask one (cache/agent_socket.h).
 
-usage: agent.py SOCKET BEHAVIOUR [--from CACHE --to CACHE] [--user UID] [--backlog N] [--after SECONDS]
+usage: agent.py SOCKET BEHAVIOUR [--from CACHE --to CACHE] [--user UID] [--after SECONDS]
 
 A line on stdout for each message that came: its kind and its key. "ready" when it listens. With --after it says STARTED
 to a question, and the rest so much later. Behaviours:
   found      the key's file is copied from one cache to another, STARTED and FOUND are said (ABSENT where there is none)
   absent  down  elsewhere      STARTED, then that
-  quick      ABSENT without STARTED
   empty      FOUND, and nothing is there
   mute       accepts, and says nothing                hung      STARTED, and nothing more
-  deaf       listens and never accepts                stream    STARTED without end
   magic      an answer with another magic             gift      ABSENT with a descriptor in it
 """
 import argparse
 import array
 import os
 import shutil
-import signal
 import socket
 import struct
 import time
@@ -33,7 +30,6 @@ arguments.add_argument("behaviour")
 arguments.add_argument("--from", dest="source")
 arguments.add_argument("--to", dest="target")
 arguments.add_argument("--user", type=int)
-arguments.add_argument("--backlog", type=int, default=64)
 arguments.add_argument("--after", type=float)
 given = arguments.parse_args()
 if given.user is not None:
@@ -61,14 +57,6 @@ def bring(key):
     return True
 
 
-def stream(peer):
-    try:
-        while True:
-            peer.send(answer(STARTED))
-    except OSError:
-        pass
-
-
 def begin(peer):
     peer.send(answer(STARTED))
     if given.after:
@@ -78,7 +66,7 @@ def begin(peer):
 def fetch(peer, key):
     """True: the connection stays open."""
     simple = {"absent": ABSENT, "down": DOWN, "elsewhere": ELSEWHERE}
-    told = {"quick": answer(ABSENT), "empty": answer(FOUND), "magic": answer(FOUND, magic=MAGIC + 1)}
+    told = {"empty": answer(FOUND), "magic": answer(FOUND, magic=MAGIC + 1)}
     if given.behaviour == "found":
         begin(peer)
         peer.send(answer(FOUND if bring(key) else ABSENT))
@@ -92,8 +80,6 @@ def fetch(peer, key):
     elif given.behaviour == "gift":
         with open("/dev/null", "rb") as gift:
             peer.sendmsg([answer(ABSENT)], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [gift.fileno()]))])
-    elif given.behaviour == "stream":
-        stream(peer)
     elif given.behaviour == "hung":
         peer.send(answer(STARTED))
         return True
@@ -127,12 +113,10 @@ def main():
     place = os.open(os.path.dirname(given.socket), os.O_PATH | os.O_DIRECTORY)
     listening = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     listening.bind(f"/proc/self/fd/{place}/{os.path.basename(given.socket)}")
-    listening.listen(given.backlog)
+    listening.listen(64)
     print("ready", flush=True)
     waiting = []
     while True:
-        if given.behaviour == "deaf":
-            signal.pause()
         serve(listening.accept()[0], waiting)
 
 

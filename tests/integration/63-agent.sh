@@ -429,14 +429,6 @@ put_byte() { # another one than is there
 	local byte
 	byte=$(od -An -tu1 -j "$1" -N 1 "$value") && printf "\\x$(printf %02x $((byte ^ 1)))" | dd of="$value" bs=1 seek="$1" conv=notrunc 2>/dev/null
 }
-flipped() { for at in 110 80 $((size - 1)); do put_byte "$at" && hostile_value mac_refused || { echo "at $at" && return 1; }; done; }
-check "A flipped bit is refused." flipped
-cut() { head -c $((size / 2)) "$tmp/value" >"$value" && hostile_value mac_refused && head -c 50 "$tmp/value" >"$value" && hostile_value format_refused && : >"$value" && hostile_value format_refused; }
-check "Half a value is refused, and none." cut
-moved() { cp "$tmp/second-value" "$value" && hostile_value damaged; }
-check "A value of another key is refused." moved
-other_format() { put_byte 8 && hostile_value format_refused && put_byte 12 && hostile_value format_refused && head -c 4096 /dev/urandom >"$value" && hostile_value format_refused; }
-check "A value of another format is refused, and what is none." other_format
 replaced() { # COUNTER, TRAINED NODE: a node that has no result compiles, and its agent puts that in place of what it refused, once counted
 	node healer && rm -rf "$tmp/healer/cache" && start healer "${options[@]}" && answers "STARTED ABSENT" fetch "$key" && [ "$(status "$1")" = 1 ] &&
 		cp -r "$tmp/served/cache/v1/${key:0:2}" "$tmp/healer/cache/v1/" && peer stored "$key" && becomes uploads 1 && [ "$(status "$1")" = 1 ] && stop && rm -rf "$tmp/hostile/cache" || return

@@ -106,7 +106,7 @@ two_nodes() { # OPTION... of the agent's
 	rm -rf nodes
 	for node in one other; do
 		NVRTCCACHE_DIR=$tmp/nodes/$node "$BUILD/nvrtccache-agent" --prefix nodes "$@" --write --trust-engine -- \
-			env NVRTCCACHE_AGENT=1 NVRTCCACHE_STATS=1 LD_PRELOAD="$LIBRARY" "$BUILD/tests/life" "$FAKE/13/libnvrtc.so.13" trivial 0 -arch=sm_90 \
+			env NVRTCCACHE_AGENT=1 NVRTCCACHE_AGENT_WAIT=30s NVRTCCACHE_STATS=1 LD_PRELOAD="$LIBRARY" "$BUILD/tests/life" "$FAKE/13/libnvrtc.so.13" trivial 0 -arch=sm_90 \
 			>"$tmp/$node" 2>&1 || { cat "$tmp/$node"; return 1; }
 	done
 	cat one other

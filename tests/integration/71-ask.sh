@@ -150,13 +150,6 @@ each_for_itself() {
 }
 check "With NVRTCCACHE_WAIT=0 every process asks." each_for_itself
 
-long_path() {
-	local far=$place
-	while [ ${#far} -lt 200 ]; do far=$far/$(printf '%060d' 0); done
-	mkdir -p "$far" && place=$far && new_cache && patient && agent absent && place=$tmp/agents && host "${plan[@]}" && is agent_absent "$KERNELS"
-}
-check "A socket may lie deeper than an address has room for." long_path
-
 own_place() {
 	local told_at
 	new_cache && patient && told_at="$NVRTCCACHE_DIR/v1/agent.$(cat /proc/sys/kernel/random/boot_id)" && agent absent --to "$NVRTCCACHE_DIR" &&
@@ -200,26 +193,14 @@ failing() { # counter behaviour option...
 	new_cache && { [ "$counter" = agent_timeouts ] && export NVRTCCACHE_AGENT_WAIT=30ms || patient; } && agent "$@" && host "${plan[@]}" && asked_once "$counter"
 }
 check "One that says nothing is asked once." failing agent_timeouts mute
-check "So is one that says without end that it has begun." failing agent_down stream
 
 answering() { # counter behaviour
 	new_cache && patient && agent "$2" && host "${plan[@]}" && is "$1" "$KERNELS" agent_asked "$KERNELS" agent_skipped 0 misses "$KERNELS" hits_disk 0
 }
 check "One that found what is not there is not believed more than the directory." answering agent_found empty
 check "One whose engine is down says so each time." answering agent_down down
-check "One that answers without a beginning is fine." answering agent_absent quick
 check "Descriptors that it sends go nowhere." answering agent_absent gift
 
-slow() { # counter behaviour: in time, and too late to be worth it
-	local KERNELS=50 asked
-	local slow_plan
-	mapfile -t slow_plan < <(kernels)
-	new_cache && export NVRTCCACHE_AGENT_WAIT=1s && agent "$2" --after 0.6 && host "${slow_plan[@]}" || return
-	asked=$(stat_of agent_asked)
-	echo "asked $asked times of $KERNELS, $(stat_of "$1") times $1"
-	[ "$asked" -ge 1 ] && [ "$asked" -le 4 ] && [ "$(stat_of "$1")" -ge 1 ] && is agent_skipped $((KERNELS - asked)) misses "$KERNELS" hits_disk 0
-}
-check "One that has none, slowly, is not asked for ever." slow agent_absent absent
 cheap() {
 	local asked
 	new_cache && export NVRTCCACHE_AGENT_WAIT=1s && agent found --after 0.6 --from "$elsewhere" --to "$NVRTCCACHE_DIR" && host "${plan[@]}" || return
@@ -228,21 +209,6 @@ cheap() {
 	[ "$asked" -ge 1 ] && [ "$asked" -le 4 ] && is agent_skipped $((KERNELS - asked)) hits_disk "$(stat_of agent_found)" misses $((KERNELS - $(stat_of hits_disk)))
 }
 check "Nor is one that takes longer to find than the compiler takes." cheap
-dear() { timeout 600 env "$@" python3 tests/fleet/host.py "$SO13" none 1 3 0 -arch=sm_90 --fake-sleep-ms=1500 2>/dev/null; }
-slow_help() {
-	local try
-	fresh_cache && dear LD_PRELOAD="$LIBRARY" >"$tmp/bare" && [ "$(entries)" = 3 ] || return
-	dear_elsewhere=$NVRTCCACHE_DIR
-	for try in 1 2 3; do # again where the machine was so busy that an answer came too late
-		new_cache && export NVRTCCACHE_AGENT_WAIT=2s && agent found --after 1.1 --from "$dear_elsewhere" --to "$NVRTCCACHE_DIR" &&
-			dear LD_PRELOAD="$LIBRARY" >"$tmp/with" && cmp "$tmp/bare" "$tmp/with" || return
-		[ "$(stat_of agent_timeouts)" -gt 0 ] || break
-		echo "try $try: not in time"
-	done
-	is agent_asked 3 agent_found 3 agent_skipped 0 hits_disk 3 misses 0
-}
-check "One that finds slowly what takes longer to compile is asked each time." slow_help
-
 overheard() { # one is held up, and whoever waited for its result asks no more
 	local first i
 	new_cache && export NVRTCCACHE_AGENT_WAIT=1500ms && agent hung || return
@@ -257,45 +223,11 @@ check "Processes that waited for another one's slow agent do not ask it." overhe
 
 stopped() { new_cache && export NVRTCCACHE_AGENT_WAIT=30ms && agent absent && kill -STOP "$agent" && host "${plan[@]}" && asked_once agent_timeouts; }
 check "One that is stopped is asked once." stopped
-killed() { new_cache && patient && agent absent && kill -KILL "$agent" && { wait "$agent" || true; } 2>/dev/null && host "${plan[@]}" && asked_once agent_down; }
-check "So is one that is dead." killed
-full() {
-	new_cache && export NVRTCCACHE_AGENT_WAIT=30ms && agent deaf --backlog 0 || return
-	local i processes=()
-	for i in 1 2 3 4; do preloaded "$ODD" 9 "$SO13" load "compile=$i" 9>/dev/null 2>&1 & processes+=($!); done
-	wait "${processes[@]}"
-	forget_counts
-	host "${plan[@]:4}" && [ "$(stat_of agent_asked)" -ge 1 ] && [ "$(stat_of agent_asked)" -le 4 ]
-}
-check "So is one with a full backlog." full
-
-no_socket() { new_cache && patient && export NVRTCCACHE_AGENT=$1 && host "${plan[@]}" && asked_once agent_down; }
-: >"$place/file"
-check "A file is no agent." no_socket "$place/file"
-check "Nor is nothing." no_socket "$place/nothing"
-check "Nor is what has too long a name." no_socket "$place/$(printf '%0120d' 0)"
-
 bad_value() {
 	new_cache && patient && NVRTCCACHE_AGENT=agent.sock NVRTCCACHE_LOG=$tmp/bad.log host compile=1 && is agent_asked 0 agent_skipped 0 &&
 		grep -q 'NVRTCCACHE_AGENT: bad value: it takes an absolute path, 1 ' "$tmp/bad.log"
 }
 check "What is no absolute path is complained about." bad_value
-
-strangers() {
-	chmod 711 "$tmp" && mkdir -p "$tmp/open" && chmod 777 "$tmp/open" && place=$tmp/open && new_cache && patient && agent absent --user 1003 &&
-		place=$tmp/agents && chmod 777 "$NVRTCCACHE_AGENT" && host "${plan[@]}" && asked_once agent_down && ! grep -q '^fetch' "$told"
-}
-if [ "$(id -u)" -eq 0 ]; then
-	# root reaches what another user has bound
-	reachable=$(pwd -P)
-	if setpriv --reuid 1003 --regid 1003 --clear-groups test -r "$reachable/tests/hosts/agent.py" 2>/dev/null; then
-		check "An agent of another user is not asked." strangers
-	else
-		skip "An agent of another user is not asked." "others cannot read $reachable"
-	fi
-else
-	skip "An agent of another user is not asked." "needs root"
-fi
 
 # ---- hosts under conditions ----
 
