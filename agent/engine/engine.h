@@ -24,20 +24,20 @@
 #define ENGINE_NAME_MAX  512
 #define ENGINE_VALUE_MAX (64u << 20) /* larger values are neither received nor sent */
 
-/* The outcome of a request, with its name in --status; "" if it is not an error. */
-#define ENGINE_ANSWERS(X)                                                                         \
-	X(DONE, "")                   /* the value was received or stored */                      \
-	X(ABSENT, "")                 /* the value does not exist */                              \
-	X(TOO_LARGE, "too_large")     /* status 413, or longer than ENGINE_VALUE_MAX */           \
-	X(FULL, "full")               /* Redis reports OOM, or status 507 */                      \
-	X(REFUSED, "refused")         /* wrong password or no permission: 401, 403, NOPERM */     \
-	X(UNSUITED, "unsuited")       /* not the answer of this kind of server: WRONGTYPE, 400 */ \
-	X(UNREACHABLE, "unreachable") /* no connection, unknown host, bad certificate */          \
-	X(SLOW, "slow")               /* the time limit was exceeded */                           \
-	X(BROKEN, "broken")           /* cut connection, status 5xx, unknown protocol */
+/* X(NAME, word, state): the outcome of a request, its word in --status ("": no error), and the engine's state then. */
+#define ENGINE_ANSWERS(X)                                                                                      \
+	X(DONE, "", CONNECTED)                     /* the value was received or stored */                      \
+	X(ABSENT, "", CONNECTED)                   /* the value does not exist */                              \
+	X(TOO_LARGE, "too_large", CONNECTED)       /* status 413, or longer than ENGINE_VALUE_MAX */           \
+	X(FULL, "full", CONNECTED)                 /* Redis reports OOM, or status 507 */                      \
+	X(REFUSED, "refused", REFUSED)             /* wrong password or no permission: 401, 403, NOPERM */     \
+	X(UNSUITED, "unsuited", REFUSED)           /* not the answer of this kind of server: WRONGTYPE, 400 */ \
+	X(UNREACHABLE, "unreachable", UNREACHABLE) /* no connection, unknown host, bad certificate */          \
+	X(SLOW, "slow", UNREACHABLE)               /* the time limit was exceeded */                           \
+	X(BROKEN, "broken", UNREACHABLE)           /* cut connection, status 5xx, unknown protocol */
 
 enum engine_answer {
-#define ENGINE_ANSWER(name, word) ENGINE_##name,
+#define ENGINE_ANSWER(name, word, state) ENGINE_##name,
 	ENGINE_ANSWERS(ENGINE_ANSWER)
 #undef ENGINE_ANSWER
 	    ENGINE_ANSWER_COUNT

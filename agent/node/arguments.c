@@ -26,7 +26,10 @@ enum option_kind {
 	OPTION_FLAG /* `value` is stored in the field, which is an enum */
 };
 
-#define FIELD(field) offsetof(struct arguments, field)
+#define LINE(kind, name, takes, field, value, help) {name, takes, help, kind, offsetof(struct arguments, field), value}
+#define TEXT(name, takes, field, help)              LINE(OPTION_TEXT, name, takes, field, 0, help)
+#define PATH(name, field, help)                     LINE(OPTION_PATH, name, "FILE", field, 0, help)
+#define FLAG(name, field, value, help)              LINE(OPTION_FLAG, name, NULL, field, value, help)
 
 static const struct line {
 	const char *name, *takes, *help;
@@ -34,40 +37,32 @@ static const struct line {
 	size_t field;
 	int value;
 } lines[] = {
-    {"engine", "URL", "engine to exchange entries with, see below (required)", OPTION_TEXT,
-     FIELD(service.engine.address), 0},
-    {"dir", "DIR", "cache directory (NVRTCCACHE_DIR)", OPTION_PATH, FIELD(directory), 0},
-    {"socket", "PATH", "socket of the agent (default: DIR/v1/agent.<boot id>)", OPTION_PATH, FIELD(service.socket), 0},
-    {"write", NULL, "also upload entries; needs --key-file or --trust-engine", OPTION_FLAG, FIELD(service.writes),
-     SERVICE_WRITES},
-    {"key-file", "FILE", "keys, one \"id hex\" per line: the first one signs, all are accepted", OPTION_PATH,
-     FIELD(service.key_file), 0},
-    {"trust-engine", NULL, "accept unsigned values", OPTION_FLAG, FIELD(service.trust), VALUE_TRUST_ENGINE},
-    {"min-cost", "MS", "do not upload entries that compiled in less than MS milliseconds", OPTION_COST,
-     FIELD(service.least_cost_ns), 0},
-    {"prefix", "TEXT", "prefix of all names in the engine (default: nvrtccache)", OPTION_TEXT,
-     FIELD(service.engine.prefix), 0},
-    {"expire", "AGE", "let values in Redis expire AGE after their last use, such as 2w", OPTION_AGE,
-     FIELD(service.engine.expire_s), 0},
-    {"user", "NAME", "user of Redis or HTTP; access key of S3", OPTION_TEXT, FIELD(service.engine.user), 0},
-    {"password-file", "FILE", "file with the password, or the secret key of S3, in its first line", OPTION_PATH,
-     FIELD(service.engine.password_file), 0},
-    {"token-file", "FILE", "file with the bearer token for HTTP in its first line", OPTION_PATH,
-     FIELD(service.engine.token_file), 0},
-    {"ca-file", "FILE", "CA certificates to use instead of the system's (PEM)", OPTION_PATH,
-     FIELD(service.engine.ca_file), 0},
-    {"certificate", "FILE", "client certificate (PEM)", OPTION_PATH, FIELD(service.engine.certificate), 0},
-    {"certificate-key", "FILE", "private key of the client certificate (PEM)", OPTION_PATH,
-     FIELD(service.engine.certificate_key), 0},
-    {"layout", "plain|bazel", "names in an HTTP store (default: plain); bazel: for bazel-remote", OPTION_TEXT,
-     FIELD(service.engine.layout), 0},
-    {"s3-endpoint", "URL", "endpoint of an S3 service other than Amazon's", OPTION_TEXT,
-     FIELD(service.engine.s3_endpoint), 0},
-    {"s3-region", "NAME", "region of S3", OPTION_TEXT, FIELD(service.engine.s3_region), 0},
-    {"status", NULL, "show the status of the running agent, and exit", OPTION_FLAG, FIELD(mode), ARGUMENTS_STATUS},
-    {"json", NULL, "with --status: print JSON", OPTION_FLAG, FIELD(form), ARGUMENTS_JSON},
-    {"help", NULL, "show this text", OPTION_FLAG, FIELD(mode), ARGUMENTS_HELP},
-    {"version", NULL, "show the version", OPTION_FLAG, FIELD(mode), ARGUMENTS_VERSION},
+    TEXT("engine", "URL", service.engine.address, "engine to exchange entries with, see below (required)"),
+    LINE(OPTION_PATH, "dir", "DIR", directory, 0, "cache directory (NVRTCCACHE_DIR)"),
+    LINE(OPTION_PATH, "socket", "PATH", service.socket, 0, "socket of the agent (default: DIR/v1/agent.<boot id>)"),
+    FLAG("write", service.writes, SERVICE_WRITES, "also upload entries; needs --key-file or --trust-engine"),
+    PATH("key-file", service.key_file, "keys, one \"id hex\" per line: the first one signs, all are accepted"),
+    FLAG("trust-engine", service.trust, VALUE_TRUST_ENGINE, "accept unsigned values"),
+    LINE(OPTION_COST, "min-cost", "MS", service.least_cost_ns, 0,
+         "do not upload entries that compiled in less than MS milliseconds"),
+    TEXT("prefix", "TEXT", service.engine.prefix, "prefix of all names in the engine (default: nvrtccache)"),
+    LINE(OPTION_AGE, "expire", "AGE", service.engine.expire_s, 0,
+         "let values in Redis expire AGE after their last use, such as 2w"),
+    TEXT("user", "NAME", service.engine.user, "user of Redis or HTTP; access key of S3"),
+    PATH("password-file", service.engine.password_file,
+         "file with the password, or the secret key of S3, in its first line"),
+    PATH("token-file", service.engine.token_file, "file with the bearer token for HTTP in its first line"),
+    PATH("ca-file", service.engine.ca_file, "CA certificates to use instead of the system's (PEM)"),
+    PATH("certificate", service.engine.certificate, "client certificate (PEM)"),
+    PATH("certificate-key", service.engine.certificate_key, "private key of the client certificate (PEM)"),
+    TEXT("layout", "plain|bazel", service.engine.layout,
+         "names in an HTTP store (default: plain); bazel: for bazel-remote"),
+    TEXT("s3-endpoint", "URL", service.engine.s3_endpoint, "endpoint of an S3 service other than Amazon's"),
+    TEXT("s3-region", "NAME", service.engine.s3_region, "region of S3"),
+    FLAG("status", mode, ARGUMENTS_STATUS, "show the status of the running agent, and exit"),
+    FLAG("json", form, ARGUMENTS_JSON, "with --status: print JSON"),
+    FLAG("help", mode, ARGUMENTS_HELP, "show this text"),
+    FLAG("version", mode, ARGUMENTS_VERSION, "show the version"),
 };
 
 #define LINES (sizeof(lines) / sizeof(lines[0]))

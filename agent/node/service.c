@@ -154,20 +154,11 @@ const char *service_state_name(enum engine_state state)
 	return names[state];
 }
 
-static enum engine_state state_of(enum engine_answer answer)
-{
-	switch (answer) {
-	case ENGINE_REFUSED:
-	case ENGINE_UNSUITED:
-		return ENGINE_IS_REFUSED;
-	case ENGINE_UNREACHABLE:
-	case ENGINE_SLOW:
-	case ENGINE_BROKEN:
-		return ENGINE_IS_UNREACHABLE;
-	default:
-		return ENGINE_CONNECTED;
-	}
-}
+static const enum engine_state states[] = {
+#define ANSWER_STATE(name, word, state) [ENGINE_##name] = STATE_##state,
+    ENGINE_ANSWERS(ANSWER_STATE)
+#undef ANSWER_STATE
+};
 
 /*
  * Reports a change once, and not each request that has the same outcome, and without the lock: a reader of stderr may
@@ -176,8 +167,8 @@ static enum engine_state state_of(enum engine_answer answer)
 static void note_answer(struct service *service, enum engine_answer answer, const struct engine_error *error,
                         int64_t asked_ns)
 {
-	enum engine_state next = state_of(answer);
-	const char *why = next == ENGINE_CONNECTED ? "" : error->text;
+	enum engine_state next = states[answer];
+	const char *why = next == STATE_CONNECTED ? "" : error->text;
 	struct service_state *state = &service->state;
 	bool is_change;
 
@@ -190,7 +181,7 @@ static void note_answer(struct service *service, enum engine_answer answer, cons
 	if (is_change) {
 		service_say("engine %s%s%s", service_state_name(next), why[0] != '\0' ? ": " : "", why);
 	}
-	if (next == ENGINE_CONNECTED) {
+	if (next == STATE_CONNECTED) {
 		pause_end(&service->pause, asked_ns);
 	} else {
 		pause_begin(&service->pause, service_now_ns());
@@ -278,7 +269,7 @@ enum engine_answer service_put(struct service *service, const uint8_t key[ENTRY_
 	answer = engine_put(engine, &name, value, size, limit_ms, ret_error);
 	give_engine_back(service, engine);
 	atomic_fetch_add(&service->answers[answer], 1);
-	if (state_of(answer) == ENGINE_CONNECTED) {
+	if (states[answer] == STATE_CONNECTED) {
 		note_answer(service, answer, ret_error, asked_ns);
 	}
 	return answer;

@@ -64,7 +64,7 @@ enum service_count {
 	    SERVICE_COUNT_END
 };
 
-enum engine_state { ENGINE_STARTING, ENGINE_CONNECTED, ENGINE_IS_REFUSED, ENGINE_IS_UNREACHABLE };
+enum engine_state { STATE_STARTING, STATE_CONNECTED, STATE_REFUSED, STATE_UNREACHABLE };
 
 const char *service_state_name(enum engine_state state);
 

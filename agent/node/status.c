@@ -41,7 +41,7 @@ static void write_counts(FILE *rows, struct service *service)
 #undef COUNT_NAME
 	};
 	static const char *const answers[] = {
-#define ANSWER_WORD(name, word) word,
+#define ANSWER_WORD(name, word, state) word,
 	    ENGINE_ANSWERS(ANSWER_WORD)
 #undef ANSWER_WORD
 	};

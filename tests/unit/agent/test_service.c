@@ -53,21 +53,17 @@ static enum engine_state state(void)
 Test(service, each_answer_says_in_which_state_the_engine_is)
 {
 	static const enum engine_state states[ENGINE_ANSWER_COUNT] = {
-	    [ENGINE_DONE] = ENGINE_CONNECTED,
-	    [ENGINE_ABSENT] = ENGINE_CONNECTED,
-	    [ENGINE_TOO_LARGE] = ENGINE_CONNECTED,
-	    [ENGINE_FULL] = ENGINE_CONNECTED,
-	    [ENGINE_REFUSED] = ENGINE_IS_REFUSED,
-	    [ENGINE_UNSUITED] = ENGINE_IS_REFUSED,
-	    [ENGINE_UNREACHABLE] = ENGINE_IS_UNREACHABLE,
-	    [ENGINE_SLOW] = ENGINE_IS_UNREACHABLE,
-	    [ENGINE_BROKEN] = ENGINE_IS_UNREACHABLE,
+	    [ENGINE_DONE] = STATE_CONNECTED,          [ENGINE_ABSENT] = STATE_CONNECTED,
+	    [ENGINE_TOO_LARGE] = STATE_CONNECTED,     [ENGINE_FULL] = STATE_CONNECTED,
+	    [ENGINE_REFUSED] = STATE_REFUSED,         [ENGINE_UNSUITED] = STATE_REFUSED,
+	    [ENGINE_UNREACHABLE] = STATE_UNREACHABLE, [ENGINE_SLOW] = STATE_UNREACHABLE,
+	    [ENGINE_BROKEN] = STATE_UNREACHABLE,
 	};
-	cr_expect_eq(state(), ENGINE_STARTING);
+	cr_expect_eq(state(), STATE_STARTING);
 	for (int answer = 0; answer < ENGINE_ANSWER_COUNT; answer++) {
 		get_answer((enum engine_answer)answer);
 		cr_expect_eq(state(), states[answer], "answer %d", answer);
-		cr_expect_str_eq(service.state.why, states[answer] == ENGINE_CONNECTED ? "" : "host: so");
+		cr_expect_str_eq(service.state.why, states[answer] == STATE_CONNECTED ? "" : "host: so");
 		cr_expect_eq(service.engine_count, 1);
 	}
 }
@@ -79,7 +75,7 @@ Test(service, a_request_waits_for_a_connection_no_longer_than_its_limit)
 
 	service.engine_count = 0;
 	cr_expect_eq(service_get(&service, key, 5, &value, &size), ENGINE_SLOW);
-	cr_expect_eq(state(), ENGINE_STARTING, "the engine was not asked");
+	cr_expect_eq(state(), STATE_STARTING, "the engine was not asked");
 	cr_expect_eq(service.answers[ENGINE_SLOW], 1);
 }
 
@@ -90,7 +86,7 @@ Test(service, a_put_that_is_refused_says_nothing_about_reading)
 	get_answer(ENGINE_ABSENT);
 	next_answer = ENGINE_REFUSED;
 	cr_expect_eq(service_put(&service, key, "", 1, 1000, &error), ENGINE_REFUSED);
-	cr_expect_eq(state(), ENGINE_CONNECTED);
+	cr_expect_eq(state(), STATE_CONNECTED);
 	cr_expect(service_may_ask(&service));
 }
 
