@@ -19,6 +19,7 @@ enum exit_status {
 	EXIT_DONE = 0,
 	EXIT_TROUBLE = 1,
 	EXIT_USAGE = 2,
+	EXIT_MISSED = 3, /* of `run --must-hit` only */
 	/* of `run` only, same values as env(1) and timeout(1): not started, cannot be executed, not found */
 	EXIT_NOT_STARTED = 125,
 	EXIT_NOT_RUNNABLE = 126,

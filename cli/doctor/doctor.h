@@ -11,9 +11,11 @@
 
 #include "cache/json.h"
 #include "cache/settings.h"
+#include "cli/console/request.h"
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 enum finding_level { FINDING_OK, FINDING_WARN, FINDING_FAIL };
 
@@ -46,6 +48,19 @@ void doctor_agent(struct findings *findings, const struct settings *settings);
  * findings are JSON. Changes the environment of this process.
  */
 void doctor_run(struct findings *findings, char **argv);
+
+enum doctor_output { DOCTOR_OUTPUT_SAME, DOCTOR_OUTPUT_ERROR };
+/*
+ * Starts a program as a shell would, with this process's environment. Its standard output is this one's or, with
+ * DOCTOR_OUTPUT_ERROR, standard error. Returns 0 or an errno value.
+ */
+int doctor_start(char **argv, enum doctor_output output, pid_t *ret_pid);
+/* Waits for it, and ignores ^C meanwhile as system() does. Returns its exit status as a shell reports it. */
+int doctor_wait(pid_t pid);
+/* Calls `visit` for each line of a file, without its line break. A missing file has none. */
+void doctor_lines(const char *path, void (*visit)(void *context, const char *line), void *context);
+/* Returns a text of an event of the trace, as it is written there. */
+struct span doctor_text_of(const char *event, const char *name);
 
 /* Which compilers the run called. */
 struct doctor_calls {

@@ -79,8 +79,7 @@ static void count_row(struct seen *seen, const struct row *row)
 	seen->rows[i].count++;
 }
 
-/* Calls `visit` for each line of a file, without its line break. */
-static void each_line(const char *path, void (*visit)(struct seen *seen, const char *line), struct seen *seen)
+void doctor_lines(const char *path, void (*visit)(void *context, const char *line), void *context)
 {
 	FILE *file = fopen(path, "re");
 	size_t capacity = 0;
@@ -88,7 +87,7 @@ static void each_line(const char *path, void (*visit)(struct seen *seen, const c
 
 	while (file && getline(&line, &capacity, file) > 0) {
 		line[strcspn(line, "\n")] = '\0';
-		visit(seen, line);
+		visit(context, line);
 	}
 	free(line);
 	if (file) {
@@ -96,11 +95,8 @@ static void each_line(const char *path, void (*visit)(struct seen *seen, const c
 	}
 }
 
-/*
- * Returns a text of an event of the trace, as it is written there. An event is one line, and quotes within texts are
- * escaped, so `"name":"` occurs in no text.
- */
-static struct span text_of(const char *event, const char *name)
+/* An event is one line, and quotes within texts are escaped, so `"name":"` occurs in no text. */
+struct span doctor_text_of(const char *event, const char *name)
 {
 	char mark[32];
 	const char *at;
@@ -110,10 +106,11 @@ static struct span text_of(const char *event, const char *name)
 	return at ? (struct span){at + size, strcspn(at + size, "\"")} : (struct span){NULL, 0};
 }
 
-static void count_call(struct seen *seen, const char *event)
+static void count_call(void *context, const char *event)
 {
-	struct span category = text_of(event, "cat"), library = text_of(event, "library"),
-	            version = text_of(event, "version");
+	struct seen *seen = context;
+	struct span category = doctor_text_of(event, "cat"), library = doctor_text_of(event, "library"),
+	            version = doctor_text_of(event, "version");
 	struct row row = {.kind = 0};
 
 	while (row.kind < LIBRARY && !span_is(category, kinds[row.kind].category)) {
@@ -122,10 +119,10 @@ static void count_call(struct seen *seen, const char *event)
 	if (row.kind == LIBRARY) {
 		return; /* events of other categories are not calls */
 	}
-	snprintf(row.compiler, sizeof(row.compiler), "%.*s", SPAN(text_of(event, "compiler")));
-	snprintf(row.text, sizeof(row.text), "%.*s", SPAN(text_of(event, "reason")));
+	snprintf(row.compiler, sizeof(row.compiler), "%.*s", SPAN(doctor_text_of(event, "compiler")));
+	snprintf(row.text, sizeof(row.text), "%.*s", SPAN(doctor_text_of(event, "reason")));
 	if (row.text[0]) {
-		snprintf(row.detail, sizeof(row.detail), "%.*s", SPAN(text_of(event, "detail")));
+		snprintf(row.detail, sizeof(row.detail), "%.*s", SPAN(doctor_text_of(event, "detail")));
 	}
 	count_row(seen, &row);
 	/* counts the same call a second time, by library */
@@ -133,7 +130,7 @@ static void count_call(struct seen *seen, const char *event)
 		row.kind = LIBRARY;
 		snprintf(row.text, sizeof(row.text), "%.*s%s%.*s, %s", SPAN(version), version.size ? ", " : "",
 		         SPAN(library),
-		         span_is(text_of(event, "reached"), "linked") ? "linked" : "through dlopen and dlsym");
+		         span_is(doctor_text_of(event, "reached"), "linked") ? "linked" : "through dlopen and dlsym");
 		count_row(seen, &row);
 	}
 }
@@ -171,15 +168,15 @@ static bool is_called(const struct seen *seen, const char *compiler)
 }
 
 /* Each line of the log is a warning, because that log level is set. The text follows "nvrtccache[4711]: ". */
-static void tell_message(struct seen *seen, const char *line)
+static void tell_message(void *context, const char *line)
 {
-	const struct findings *findings = seen->findings;
+	struct seen *seen = context;
 	const char *words = strstr(line, "]: ");
 
 	words = words ? words + 3 : line;
 	/* repeated messages are skipped, because each process of a pool logs the same */
 	if (strncmp(seen->before, words, sizeof(seen->before) - 1) != 0 &&
-	    !(findings->refused && strstr(words, findings->refused))) {
+	    !(seen->findings->refused && strstr(words, seen->findings->refused))) {
 		finding_add(seen->findings, FINDING_WARN, "log", "%s", words);
 	}
 	snprintf(seen->before, sizeof(seen->before), "%s", words);
@@ -200,8 +197,9 @@ static void add_object(struct seen *seen, const char *path)
 }
 
 /* Reads "     4711:\tcalling init: /lib/libm.so.6" and "     4711:\tinitialize program: /usr/bin/python3". */
-static void note_object(struct seen *seen, const char *line)
+static void note_object(void *context, const char *line)
 {
+	struct seen *seen = context;
 	static const char *const heads[] = {"calling init: ", "initialize program: "};
 
 	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
@@ -224,7 +222,7 @@ static void take_objects(struct seen *seen, const char *place)
 
 		if (one->d_name[0] != '.' && asprintf(&path, "%s/%s", place, one->d_name) >= 0) {
 			if (strncmp(one->d_name, OBJECTS_NAME, strlen(OBJECTS_NAME)) == 0) {
-				each_line(path, note_object, seen);
+				doctor_lines(path, note_object, seen);
 			}
 			(void)unlink(path);
 			free(path);
@@ -270,9 +268,9 @@ static void tell_run(struct seen *seen, const char *place, const char *name, pid
 
 	/* doctor has waited only for the program: the files of a child that outlives it may be incomplete */
 	snprintf(file, sizeof(file), "%s/" OBJECTS_NAME ".%ld", place, (long)pid);
-	each_line(file, note_object, seen);
+	doctor_lines(file, note_object, seen);
 	is_loaded = is_library_loaded(seen);
-	each_line(getenv("NVRTCCACHE_TRACE"), count_call, seen);
+	doctor_lines(getenv("NVRTCCACHE_TRACE"), count_call, seen);
 	tell_calls(seen);
 	/* a fact that the run shows; which of its causes applies, `file` and `ls -l` say */
 	if (!is_loaded) {
@@ -283,7 +281,7 @@ static void tell_run(struct seen *seen, const char *place, const char *name, pid
 	} else if (seen->count == 0) {
 		finding_add(seen->findings, FINDING_WARN, "run", "no compilation reached the library");
 	}
-	each_line(getenv("NVRTCCACHE_LOG"), tell_message, seen);
+	doctor_lines(getenv("NVRTCCACHE_LOG"), tell_message, seen);
 	/* the loader names the program as it was started, and only in a linked one */
 	if (strchr(name, '/')) {
 		add_object(seen, name);
@@ -292,32 +290,26 @@ static void tell_run(struct seen *seen, const char *place, const char *name, pid
 	tell_objects(seen);
 }
 
-/*
- * Starts the program as a shell would, with this process's environment. Returns 0 or an errno value: posix_spawnp()
- * reports it if the program cannot be executed, which fork() and execvp() would show by a status only.
- */
-static int start_program(const struct findings *findings, char **argv, pid_t *ret_pid)
+/* posix_spawnp() reports it if the program cannot be executed, which fork() and execvp() would show by a status only. */
+int doctor_start(char **argv, enum doctor_output output, pid_t *ret_pid)
 {
 	posix_spawn_file_actions_t actions;
 	int error = posix_spawn_file_actions_init(&actions);
 
-	/* standard output is for the JSON alone */
-	if (error == 0 && findings->json) {
+	if (error == 0 && output == DOCTOR_OUTPUT_ERROR) {
 		error = posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
 	}
-	(void)fflush(stdout); /* the findings so far come before the program's output */
+	(void)fflush(stdout); /* what was printed so far comes before the program's output */
 	error = error ? error : posix_spawnp(ret_pid, argv[0], &actions, NULL, argv, environ);
 	posix_spawn_file_actions_destroy(&actions);
 	return error;
 }
 
-/* Returns the exit status as a shell reports it. */
-static int wait_for(pid_t pid)
+int doctor_wait(pid_t pid)
 {
 	struct sigaction ignored = {.sa_handler = SIG_IGN}, interrupt, quit;
 	int status = 0;
 
-	/* ignores ^C as system() does: the program gets the signal, and doctor then reports how the program ended */
 	(void)sigaction(SIGINT, &ignored, &interrupt);
 	(void)sigaction(SIGQUIT, &ignored, &quit);
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
@@ -350,11 +342,12 @@ void doctor_run(struct findings *findings, char **argv)
 	/* the library's file names appear in "files" alone; other words of LD_DEBUG print a line for each symbol */
 	(void)setenv("NVRTCCACHE_LOG_LEVEL", "warning", 1);
 	(void)setenv("LD_DEBUG", "files", 1);
-	error = start_program(findings, argv, &pid);
+	/* standard output is for the JSON alone */
+	error = doctor_start(argv, findings->json ? DOCTOR_OUTPUT_ERROR : DOCTOR_OUTPUT_SAME, &pid);
 	if (error != 0) {
 		finding_add(findings, FINDING_FAIL, "run", "%s cannot be run: %s", argv[0], strerror(error));
 	} else {
-		status = wait_for(pid);
+		status = doctor_wait(pid);
 		tell_run(&seen, place, argv[0], pid);
 		if (status != 0) {
 			finding_add(findings, FINDING_WARN, "run", "the program ended with status %d", status);

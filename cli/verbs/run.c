@@ -3,11 +3,16 @@
  * run: sets LD_PRELOAD and other variables, then executes a program in this process
  *
  * No parent process remains, so that the program gets signals and job control directly and its exit status is the
- * command's.
+ * command's. With --must-hit the program is a child. NVRTCCACHE_TRACE then is a file of this run: its processes inherit
+ * the variable, so the file has their calls and no others, also where the cache directory cannot be written.
  */
+#include "cache/recency.h"
 #include "cli/console/console.h"
+#include "cli/console/key.h"
 #include "cli/console/library.h"
 #include "cli/console/verb.h"
+#include "cli/doctor/doctor.h"
+#include "cli/explain/explanation.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -17,7 +22,7 @@
 
 static struct {
 	const char *dir, *max_size, *log;
-	bool verify, stats, read_only, cudnn;
+	bool verify, stats, read_only, cudnn, must_hit;
 } asked;
 
 static bool set_variable(const char *name, const char *value)
@@ -84,6 +89,118 @@ static int report_not_started(const char *name, int error)
 	return error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUNNABLE;
 }
 
+/* ---- --must-hit ---- */
+
+struct misses {
+	struct events events;
+	struct history history;
+	bool *told; /* for each record, whether it was printed */
+	uint64_t began_ns;
+	size_t calls, count;
+};
+
+/* Returns the index of the first record of a call in the trace that was not printed; the number of records: none. */
+static size_t find_record(const struct misses *misses, const char *event)
+{
+	struct span key = doctor_text_of(event, "key");
+	const char *pid = strstr(event, "\"pid\":");
+	char text[KEY_TEXT_BYTES];
+	size_t i = 0;
+
+	for (; i < misses->events.count; i++) {
+		const struct events_record *record = &misses->events.records[i];
+
+		key_spell(record->key, text);
+		if (!misses->told[i] && record->when_ns >= misses->began_ns && pid &&
+		    record->pid == strtoul(pid + 6, NULL, 10) && record->has_key == (key.size > 0) &&
+		    (!record->has_key || span_is(key, text))) {
+			break;
+		}
+	}
+	return i;
+}
+
+static void tell_event(void *context, const char *event)
+{
+	struct span category = doctor_text_of(event, "cat");
+	struct misses *misses = context;
+	struct explanation explanation;
+	size_t record;
+
+	misses->calls += span_is(category, "hit_memory") || span_is(category, "hit_disk");
+	if (!span_is(category, "miss") && !span_is(category, "not_kept") && !span_is(category, "bypassed")) {
+		return;
+	}
+	misses->calls++;
+	fputs(misses->count++ > 0 ? "\n" : "", stdout);
+	record = find_record(misses, event);
+	if (record == misses->events.count) { /* nothing was recorded, as with NVRTCCACHE_READONLY */
+		console_line("%.*s: %.*s %.*s", SPAN(doctor_text_of(event, "name")), SPAN(category),
+		             SPAN(doctor_text_of(event, "reason")));
+		return;
+	}
+	misses->told[record] = true;
+	explanation_find(&misses->history, record, &explanation);
+	words_print(&explanation);
+	explanation_free(&explanation);
+}
+
+/* Prints the misses of the run on standard error. Returns the exit status. */
+static int judge_misses(const struct settings *settings, const char *trace, uint64_t began_ns)
+{
+	const struct directory directory = {.path = settings->directory, .shared = settings->shared};
+	struct misses misses = {.began_ns = began_ns};
+
+	fflush(stdout);
+	(void)dup2(STDERR_FILENO, STDOUT_FILENO);
+	if (directory.path) {
+		(void)events_read(&directory, EVENTS_ALL, &misses.events);
+	}
+	misses.told = calloc(misses.events.count + 1, sizeof(*misses.told));
+	if (!misses.told || history_read(&misses.events, &misses.history) != 0) {
+		console_error("%s", strerror(ENOMEM));
+		return EXIT_NOT_STARTED;
+	}
+	doctor_lines(trace, tell_event, &misses);
+	fflush(stdout);
+	if (misses.calls == 0) {
+		console_error("no compilation reached the library");
+	} else if (misses.count > 0) {
+		console_error("%zu of %zu compilations missed", misses.count, misses.calls);
+	}
+	return misses.count > 0 ? EXIT_MISSED : EXIT_DONE;
+}
+
+/* Waits for the program, and not for a child that outlives it. */
+static int run_watched(const struct settings *settings, char **operands)
+{
+	const char *base = getenv("TMPDIR");
+	uint64_t began_ns = (uint64_t)recency_now();
+	char trace[PATH_MAX];
+	int status, file;
+	pid_t pid;
+
+	(void)snprintf(trace, sizeof(trace), "%s/nvrtccache-run.XXXXXX", base && base[0] == '/' ? base : "/tmp");
+	file = settings->trace ? -1 : mkstemp(trace);
+	if (file < 0) {
+		console_error(settings->trace ? "--must-hit and NVRTCCACHE_TRACE exclude each other" : "%s: %s", trace,
+		              strerror(errno));
+		return EXIT_NOT_STARTED;
+	}
+	close(file);
+	if (!set_variable("NVRTCCACHE_TRACE", trace)) {
+		return EXIT_NOT_STARTED;
+	}
+	status = doctor_start(operands, DOCTOR_OUTPUT_SAME, &pid);
+	if (status != 0) {
+		status = report_not_started(operands[0], status);
+	} else if ((status = doctor_wait(pid)) == 0) {
+		status = judge_misses(settings, trace, began_ns);
+	}
+	(void)unlink(trace);
+	return status;
+}
+
 static int run_run(struct settings *settings, char **operands)
 {
 	uint64_t size;
@@ -97,6 +214,9 @@ static int run_run(struct settings *settings, char **operands)
 	if (!apply_options() || !console_settings(settings) || !library_preload()) {
 		return EXIT_NOT_STARTED;
 	}
+	if (asked.must_hit) {
+		return run_watched(settings, operands);
+	}
 	/* returns only if it fails */
 	execvp(operands[0], operands);
 	return report_not_started(operands[0], errno);
@@ -109,7 +229,8 @@ const struct verb verb_run = {
     .more = "The library is taken from NVRTCCACHE_LIBRARY, or else searched for in the directory of this command, in\n"
             "../lib relative to it, and in the usual library directories. If a copy is preloaded already, only that "
             "copy is used.",
-    .exits = "that of the program; 127: program not found; 126: program cannot be run; 125: it was not started\n"
+    .exits = "that of the program; with --must-hit, 3 if that is 0 and a compilation missed; 127: program not found; "
+             "126: program cannot be run; 125: it was not started\n"
              "because the library is not found or cannot be loaded; 2: unknown option or invalid value.",
     .example = "nvrtccache run --stats -- python3 train.py",
     .options =
@@ -124,6 +245,8 @@ const struct verb verb_run = {
             {"read-only", 0, NULL, "never write the cache directory (NVRTCCACHE_READONLY)", &asked.read_only, NULL},
             {"cudnn", 0, NULL, "make cuDNN 9.22 and later use libnvrtc (CUDNN_NVRTC_RUNTIME_LINKING)", &asked.cudnn,
              NULL},
+            {"must-hit", 0, NULL, "exit with 3 and print the misses, if the program or its children missed",
+             &asked.must_hit, NULL},
             {NULL, 0, NULL, NULL, NULL, NULL}},
     .kind = VERB_OPERANDS_COMMAND,
     .operand = "program",

@@ -84,6 +84,32 @@ check "A directory that is gone fails that request alone, and is named." \
 	eval 'gives 1 warm -a sm_100 -c "$n13" && err_has "work/here cannot be entered"'
 mv gone here
 
+# run --must-hit
+fresh_cache
+n12_of() { # STATUS WORD...: gives STATUS run --must-hit, and a host in a child
+	local status=$1
+	shift
+	gives "$status" run --must-hit -- sh -c '"$@"; exit "${code:-0}"' sh python3 "$host" compile "$n12" sm_90 "$@"
+}
+check "run --must-hit exits with 3 after a miss of a child, and explains it." \
+	eval 'n12_of 3 one two && err_has "^first time: no cached entry" && err_has "2 of 2 compilations missed" && out_has "^one 0 "'
+check "It exits with 0 after hits alone." eval 'n12_of 0 one two && silent_err'
+check "It exits with the status of a program that failed." eval 'code=7 gives 7 run --must-hit -- sh -c "exit 7" &&
+	export code=7 && n12_of 7 one three; unset code; silent_err'
+runs "$tmp/out" "$n12" sm_90 others
+check "Misses of other processes are not those of the run." eval 'n12_of 0 one && silent_err'
+misses_meanwhile() { preloaded python3 "$host" compile "$n12" sm_90 meanwhile >/dev/null && python3 "$host" compile "$n12" sm_90 one; }
+export -f misses_meanwhile preloaded
+check "Not even those of one that runs meanwhile." eval 'export before after LIBRARY host n12
+	gives 0 run --must-hit -- env -u LD_PRELOAD -u NVRTCCACHE_TRACE bash -c misses_meanwhile && [ "$(stat_of misses)" = 5 ]'
+check "Where the directory cannot be written, misses are found too." \
+	eval 'NVRTCCACHE_READONLY=1 n12_of 3 one new && err_has "^new: not_kept read_only" && err_has "1 of 2 compilations missed"'
+check "A call without a look-up is no hit." \
+	eval 'NVRTCCACHE_DISABLE=1 n12_of 3 one && err_has "^default_program: bypassed disabled"'
+mkdir runs
+check "A run without any compilation says so, and leaves no file." \
+	eval 'TMPDIR=$PWD/runs gives 0 run --must-hit -- true && err_has "no compilation reached" && rmdir runs'
+
 # libNVVM and nvJitLink: inputs are recorded whole, also those of which the key has a digest only
 works() { # WORD...: how often the library works
 	preloaded "$@" 2>&1 | sed -n 's/^really //p' | xargs
