@@ -31,7 +31,8 @@ struct header {
 	XXH128_hash_t sum; /* of all members before it */
 };
 
-enum frame_kind { FRAME_ENTRY = 0x52544e45, FRAME_LAST = 0x5453414c }; /* "ENTR", "LAST" */
+/* "ENTR", "REQU", "LAST" */
+enum frame_kind { FRAME_ENTRY = 0x52544e45, FRAME_REQUEST = 0x55514552, FRAME_LAST = 0x5453414c };
 
 struct frame {
 	uint32_t kind;
@@ -70,15 +71,13 @@ int bundle_write_begin(struct bundle_writer *writer, uint64_t keys, bundle_put *
 	return write_summed(writer, &header, sizeof(header));
 }
 
-int bundle_write_entry(struct bundle_writer *writer, const struct entry *entry)
+static int write_framed(struct bundle_writer *writer, enum frame_kind kind, const uint8_t key[ENTRY_KEY_BYTES],
+                        const void *bytes, size_t size)
 {
-	struct frame frame = {.kind = FRAME_ENTRY};
-	size_t size;
-	const void *bytes = entry_bytes(entry, &size);
+	struct frame frame = {.kind = kind, .number = size};
 	int rc;
 
-	frame.number = size;
-	memcpy(frame.key, entry_info(entry)->key, ENTRY_KEY_BYTES);
+	memcpy(frame.key, key, ENTRY_KEY_BYTES);
 	frame.sum = frame_sum(&frame);
 	rc = write_summed(writer, &frame, sizeof(frame));
 	if (rc == 0) {
@@ -86,6 +85,20 @@ int bundle_write_entry(struct bundle_writer *writer, const struct entry *entry)
 	}
 	writer->entries += rc == 0;
 	return rc;
+}
+
+int bundle_write_entry(struct bundle_writer *writer, const struct entry *entry)
+{
+	size_t size;
+	const void *bytes = entry_bytes(entry, &size);
+
+	return write_framed(writer, FRAME_ENTRY, entry_info(entry)->key, bytes, size);
+}
+
+int bundle_write_request(struct bundle_writer *writer, const uint8_t key[ENTRY_KEY_BYTES], const void *bytes,
+                         size_t size)
+{
+	return write_framed(writer, FRAME_REQUEST, key, bytes, size);
 }
 
 /* The checksum over all bytes detects the loss of whole frames, which the checksums of the frames cannot. */
@@ -233,6 +246,12 @@ static enum bundle_found read_entry(struct bundle_reader *reader, const struct f
 	if (found != BUNDLE_ENTRY) {
 		return found;
 	}
+	if (frame->kind == FRAME_REQUEST) {
+		memcpy(reader->key, frame->key, ENTRY_KEY_BYTES);
+		reader->request = bytes;
+		reader->request_size = frame->number;
+		return BUNDLE_REQUEST;
+	}
 	rc = entry_adopt(bytes, frame->number, &entry);
 	if (rc < 0) {
 		free(bytes);
@@ -272,6 +291,8 @@ enum bundle_found bundle_read_next(struct bundle_reader *reader, struct entry **
 	struct frame frame;
 	ssize_t got = read_summed(reader, &frame, sizeof(frame));
 
+	free(reader->request);
+	reader->request = NULL;
 	if (got < 0) {
 		return fail_reading((int)got, ret_error);
 	}
@@ -284,8 +305,9 @@ enum bundle_found bundle_read_next(struct bundle_reader *reader, struct entry **
 	if (frame.kind == FRAME_LAST) {
 		return read_last(reader, &frame, ret_error);
 	}
-	if (frame.kind != FRAME_ENTRY || frame.reserved != 0 || frame.number < ENTRY_HEADER_BYTES ||
-	    frame.number >= ENTRY_BYTES_MAX || frame.number % ALIGNMENT != 0) {
+	if ((frame.kind != FRAME_REQUEST &&
+	     (frame.kind != FRAME_ENTRY || frame.number < ENTRY_HEADER_BYTES || frame.number % ALIGNMENT != 0)) ||
+	    frame.reserved != 0 || frame.number == 0 || frame.number >= ENTRY_BYTES_MAX) {
 		return BUNDLE_BROKEN;
 	}
 	(void)XXH3_128bits_update(&reader->sum, &frame, sizeof(frame));

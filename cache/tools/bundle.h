@@ -2,15 +2,16 @@
 /*
  * bundle: several entries in one stream of bytes (docs/DESIGN.md E4), for `nvrtccache export` and the values of engines
  *
- * Purpose: writes entries one after the other and reads them back, with functions of the caller. It never seeks, so
+ * Purpose: writes entries, and recorded requests after them, one after the other and reads them back, with functions of the caller. It never seeks, so
  * pipes work. The writer buffers nothing. The reader has at most one entry in memory, and never allocates more than
  * 1 MiB or twice the bytes that have arrived.
  *
  *     header    64 bytes: magic, format, format of the entries, number of keys announced, checksum
  *     per entry frame of 64 bytes (length, key, checksum), then the entry's own bytes (cache/entry.h)
+ *     per request the same, with the bytes of its file
  *     last      frame of 64 bytes (number of entries, checksum over every byte before it), then the end of the stream
  *
- * Integers are little-endian, everything is 16-byte aligned. Magic and format will have the same place in later
+ * Integers are little-endian, entries are 16-byte aligned. Magic and format will have the same place in later
  * formats. The announced number is the number of keys when the writer began; it is meant for progress bars.
  *
  * The reader does not trust the stream: it verifies a frame's checksum before it uses the length, compares the length
@@ -22,7 +23,7 @@
  * bundle_read_begin(), then bundle_read_next() until it returns a value that ends the reading.
  * Errors: negative errno values, including those of `put` and `get`; -ENOMEM. bundle_read_begin(): -EBADMSG: not a
  * bundle, or a damaged header; -EPROTONOSUPPORT: another format, which is in reader->format and reader->entry_format.
- * Threads: one per struct. Ownership: the structs own no memory.
+ * Threads: one per struct. Ownership: the reader owns `request`.
  */
 #ifndef CACHE_TOOLS_BUNDLE_H
 #define CACHE_TOOLS_BUNDLE_H
@@ -50,6 +51,8 @@ struct bundle_writer {
 
 int bundle_write_begin(struct bundle_writer *writer, uint64_t keys, bundle_put *put, void *context);
 int bundle_write_entry(struct bundle_writer *writer, const struct entry *entry);
+int bundle_write_request(struct bundle_writer *writer, const uint8_t key[ENTRY_KEY_BYTES], const void *bytes,
+                         size_t size);
 int bundle_write_end(struct bundle_writer *writer);
 
 /* Reads 1 to `size` bytes and returns their number. Returns 0 at the end of the stream, or a negative errno. */
@@ -64,10 +67,15 @@ struct bundle_reader {
 	uint64_t keys;    /* the number of keys that the header announces */
 	uint64_t entries; /* number of entries' frames that were read */
 	XXH3_state_t sum; /* of all bytes so far */
+	/* BUNDLE_REQUEST; the next bundle_read_next() frees it */
+	uint8_t key[ENTRY_KEY_BYTES];
+	uint8_t *request;
+	size_t request_size;
 };
 
 enum bundle_found {
 	BUNDLE_ENTRY,   /* a sound entry */
+	BUNDLE_REQUEST, /* the bytes of a request, which are not verified */
 	BUNDLE_DAMAGED, /* a damaged entry, which was skipped */
 	BUNDLE_LARGE,   /* an entry larger than the limit, which was skipped */
 	/* these end the reading: */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * export: writes the entries of the cache directory to one file
+ * export: writes the entries of the cache directory to one file, or to a directory for an image
  *
  * The most recently used entries come last, so that a smaller cache that imports the file evicts the others first. The
  * entries are written without the stamps of files, which are not valid on another machine.
@@ -15,20 +15,29 @@
 #include "cli/console/reading.h"
 #include "cli/console/target.h"
 #include "cli/console/verb.h"
+#include "cli/warm/requests.h"
+#include "cli/warm/worker.h"
 #include "keygen/dependencies.h"
 
 #include <errno.h>
+#include <ftw.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static struct {
-	const char *used_since, *key_file;
+	const char *used_since, *key_file, *directory;
+	bool requests;
 } asked;
 
 struct export
 {
 	struct bundle_writer writer;
-	uint64_t bytes;
+	uint64_t bytes, entries, requests;
 	struct target *target;
+	struct store *store;     /* of --directory; NULL: a bundle is written */
 	struct keyring *keyring; /* NULL: not signed */
 	struct signature signature;
 };
@@ -59,14 +68,53 @@ static int put_entry(void *context, const struct entry *entry, int64_t used)
 {
 	struct export *export = context;
 	struct entry *neutral = NULL;
-	int error = foreign_neutral(entry, dependencies_forget, &neutral);
+	enum foreign_put outcome;
+	int error;
 
 	(void)used;
-	if (error == 0) {
-		error = bundle_write_entry(&export->writer, neutral);
+	if (export->store) {
+		error = foreign_put(export->store, entry, dependencies_forget, dependencies_same, &outcome);
+	} else {
+		error = foreign_neutral(entry, dependencies_forget, &neutral);
+		error = error ? error : bundle_write_entry(&export->writer, neutral);
+		entry_unref(neutral);
 	}
 	export->bytes += error == 0 ? entry_info(entry)->total_size : 0;
-	entry_unref(neutral);
+	export->entries += error == 0;
+	return error;
+}
+
+static int put_request(struct export *export, const struct directory *directory, const struct warm_request *request)
+{
+	int file = -1, error = requests_open(directory, request->key, &file);
+	void *bytes = NULL;
+	size_t size = 0;
+
+	error = error ? error : worker_read(file, &bytes, &size);
+	if (error == 0) {
+		error = export->store ? store_put_request(export->store, request->key, bytes, size)
+		                      : bundle_write_request(&export->writer, request->key, bytes, size);
+		export->bytes += error == 0 ? size : 0;
+		export->requests += error == 0;
+	}
+	free(bytes);
+	if (file >= 0) {
+		close(file);
+	}
+	return error == -ENOENT ? 0 : error; /* it was evicted meanwhile */
+}
+
+static int put_requests(struct export *export, const struct directory *directory, int64_t within_ns)
+{
+	struct warm_requests requests = {0};
+	int error = requests_take(directory, REQUESTS_ARCHS_DIFFER, &requests);
+
+	for (size_t i = 0; i < requests.count && error == 0; i++) {
+		if (recency_within(requests.list[i].used, within_ns, recency_now())) {
+			error = interrupt_seen() ? -EINTR : put_request(export, directory, &requests.list[i]);
+		}
+	}
+	requests_free(&requests);
 	return error;
 }
 
@@ -84,19 +132,23 @@ static void drop_unused(struct inventory *inventory, int64_t within_ns)
 	inventory->count = kept;
 }
 
-/* Writes all entries to the target. Returns -ECANCELED after the report of an error of the directory. */
-static int write_bundle(const struct settings *settings, int64_t within_ns, struct export *export,
-                        struct reading *reading)
+/* Writes what was asked for. Returns -ECANCELED after the report of an error of the cache directory. */
+static int write_all(const struct settings *settings, int64_t within_ns, struct export *export, struct reading *reading)
 {
 	int error = reading_begin(settings, "exporting", reading);
 
 	if (error == 0) {
 		drop_unused(&reading->inventory, within_ns);
 		/* the bundle's header contains the number of files, for the progress bar of the import */
-		error = bundle_write_begin(&export->writer, reading->inventory.count, put_bytes, export);
+		error = export->store
+		            ? 0
+		            : bundle_write_begin(&export->writer, reading->inventory.count, put_bytes, export);
 		error = error ? error : reading_each(reading, put_entry, export);
-		error = error ? error : bundle_write_end(&export->writer);
-		error = error ? error : put_signature(export);
+		error = error || !asked.requests ? error : put_requests(export, &reading->directory, within_ns);
+		if (error == 0 && !export->store) {
+			error = bundle_write_end(&export->writer);
+			error = error ? error : put_signature(export);
+		}
 	} else if (error != -EINTR) {
 		(void)console_refuse(settings, error);
 		error = -ECANCELED;
@@ -110,11 +162,15 @@ static void print_report(const struct settings *settings, const struct target *t
                          int64_t began_ns)
 {
 	char count[CONSOLE_NUMBER_BYTES], size[CONSOLE_NUMBER_BYTES], took[CONSOLE_NUMBER_BYTES];
-	FILE *stream = target->fd == STDOUT_FILENO ? stderr : stdout;
+	FILE *stream = target && target->fd == STDOUT_FILENO ? stderr : stdout;
 
-	console_print(stream, "Exported %s %s (%s) from %s in %s", console_count(export->writer.entries, count),
-	              export->writer.entries == 1 ? "entry" : "entries", console_bytes(export->bytes, size),
+	console_print(stream, "Exported %s %s (%s) from %s in %s", console_count(export->entries, count),
+	              export->entries == 1 ? "entry" : "entries", console_bytes(export->bytes, size),
 	              settings->directory, console_time((uint64_t)(progress_clock() - began_ns), took));
+	if (asked.requests) {
+		console_print(stream, "; with %s %s", console_count(export->requests, count),
+		              export->requests == 1 ? "request" : "requests");
+	}
 	fputc('\n', stream);
 }
 
@@ -133,12 +189,48 @@ static int export_to(const struct settings *settings, const char *file, int64_t 
 	if (keyring) {
 		signature_begin(&export.signature, &keyring->keys[0]);
 	}
-	error = write_bundle(settings, within_ns, &export, &reading);
+	error = write_all(settings, within_ns, &export, &reading);
 	if (!target_close(&target, settings->fsync ? DURABILITY_SYNC : DURABILITY_NONE, error)) {
 		return EXIT_TROUBLE;
 	}
 	print_report(settings, &target, &export, began_ns);
 	/* entries that could not be read are missing from the file, but the file is valid */
+	return reading_report(&reading);
+}
+
+/* The programs of a mount belong to other users: everybody may read the directory, and only its owner write. */
+static int open_to_all(const char *path, const struct stat *found, int type, struct FTW *place)
+{
+	(void)found;
+	(void)place;
+	return type == FTW_SL ? 0 : chmod(path, type == FTW_D ? 0755 : 0644);
+}
+
+static int export_directory(const struct settings *settings, const char *path, int64_t within_ns)
+{
+	char absolute[PATH_MAX], home[PATH_MAX + sizeof("/" DIRECTORY_HOME)];
+	const struct store_options options = {.directory = absolute, .same = dependencies_same};
+	int64_t began_ns = progress_clock();
+	struct export export = {0};
+	struct reading reading;
+	/* the umask may have closed a new directory; one that was there stays as it is */
+	int error = (mkdir(path, 0755) == 0 ? chmod(path, 0755) == 0 : errno == EEXIST) ? 0 : -errno;
+
+	error = error == 0 && !realpath(path, absolute) ? -errno : error;
+	error = error ? error : store_open(&options, &export.store);
+	if (error == 0) {
+		error = write_all(settings, within_ns, &export, &reading);
+		store_close(export.store);
+		(void)snprintf(home, sizeof(home), "%s/" DIRECTORY_HOME, absolute);
+		error = error == 0 && nftw(home, open_to_all, 16, FTW_PHYS) != 0 && errno != ENOENT ? -errno : error;
+	}
+	if (error != 0) {
+		if (error != -ECANCELED) {
+			console_error("%s: %s", path, error == -EINTR ? "interrupted" : console_reason(error));
+		}
+		return EXIT_TROUBLE;
+	}
+	print_report(settings, NULL, &export, began_ns);
 	return reading_report(&reading);
 }
 
@@ -153,30 +245,37 @@ static int run_export(struct settings *settings, char **operands)
 		console_error("export: --used-since: bad age '%s': it takes " AGE_WANTED, asked.used_since);
 		return verb_usage(&verb_export);
 	}
+	if (asked.directory ? operands[0] || asked.key_file : !operands[0]) {
+		console_error("export: it takes a FILE, or --directory without FILE and --key-file");
+		return verb_usage(&verb_export);
+	}
 	if (asked.key_file && keyring_read(asked.key_file, &keyring, text) != 0) {
 		console_error("%s", text);
 		return EXIT_TROUBLE;
 	}
 	interrupt_hold();
-	status = export_to(settings, operands[0], within_ns, keyring);
+	status = asked.directory ? export_directory(settings, asked.directory, within_ns)
+	                         : export_to(settings, operands[0], within_ns, keyring);
 	keyring_free(keyring);
 	return status;
 }
 
 const struct verb verb_export = {
     .name = "export",
-    .arguments = "[--used-since AGE] [--key-file FILE] FILE",
-    .summary = "write all entries to a file ('-': standard output)",
+    .arguments = "[options] FILE | --directory DIR",
+    .summary = "write all entries to a file ('-': standard output) or a directory",
     .example = "nvrtccache export kernels.nvb",
     .options =
         (const struct verb_option[]){
             {"used-since", 'u', "AGE", "only entries used within the last AGE, such as 12h, 1.5d or 2w", NULL,
              &asked.used_since},
+            {"directory", 'd', "DIR", "write a directory for NVRTCCACHE_LOWER, which all users can read", NULL,
+             &asked.directory},
+            {"requests", 0, NULL, "write recorded requests too, with their sources", &asked.requests, NULL},
             {"key-file", 'k', "FILE", "sign with the first key of this file", NULL, &asked.key_file},
             {NULL, 0, NULL, NULL, NULL, NULL}},
     .needs = VERB_DIRECTORY,
     .operand = "FILE",
-    .least = 1,
     .most = 1,
     .run = run_export,
 };

@@ -13,10 +13,12 @@
 #include "cli/console/progress.h"
 #include "cli/console/verb.h"
 #include "keygen/dependencies.h"
+#include "keygen/recording.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -33,8 +35,8 @@ struct origin {
 
 struct import {
 	struct store *store;
-	uint64_t entries, bytes, known, large, damaged; /* `known`: the cache already had the entry */
-	int error;                                      /* of the cache, which ends the import; 0: none */
+	uint64_t entries, requests, bytes, known, large, damaged; /* `known`: the cache already had the entry */
+	int error;                                                /* of the cache, which ends the import; 0: none */
 };
 
 static ssize_t read_origin(void *context, void *bytes, size_t size)
@@ -105,6 +107,22 @@ static void put_entry(struct import *import, const struct entry *entry)
 	}
 }
 
+/* A request comes from anywhere, and `warm` takes it as data. */
+static void put_request(struct import *import, const struct bundle_reader *reader)
+{
+	struct recording recording;
+	int error;
+
+	if (recording_open(reader->request, reader->request_size, &recording) != 0) {
+		import->damaged++;
+		return;
+	}
+	error = store_put_request(import->store, reader->key, reader->request, reader->request_size);
+	import->requests += error == 0;
+	import->large += error == -EFBIG;
+	import->error = error == -EFBIG ? 0 : error;
+}
+
 /*
  * Checks the directory before the bundle is read, because the import of a bundle without entries would otherwise
  * succeed with any directory. A missing directory is not an error: the first entry creates it.
@@ -135,13 +153,16 @@ static enum bundle_found take_all(struct bundle_reader *reader, struct import *i
 		if (found == BUNDLE_ENTRY) {
 			put_entry(import, entry);
 			entry_unref(entry);
+		} else if (found == BUNDLE_REQUEST) {
+			put_request(import, reader);
 		}
 		import->damaged += found == BUNDLE_DAMAGED;
 		import->large += found == BUNDLE_LARGE;
-		progress_show(import->entries + import->known + import->large + import->damaged, reader->keys,
-		              PROGRESS_ESTIMATED);
+		progress_show(import->entries + import->requests + import->known + import->large + import->damaged,
+		              reader->keys, PROGRESS_ESTIMATED);
 	}
 	progress_end();
+	free(reader->request);
 	return found;
 }
 
@@ -172,6 +193,10 @@ static void print_report(const char *file, const struct settings *settings, cons
 	console_print_count(import->entries, "entry", "entries");
 	console_print(stdout, " (%s) into %s in %s", console_bytes(import->bytes, size), settings->directory,
 	              console_time((uint64_t)took_ns, took));
+	if (import->requests != 0) {
+		fputs("; with ", stdout);
+		console_print_count(import->requests, "request", "requests");
+	}
 	if (import->known != 0) {
 		fputs("; ", stdout);
 		console_print_count(import->known, "was", "were");

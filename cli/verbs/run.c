@@ -229,9 +229,10 @@ const struct verb verb_run = {
     .more = "The library is taken from NVRTCCACHE_LIBRARY, or else searched for in the directory of this command, in\n"
             "../lib relative to it, and in the usual library directories. If a copy is preloaded already, only that "
             "copy is used.",
-    .exits = "that of the program; with --must-hit, 3 if that is 0 and a compilation missed; 127: program not found; "
-             "126: program cannot be run; 125: it was not started\n"
-             "because the library is not found or cannot be loaded; 2: unknown option or invalid value.",
+    .exits =
+        "that of the program; 3: with --must-hit, after a miss; 127: program not found; 126: program cannot be run;\n"
+        "125: it was not started because the library is not found or cannot be loaded; 2: unknown option or\n"
+        "invalid value.",
     .example = "nvrtccache run --stats -- python3 train.py",
     .options =
         (const struct verb_option[]){

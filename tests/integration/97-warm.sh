@@ -110,6 +110,30 @@ mkdir runs
 check "A run without any compilation says so, and leaves no file." \
 	eval 'TMPDIR=$PWD/runs gives 0 run --must-hit -- true && err_has "no compilation reached" && rmdir runs'
 
+# export --directory and --requests
+fresh_cache
+NVRTCCACHE_RECORD=1 runs "$tmp/out" "$n12" sm_90 one two
+here=$NVRTCCACHE_DIR
+check "export leaves requests out." eval 'gives 0 export plain.nvb && (fresh_cache && gives 0 import plain.nvb && [ "$(entries) $(requests)" = "2 0" ])'
+check "export --requests writes them, and import stores them for warm." eval 'gives 0 export --requests both.nvb &&
+	out_has "^Exported 2 entries .*; with 2 requests$" && export NVRTCCACHE_DIR="$tmp/imported" && gives 0 import both.nvb &&
+	out_has "; with 2 requests$" && gives 0 warm -c "$n13" && out_has "^Stored 2, " && [ "$(modes | cut -d " " -f 1 | sort -u)" = 600 ]'
+check "A damaged request of a bundle is not stored." eval 'python3 - both.nvb <<-END && export NVRTCCACHE_DIR="$tmp/damaged" &&
+	import sys
+	whole = open(sys.argv[1], "rb").read()
+	open("bad.nvb", "wb").write(whole.replace(b"void one", b"void two", 1) if whole.count(b"void one") == 1 else b"")
+	END
+	gives 1 import bad.nvb && err_has "left out: 1 damaged entry" && [ "$(entries) $(requests)" = "2 1" ]'
+export NVRTCCACHE_DIR=$here
+(umask 077 && gives 0 export --directory "$tmp/mounted") >"$tmp/said"
+check "export --directory writes a directory that every user may read, and only its owner write." \
+	eval '[ "$(find "$tmp/mounted" -type d -printf "%m\n" -o -printf "%m\n" | sort -u | xargs)" = "644 755" ] &&
+	[ -z "$(find "$tmp/mounted" -name "*.request")" ]'
+check "A program hits in it." eval '(export NVRTCCACHE_DIR="$tmp/own" NVRTCCACHE_LOWER="$tmp/mounted" &&
+	gives 0 run --must-hit -- python3 "$host" compile "$n12" sm_90 one two)'
+check "A directory that was there keeps its mode." eval 'mkdir -m 700 "$tmp/closed" && gives 0 export -d "$tmp/closed" --requests && [ "$(stat -c %a "$tmp/closed")" = 700 ] && [ "$(find "$tmp/closed" -name "*.request" | wc -l)" = 2 ]'
+check "export takes a file or a directory." eval 'gives 2 export && gives 2 export -d "$tmp/mounted" x.nvb && gives 2 export -d "$tmp/mounted" -k both.nvb'
+
 # libNVVM and nvJitLink: inputs are recorded whole, also those of which the key has a digest only
 works() { # WORD...: how often the library works
 	preloaded "$@" 2>&1 | sed -n 's/^really //p' | xargs
