@@ -2,8 +2,8 @@
 /*
  * bundle: several entries in one stream of bytes (docs/DESIGN.md E4), for `nvrtccache export` and the values of engines
  *
- * Purpose: writes entries, and recorded requests after them, one after the other and reads them back, with functions of the caller. It never seeks, so
- * pipes work. The writer buffers nothing. The reader has at most one entry in memory, and never allocates more than
+ * Purpose: writes entries, then recorded requests, and reads them back, with functions of the caller. It never seeks,
+ * so pipes work. The writer buffers nothing. The reader has at most one entry in memory, and never allocates more than
  * 1 MiB or twice the bytes that have arrived.
  *
  *     header    64 bytes: magic, format, format of the entries, number of keys announced, checksum

@@ -101,7 +101,7 @@ static size_t mend(uint8_t *bytes, size_t size, uint8_t what)
 			mend_last(bytes, at, what & 16 ? entries : entries + 1);
 			return at + BUNDLE_FRAME_BYTES;
 		}
-		memcpy(bytes + at, "ENTR\0\0\0\0", 8);
+		memcpy(bytes + at, frame & 16 ? "REQU\0\0\0\0" : "ENTR\0\0\0\0", 8);
 		memcpy(&number, bytes + at + AT_FRAME_NUMBER, 8);
 		if (!(frame & 64)) { /* else as large as it says */
 			number = ENTRY_HEADER_BYTES + number % 512 / 16 * 16;
@@ -142,11 +142,17 @@ static void hostile(const uint8_t *data, size_t size, uint8_t what, uint8_t how)
 			if (found == BUNDLE_ENTRY) {
 				require(entry_info(entry)->total_size <= reader.entry_size_max);
 				/* it is as long as its frame says: the next frame is behind it */
-				require(memory.at % 16 == 0 && memory.at >= entry_info(entry)->total_size);
+				require(memory.at >= entry_info(entry)->total_size);
 				require(memcmp(memory.bytes + memory.at - entry_info(entry)->total_size,
 				               entry_bytes(entry, &entry_size), entry_info(entry)->total_size) == 0);
 				read_all(entry);
 				entry_unref(entry);
+				given++;
+			} else if (found == BUNDLE_REQUEST) {
+				require(reader.request_size <= reader.entry_size_max &&
+				        memory.at >= reader.request_size);
+				require(memcmp(memory.bytes + memory.at - reader.request_size, reader.request,
+				               reader.request_size) == 0);
 				given++;
 			}
 		} while (found <= BUNDLE_LARGE);
