@@ -290,7 +290,7 @@ static void tell_run(struct seen *seen, const char *place, const char *name, pid
 	tell_objects(seen);
 }
 
-/* posix_spawnp() reports it if the program cannot be executed, which fork() and execvp() would show by a status only. */
+/* posix_spawnp() reports a program that cannot be executed, which fork() and execvp() would show by a status only. */
 int doctor_start(char **argv, enum doctor_output output, pid_t *ret_pid)
 {
 	posix_spawn_file_actions_t actions;
