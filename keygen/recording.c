@@ -112,15 +112,17 @@ static bool note_head(struct recording *recording, uint8_t tag, const struct spa
 /* The calls follow the head, and are not checked further: only the compiler's worker knows their order. */
 static bool read_fields(struct cursor cursor, struct recording *recording)
 {
+	const uint8_t *begin = cursor.at;
 	struct span field;
 	uint8_t tag;
 
-	for (const uint8_t *start = cursor.at; cursor_next(&cursor, &tag, &field); start = cursor.at) {
+	for (const uint8_t *start = begin; cursor_next(&cursor, &tag, &field); start = cursor.at) {
 		if (!is_sound(tag, &field)) {
 			return false;
 		}
 		if (tag >= RECORDING_SOURCE && recording->call_fields++ == 0) {
 			recording->calls = (struct cursor){.at = start, .end = cursor.end};
+			recording->head = (struct span){begin, (size_t)(start - begin)};
 		}
 		if (tag < RECORDING_SOURCE &&
 		    (recording->call_fields > 0 || !note_head(recording, tag, &field, start, cursor.at))) {

@@ -65,6 +65,7 @@ struct recording {
 	uint64_t cost_ns, floating_point;
 	uint64_t result;         /* return code of the last call */
 	bool bound;              /* the key contains the directory */
+	struct span head;        /* the fields before the calls */
 	struct cursor variables; /* VARIABLE and VALUE fields only */
 	struct cursor calls;
 	size_t call_fields;

@@ -84,6 +84,7 @@ static int put_entry(void *context, const struct entry *entry, int64_t used)
 	return error;
 }
 
+/* The bytes of the file are written as they are: they have a digest, and the reader checks it. */
 static int put_request(struct export *export, const struct directory *directory, const struct warm_request *request)
 {
 	int file = -1, error = requests_open(directory, request->key, &file);
@@ -104,6 +105,7 @@ static int put_request(struct export *export, const struct directory *directory,
 	return error == -ENOENT ? 0 : error; /* it was evicted meanwhile */
 }
 
+/* Requests follow all entries, so that a cache that is too small evicts the entries of other requests first. */
 static int put_requests(struct export *export, const struct directory *directory, int64_t within_ns)
 {
 	struct warm_requests requests = {0};

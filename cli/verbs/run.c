@@ -6,7 +6,6 @@
  * command's. With --must-hit the program is a child. NVRTCCACHE_TRACE then is a file of this run: its processes inherit
  * the variable, so the file has their calls and no others, also where the cache directory cannot be written.
  */
-#include "cache/recency.h"
 #include "cli/console/console.h"
 #include "cli/console/key.h"
 #include "cli/console/library.h"
@@ -94,72 +93,57 @@ static int report_not_started(const char *name, int error)
 struct misses {
 	struct events events;
 	struct history history;
-	bool *told; /* for each record, whether it was printed */
-	uint64_t began_ns;
 	size_t calls, count;
 };
 
-/* Returns the index of the first record of a call in the trace that was not printed; the number of records: none. */
-static size_t find_record(const struct misses *misses, const char *event)
+/* Explains the newest miss of a key. Returns false if none is recorded, as with NVRTCCACHE_READONLY. */
+static bool explain_miss(const struct misses *misses, struct span key)
 {
-	struct span key = doctor_text_of(event, "key");
-	const char *pid = strstr(event, "\"pid\":");
+	struct explanation explanation;
 	char text[KEY_TEXT_BYTES];
-	size_t i = 0;
 
-	for (; i < misses->events.count; i++) {
-		const struct events_record *record = &misses->events.records[i];
-
-		key_spell(record->key, text);
-		if (!misses->told[i] && record->when_ns >= misses->began_ns && pid &&
-		    record->pid == strtoul(pid + 6, NULL, 10) && record->has_key == (key.size > 0) &&
-		    (!record->has_key || span_is(key, text))) {
-			break;
+	for (size_t i = misses->events.count; i-- > 0;) {
+		key_spell(misses->events.records[i].key, text);
+		if (misses->events.records[i].has_key && span_is(key, text)) {
+			explanation_find(&misses->history, i, &explanation);
+			words_print(&explanation);
+			explanation_free(&explanation);
+			return true;
 		}
 	}
-	return i;
+	return false;
 }
 
+/* Calls that verify a hit, and events that are no calls (waiting), have other categories. */
 static void tell_event(void *context, const char *event)
 {
 	struct span category = doctor_text_of(event, "cat");
 	struct misses *misses = context;
-	struct explanation explanation;
-	size_t record;
 
 	misses->calls += span_is(category, "hit_memory") || span_is(category, "hit_disk");
-	if (!span_is(category, "miss") && !span_is(category, "not_kept") && !span_is(category, "bypassed")) {
-		return;
+	if (span_is(category, "miss") || span_is(category, "not_kept") || span_is(category, "bypassed")) {
+		misses->calls++;
+		fputs(misses->count++ > 0 ? "\n" : "", stdout);
+		if (!explain_miss(misses, doctor_text_of(event, "key"))) {
+			console_line("%.*s: %.*s %.*s", SPAN(doctor_text_of(event, "name")), SPAN(category),
+			             SPAN(doctor_text_of(event, "reason")));
+		}
 	}
-	misses->calls++;
-	fputs(misses->count++ > 0 ? "\n" : "", stdout);
-	record = find_record(misses, event);
-	if (record == misses->events.count) { /* nothing was recorded, as with NVRTCCACHE_READONLY */
-		console_line("%.*s: %.*s %.*s", SPAN(doctor_text_of(event, "name")), SPAN(category),
-		             SPAN(doctor_text_of(event, "reason")));
-		return;
-	}
-	misses->told[record] = true;
-	explanation_find(&misses->history, record, &explanation);
-	words_print(&explanation);
-	explanation_free(&explanation);
 }
 
 /* Prints the misses of the run on standard error. Returns the exit status. */
-static int judge_misses(const struct settings *settings, const char *trace, uint64_t began_ns)
+static int judge_misses(const struct settings *settings, const char *trace)
 {
 	const struct directory directory = {.path = settings->directory, .shared = settings->shared};
-	struct misses misses = {.began_ns = began_ns};
+	struct misses misses = {.count = 0};
 
 	fflush(stdout);
 	(void)dup2(STDERR_FILENO, STDOUT_FILENO);
 	if (directory.path) {
 		(void)events_read(&directory, EVENTS_ALL, &misses.events);
 	}
-	misses.told = calloc(misses.events.count + 1, sizeof(*misses.told));
-	if (!misses.told || history_read(&misses.events, &misses.history) != 0) {
-		console_error("%s", strerror(ENOMEM));
-		return EXIT_NOT_STARTED;
+	if (history_read(&misses.events, &misses.history) != 0) {
+		return console_refuse(settings, -ENOMEM);
 	}
 	doctor_lines(trace, tell_event, &misses);
 	fflush(stdout);
@@ -175,7 +159,6 @@ static int judge_misses(const struct settings *settings, const char *trace, uint
 static int run_watched(const struct settings *settings, char **operands)
 {
 	const char *base = getenv("TMPDIR");
-	uint64_t began_ns = (uint64_t)recency_now();
 	char trace[PATH_MAX];
 	int status, file;
 	pid_t pid;
@@ -195,7 +178,7 @@ static int run_watched(const struct settings *settings, char **operands)
 	if (status != 0) {
 		status = report_not_started(operands[0], status);
 	} else if ((status = doctor_wait(pid)) == 0) {
-		status = judge_misses(settings, trace, began_ns);
+		status = judge_misses(settings, trace);
 	}
 	(void)unlink(trace);
 	return status;

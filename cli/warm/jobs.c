@@ -4,6 +4,7 @@
 #include "cache/harmless.h"
 #include "cli/console/console.h"
 #include "cli/console/progress.h"
+#include "cli/warm/inputs.h"
 #include "cli/warm/worker.h"
 
 #include <errno.h>
@@ -34,11 +35,10 @@ __attribute__((format(printf, 2, 3))) static void explain(struct job *job, const
 
 /*
  * The directory of the worker is the request's, so the loader must not search it. Leaves in a list of the loader what
- * is absolute. A file without a slash is searched in the lists of directories.
+ * is absolute. In a list of files (`separators` has a blank) one without a slash is searched in the lists of
+ * directories, so it stays.
  */
-enum listed { LISTED_DIRECTORIES, LISTED_FILES };
-
-static bool leave_absolute(const char *name, enum listed listed)
+static bool leave_absolute(const char *name, const char *separators)
 {
 	const char *list = getenv(name);
 	char *kept = list ? malloc(strlen(list) + 1) : NULL;
@@ -46,11 +46,11 @@ static bool leave_absolute(const char *name, enum listed listed)
 	bool done;
 
 	for (const char *end; kept && *list; list = *end ? end + 1 : end) {
-		int length = (int)strcspn(list, listed == LISTED_FILES ? ": " : ":;");
+		int length = (int)strcspn(list, separators);
 
 		end = list + length;
 		if (*list == '/' || strncmp(list, "$ORIGIN", 7) == 0 || strncmp(list, "${ORIGIN}", 9) == 0 ||
-		    (listed == LISTED_FILES && !memchr(list, '/', (size_t)length))) {
+		    (separators[1] == ' ' && !memchr(list, '/', (size_t)length))) {
 			size += (size_t)sprintf(kept + size, "%s%.*s", size > 0 ? ":" : "", length, list);
 		}
 	}
@@ -68,9 +68,8 @@ static bool set_settings(const struct jobs *jobs)
 	for (size_t i = 0; i < sizeof(unset) / sizeof(unset[0]); i++) {
 		(void)unsetenv(unset[i]);
 	}
-	return leave_absolute("LD_LIBRARY_PATH", LISTED_DIRECTORIES) && leave_absolute("LD_PRELOAD", LISTED_FILES) &&
-	       leave_absolute("LD_AUDIT", LISTED_FILES) &&
-	       setenv("NVRTCCACHE_DIR", jobs->settings->directory, 1) == 0 &&
+	return leave_absolute("LD_LIBRARY_PATH", ":;") && leave_absolute("LD_PRELOAD", ": ") &&
+	       leave_absolute("LD_AUDIT", ": ") && setenv("NVRTCCACHE_DIR", jobs->settings->directory, 1) == 0 &&
 	       (jobs->mode == REPLAY_CHECK || setenv("NVRTCCACHE_RECORD", "1", 1) == 0);
 }
 
@@ -114,11 +113,11 @@ __attribute__((noreturn)) static void become_worker(const struct jobs *jobs, con
 static int start_worker(const struct jobs *jobs, struct job *job)
 {
 	int ends[2], request = -1;
-	int error = requests_open(&jobs->directory, job->request->key, &request);
+	int error = inputs_open(jobs, job, &request);
 	pid_t parent = getpid();
 
 	if (error < 0) {
-		explain(job, "%s", console_reason(error));
+		explain(job, "%s", error == -ECANCELED ? "the compilation of an input failed" : console_reason(error));
 		return 0;
 	}
 	if (pipe2(ends, O_CLOEXEC) < 0) {
@@ -132,6 +131,7 @@ static int start_worker(const struct jobs *jobs, struct job *job)
 	}
 	error = job->worker < 0 ? -errno : 0;
 	job->output = ends[0];
+	job->ends_ns = progress_clock() + jobs->most_ns;
 	close(ends[1]);
 	close(request);
 	return error;
@@ -182,7 +182,9 @@ static void judge(struct job *job, int status)
 	for (char *end = job->text; end && (end = strchr(end, '\n'));) {
 		*end++ = '\0';
 	}
-	if (WIFSIGNALED(status)) {
+	if (job->ends_ns == 0) {
+		explain(job, "stopped after its time (--timeout)");
+	} else if (WIFSIGNALED(status)) {
 		explain(job, "the compiler was killed by signal %d", WTERMSIG(status));
 	} else if (WEXITSTATUS(status) == WORKER_FAILED || !call || strlen(call) < 3) {
 		explain(job, "%s", said ? said : "the worker failed");
@@ -235,14 +237,20 @@ static void show_progress(struct jobs *jobs, size_t done, uint64_t done_ns, int6
 	}
 }
 
-/* At most 200 ms, so that the progress line moves and ^C is seen while long compilations run. */
-/* Waits until a worker writes or ends. Returns the job that has ended, or NULL. */
+/*
+ * Waits until a worker writes or ends, at most 200 ms, so that the progress line moves and ^C is seen while long
+ * compilations run. Kills workers that have had their time. Returns the job that has ended, or NULL.
+ */
 static struct job *wait_for_worker(struct job **running, size_t count)
 {
 	struct pollfd polled[JOBS_MAX];
 	struct job *ended = NULL;
 
 	for (size_t i = 0; i < count; i++) {
+		if (running[i]->ends_ns < progress_clock()) {
+			running[i]->ends_ns = 0;
+			(void)kill(running[i]->worker, SIGKILL);
+		}
 		polled[i] = (struct pollfd){.fd = running[i]->output, .events = POLLIN};
 	}
 	if (poll(polled, count, 200) > 0) {
@@ -281,7 +289,8 @@ int jobs_run(struct jobs *jobs)
 	while (error == 0 || count > 0) {
 		struct job *ended;
 
-		while (error == 0 && interrupt_seen() == 0 && count < jobs->parallel && next < jobs->count) {
+		while (error == 0 && interrupt_seen() == 0 && count < jobs->parallel && next < jobs->count &&
+		       (count == 0 || running[0]->request->is_link == jobs->list[next].request->is_link)) {
 			struct job *job = &jobs->list[next++];
 
 			error = start_worker(jobs, job);

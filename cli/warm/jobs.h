@@ -28,13 +28,15 @@ struct job {
 	const struct warm_request *request;
 	const char *compiler; /* a path, or a name for the loader */
 	const char *arch;     /* "": as recorded */
+	unsigned place;       /* of the compiler among those of its kind */
 	enum job_outcome outcome;
 	char why[JOB_WHY_BYTES]; /* of JOB_FAILED */
 	char key[65];            /* under which the worker looked; "": unknown */
 	pid_t worker;
-	int output;  /* its standard output */
-	char *text;  /* what it has written */
-	size_t size; /* of the text */
+	int output;      /* its standard output */
+	int64_t ends_ns; /* when it has had its time */
+	char *text;      /* what it has written */
+	size_t size;     /* of the text */
 };
 
 struct jobs {
@@ -42,7 +44,9 @@ struct jobs {
 	struct directory directory;
 	enum replay_mode mode;
 	unsigned parallel;
-	struct job *list;
+	int64_t most_ns;             /* time that a worker has */
+	const struct inputs *inputs; /* of links (cli/warm/inputs.h) */
+	struct job *list;            /* links last: they start when all others have ended */
 	size_t count;
 	size_t kindless; /* requests without a compiler of their kind, which have no job */
 	size_t failures; /* jobs that failed so far, for the progress line */

@@ -86,30 +86,44 @@ static void digest_kin(const struct recording *recording, enum requests_archs ar
 	stream_free(&stream);
 }
 
-/* Reads the head of a request. -EBADMSG, or the error of reading the file. */
+/* Closes the file, which may be none after an error. -EBADMSG, or the error so far. */
+static int read_recording(int error, int file, void **ret_bytes, struct recording *ret_recording)
+{
+	void *bytes = NULL;
+	size_t size = 0;
+
+	error = error < 0 ? error : worker_read(file, &bytes, &size);
+	error = error < 0 ? error : recording_open(bytes, size, ret_recording);
+	if (error == 0) {
+		*ret_bytes = bytes;
+	} else {
+		free(bytes);
+	}
+	if (file >= 0) {
+		close(file);
+	}
+	return error;
+}
+
 static int read_request(const struct listing *listing, int shard, const char *name, struct warm_request *request)
 {
 	struct recording recording;
 	void *bytes = NULL;
 	struct stat found;
-	size_t size = 0;
 	int file = -1;
 	int error = directory_open_seen(listing->directory, shard, name, O_RDONLY, &file, &found);
 
-	error = error < 0 ? error : worker_read(file, &bytes, &size);
-	error = error < 0 ? error : recording_open(bytes, size, &recording);
+	error = read_recording(error, file, &bytes, &recording);
 	if (error == 0) {
 		(void)snprintf(request->compiler, sizeof(request->compiler), "%s", recording.compiler);
 		(void)snprintf(request->release, sizeof(request->release), "%s", recording.release);
 		request->cost_ns = recording.cost_ns;
 		request->result = recording.result;
 		request->used = recency_of(&found);
+		request->is_link = strcmp(recording.compiler, "nvjitlink") == 0;
 		digest_kin(&recording, listing->archs, &request->kin);
 	}
 	free(bytes);
-	if (file >= 0) {
-		close(file);
-	}
 	return error;
 }
 
@@ -210,4 +224,13 @@ int requests_open(const struct directory *directory, const uint8_t key[ENTRY_KEY
 	error = directory_open_file(directory, shard, name, O_RDONLY, ret_file);
 	close(shard);
 	return error;
+}
+
+int requests_read(const struct directory *directory, const uint8_t key[ENTRY_KEY_BYTES], void **ret_bytes,
+                  struct recording *ret_recording)
+{
+	int file = -1;
+	int error = requests_open(directory, key, &file);
+
+	return read_recording(error, file, ret_bytes, ret_recording);
 }

@@ -19,6 +19,7 @@ struct warm_request {
 	uint64_t cost_ns, result;
 	struct key kin; /* equal for requests that would become the same calls */
 	int64_t used;   /* when the entry was used last; without an entry, when the request was written */
+	bool is_link;   /* of nvJitLink: it may have artifacts of others as inputs */
 };
 
 struct warm_requests {
@@ -36,5 +37,8 @@ void requests_unify(struct warm_requests *requests);
 void requests_free(struct warm_requests *requests);
 /* Opens the file of a request. The caller closes it. */
 int requests_open(const struct directory *directory, const uint8_t key[ENTRY_KEY_BYTES], int *ret_file);
+/* Reads a request. The caller frees the bytes, into which the recording points; they are NULL after a failure. */
+int requests_read(const struct directory *directory, const uint8_t key[ENTRY_KEY_BYTES], void **ret_bytes,
+                  struct recording *ret_recording);
 
 #endif

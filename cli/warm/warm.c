@@ -7,6 +7,7 @@
 #include "cli/console/library.h"
 #include "cli/console/progress.h"
 #include "cli/console/verb.h"
+#include "cli/warm/inputs.h"
 #include "cli/warm/jobs.h"
 
 #include <dlfcn.h>
@@ -20,7 +21,7 @@
 #include <unistd.h>
 
 static struct {
-	const char *arch, *compiler, *jobs, *used_since, *min_cost;
+	const char *arch, *compiler, *jobs, *used_since, *min_cost, *timeout;
 	bool dry_run, json, check;
 } asked;
 
@@ -95,16 +96,11 @@ static bool loads(const char *soname)
 	return child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-static void find_compilers(const struct warm_requests *requests, struct names *ret_names)
+static void find_compilers(struct names *ret_names)
 {
 	*ret_names = (struct names){0};
 	for (size_t i = 0; i < KNOWN; i++) {
-		bool is_wanted = false;
-
-		for (size_t k = 0; k < requests->count; k++) {
-			is_wanted |= strcmp(requests->list[k].compiler, known[i].compiler) == 0;
-		}
-		for (size_t k = 0; is_wanted && k < 4 && known[i].sonames[k]; k++) {
+		for (size_t k = 0; k < 4 && known[i].sonames[k]; k++) {
 			if (loads(known[i].sonames[k])) {
 				ret_names->list[ret_names->count++] = known[i].sonames[k];
 			}
@@ -156,22 +152,6 @@ static bool is_among(const struct warm_request *request, char *const *keys)
 	return keys[0] == NULL;
 }
 
-/* Returns a key that no request has; NULL: there is none. */
-static const char *find_unknown(const struct warm_requests *requests, char *const *keys)
-{
-	for (char *const *key = keys; *key; key++) {
-		size_t i = 0;
-
-		while (i < requests->count && !key_begins(requests->list[i].key, *key)) {
-			i++;
-		}
-		if (i == requests->count) {
-			return *key;
-		}
-	}
-	return NULL;
-}
-
 /* Removes the requests that were not asked for. */
 static void choose(struct warm_requests *requests, int64_t within_ns, int64_t least_ns, char *const *keys)
 {
@@ -189,27 +169,42 @@ static void choose(struct warm_requests *requests, int64_t within_ns, int64_t le
 	requests->count = kept;
 }
 
-/* Makes a job for each request, compiler of its kind, and architecture. */
+/* Makes a job of the request for each compiler of its kind, and architecture. */
+static void add_jobs(const struct warm_request *request, const struct names *compilers, const struct names *archs,
+                     struct jobs *jobs)
+{
+	size_t before = jobs->count, each = archs->count ? archs->count : 1;
+	unsigned place = 0;
+
+	for (size_t k = 0; k < compilers->count; k++) {
+		const char *kind = compiler_of(compilers->list[k]);
+
+		if (!kind || strcmp(kind, request->compiler) != 0) {
+			continue;
+		}
+		for (size_t arch = 0; arch < each; arch++) {
+			jobs->list[jobs->count++] = (struct job){.request = request,
+			                                         .compiler = compilers->list[k],
+			                                         .place = place,
+			                                         .arch = archs->count ? archs->list[arch] : ""};
+		}
+		place++;
+	}
+	jobs->kindless += jobs->count == before;
+}
+
 static bool make_jobs(const struct warm_requests *requests, const struct names *compilers, const struct names *archs,
                       struct jobs *jobs)
 {
 	size_t each = archs->count ? archs->count : 1;
 
 	jobs->list = calloc(requests->count * compilers->count * each + 1, sizeof(*jobs->list));
-	for (size_t i = 0; jobs->list && i < requests->count; i++) {
-		size_t before = jobs->count;
+	for (size_t i = 0; jobs->list && i < 2 * requests->count; i++) {
+		const struct warm_request *request = &requests->list[i % requests->count];
 
-		for (size_t k = 0; k < compilers->count; k++) {
-			const char *kind = compiler_of(compilers->list[k]);
-
-			for (size_t arch = 0; kind && strcmp(kind, requests->list[i].compiler) == 0 && arch < each;
-			     arch++) {
-				jobs->list[jobs->count++] = (struct job){.request = &requests->list[i],
-				                                         .compiler = compilers->list[k],
-				                                         .arch = archs->count ? archs->list[arch] : ""};
-			}
+		if (request->is_link == (i >= requests->count)) {
+			add_jobs(request, compilers, archs, jobs);
 		}
-		jobs->kindless += jobs->count == before;
 	}
 	return jobs->list != NULL;
 }
@@ -249,53 +244,51 @@ static void print_json(const struct jobs *jobs, const size_t counts[4], unsigned
 	console_json_end(&json);
 }
 
-static void list_jobs(const struct jobs *jobs, unsigned damaged)
+static void print_jobs(const struct jobs *jobs)
 {
 	char key[KEY_TEXT_BYTES];
 
-	if (asked.json) {
-		print_json(jobs, (const size_t[4]){[JOB_WAITS] = jobs->count}, damaged);
-		return;
-	}
 	for (const struct job *job = jobs->list; job < jobs->list + jobs->count; job++) {
+		const char *arch = job->arch[0] ? ", " : "";
+
 		key_spell(job->request->key, key);
-		console_line("%.*s  %s %s%sof %s", KEY_SHORT, key, job->compiler, job->arch, job->arch[0] ? " " : "",
-		             job->request->release);
+		if (asked.dry_run) {
+			console_line("%.*s: %s%s%s, of %s", KEY_SHORT, key, job->compiler, arch, job->arch,
+			             job->request->release);
+		} else if (job->outcome == JOB_FAILED) {
+			console_error("%.*s: %s%s%s: %s", KEY_SHORT, key, job->compiler, arch, job->arch, job->why);
+		}
 	}
 }
 
+/* Prints how the jobs ended; with --dry-run, what they are. Returns the exit status. */
 static int report(const struct jobs *jobs, unsigned damaged, int64_t took_ns)
 {
+	char text[CONSOLE_NUMBER_BYTES];
 	size_t counts[4] = {0};
-	char key[KEY_TEXT_BYTES], text[CONSOLE_NUMBER_BYTES];
 
 	for (size_t i = 0; i < jobs->count; i++) {
 		counts[jobs->list[i].outcome]++;
 	}
-	for (size_t i = 0; i < jobs->count && !asked.json; i++) {
-		const struct job *job = &jobs->list[i];
-
-		key_spell(job->request->key, key);
-		if (job->outcome == JOB_FAILED) {
-			console_error("%.*s: %s%s%s: %s", KEY_SHORT, key, job->compiler, job->arch[0] ? ", " : "",
-			              job->arch, job->why);
-		}
-	}
 	if (asked.json) {
 		print_json(jobs, counts, damaged);
-	} else if (jobs->mode == REPLAY_CHECK) {
-		printf("%zu of %zu would hit\n", counts[JOB_THERE], jobs->count);
 	} else {
+		print_jobs(jobs);
+	}
+	if (!asked.json && !asked.dry_run && jobs->mode == REPLAY_CHECK) {
+		printf("%zu of %zu would hit\n", counts[JOB_THERE], jobs->count);
+	} else if (!asked.json && !asked.dry_run) {
 		printf("Stored %zu, %zu were there, %zu failed, in %s\n", counts[JOB_STORED], counts[JOB_THERE],
 		       counts[JOB_FAILED], console_time((uint64_t)took_ns, text));
 	}
 	if (damaged > 0) {
 		console_error("%u %s damaged or not trusted", damaged, damaged == 1 ? "request is" : "requests are");
 	}
-	if (counts[JOB_WAITS] > 0) {
+	if (counts[JOB_WAITS] > 0 && !asked.dry_run) {
 		console_error("interrupted; %zu %s left", counts[JOB_WAITS], counts[JOB_WAITS] == 1 ? "is" : "are");
+		return EXIT_TROUBLE;
 	}
-	return counts[JOB_FAILED] + counts[JOB_WAITS] + damaged + jobs->kindless > 0 ? EXIT_TROUBLE : EXIT_DONE;
+	return counts[JOB_FAILED] + damaged + jobs->kindless > 0 ? EXIT_TROUBLE : EXIT_DONE;
 }
 
 static unsigned processors(void)
@@ -318,6 +311,9 @@ static int read_options(struct jobs *jobs, int64_t *ret_within_ns, int64_t *ret_
 	if (asked.min_cost && !age_parse(asked.min_cost, ret_least_ns)) {
 		return refuse("min-cost", asked.min_cost, "seconds, such as 0.3s");
 	}
+	if (asked.timeout && !age_parse(asked.timeout, &jobs->most_ns)) {
+		return refuse("timeout", asked.timeout, AGE_WANTED);
+	}
 	if (asked.jobs) {
 		parallel = strspn(asked.jobs, "0123456789") == strlen(asked.jobs) ? atol(asked.jobs) : 0;
 		if (parallel < 1 || parallel > JOBS_MAX) {
@@ -335,7 +331,7 @@ static int warm_requests(struct jobs *jobs, struct warm_requests *requests, stru
 	int error;
 
 	if (!asked.compiler) {
-		find_compilers(requests, compilers);
+		find_compilers(compilers);
 	}
 	if (requests->count > 0 && compilers->count == 0) {
 		console_error("the loader finds no compiler; --compiler can name one");
@@ -350,8 +346,7 @@ static int warm_requests(struct jobs *jobs, struct warm_requests *requests, stru
 		              jobs->kindless == 1 ? "request has" : "requests have");
 	}
 	if (asked.dry_run) {
-		list_jobs(jobs, requests->damaged);
-		return jobs->kindless > 0 ? EXIT_TROUBLE : EXIT_DONE;
+		return report(jobs, requests->damaged, 0);
 	}
 	if (!library_preload()) {
 		return EXIT_TROUBLE;
@@ -366,19 +361,16 @@ static int warm_requests(struct jobs *jobs, struct warm_requests *requests, stru
 
 static int run_warm(struct settings *settings, char **operands)
 {
-	struct jobs jobs = {.settings = settings, .directory = {settings->directory, settings->shared}};
+	struct inputs inputs = {0};
+	struct jobs jobs = {.settings = settings,
+	                    .directory = {settings->directory, settings->shared},
+	                    .most_ns = INT64_C(3600) * 1000000000,
+	                    .inputs = &inputs};
 	struct names archs = {0}, compilers = {0};
 	struct warm_requests requests = {0};
 	int64_t within_ns = INT64_MAX, least_ns = 0;
-	const char *unknown;
 	int status = read_options(&jobs, &within_ns, &least_ns), error;
 
-	for (char **key = operands; *key && status == EXIT_DONE; key++) {
-		if ((*key)[strspn(*key, "0123456789abcdef")] != '\0') {
-			console_error("warm: '%s' is not the beginning of a key", *key);
-			status = verb_usage(&verb_warm);
-		}
-	}
 	status = status == EXIT_DONE ? read_names(&archs, &compilers) : status;
 	if (status != EXIT_DONE) {
 		return status;
@@ -387,17 +379,21 @@ static int run_warm(struct settings *settings, char **operands)
 		return console_refuse(settings, -EROFS);
 	}
 	error = requests_take(&jobs.directory, asked.arch ? REQUESTS_ARCHS_ALIKE : REQUESTS_ARCHS_DIFFER, &requests);
+	error = error ? error : inputs_read(&jobs.directory, &requests, &inputs);
 	if (error != 0) {
 		status = console_refuse(settings, error);
-	} else if ((unknown = find_unknown(&requests, operands))) {
-		console_error("no request has the key %s", unknown);
-		status = EXIT_TROUBLE;
 	} else {
 		choose(&requests, within_ns, least_ns, operands);
 		requests_unify(&requests);
-		status = warm_requests(&jobs, &requests, &compilers, &archs);
+		if (requests.count == 0 && operands[0]) {
+			console_error("no request has such a key");
+			status = EXIT_TROUBLE;
+		} else {
+			status = warm_requests(&jobs, &requests, &compilers, &archs);
+		}
 	}
 	free(jobs.list);
+	inputs_free(&inputs);
 	requests_free(&requests);
 	free(archs.text);
 	free(compilers.text);
@@ -421,6 +417,7 @@ const struct verb verb_warm = {
             {"used-since", 'u', "AGE", "only requests used within the last AGE, such as 12h or 2w", NULL,
              &asked.used_since},
             {"min-cost", 'm', "TIME", "only requests that took TIME to compile, such as 0.3s", NULL, &asked.min_cost},
+            {"timeout", 0, "TIME", "stop a request after TIME; default: 1h", NULL, &asked.timeout},
             {"check", 0, NULL, "compile nothing, and say which requests would miss", &asked.check, NULL},
             {"dry-run", 'n', NULL, "list what would be compiled", &asked.dry_run, NULL},
             {"json", 'j', NULL, "print JSON", &asked.json, NULL},

@@ -12,6 +12,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <locale.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -35,7 +36,10 @@ struct worker {
 	const char *arch;
 	struct replay_order *order;
 	struct recording recording;
+	void *handle; /* NULL: not created yet */
 	/* the arguments that were read so far; there is room for all fields */
+	const char *source, *name;
+	struct span input;
 	const char **options, **names, **texts;
 	size_t option_count, header_count;
 	struct about_arch seen;
@@ -89,43 +93,25 @@ int worker_read(int file, void **ret_bytes, size_t *ret_size)
 
 /*
  * A variable is data of the request, like its options. LD_PRELOAD, TMPDIR or DUMP_KNOBS_TO_FILE from a forged request
- * would let it run code or choose a file to write, so only names that are known to do neither are set.
+ * would let it run code or choose a file to write, so only names that are known to do neither are set. The others are
+ * on the compilers' lists, but may name a file to write.
  */
-/* Whether a request may set a variable. The others are on the compilers' lists, but may name a file to write. */
-enum standing { STANDING_UNKNOWN, STANDING_MAY_BE_SET, STANDING_MAY_BE_UNSET };
+#define SETTABLE                                                                                               \
+	" TZ PWD NVRTCCACHE_NAMESPACE NVRTCCACHE_SLOPPINESS NV_NVVM_VERSION LIBNVVM_NVVM_VERSION "             \
+	"NVVM_IR_VER_CHK LLVM_OVERRIDE_PRODUCER NVRTC_DISABLE_CONCURRENT_NVVM LIBNVVM_DISABLE_CONCURRENT_API " \
+	"NVRTC_DISABLE_PCH NVRTC_INTERNAL_GLOBAL_LOCK NVRTC_PCH_HEAP_SIZE CAN_FINALIZE_DEBUG "                 \
+	"FINALIZER_USE_LEGACY_ELF_BUILDER "
+#define UNSETTABLE                                                                         \
+	" AS_SECURE_LOG_FILE LLVM_IGNORED_ENV_VAR OPENSSL_ia32cap bar DUMP_KNOBS_TO_FILE " \
+	"NVJITLINK_TRACE_MESSAGES EDG_BASE EDG_MODULES_PATH "
 
-static enum standing standing_of(const char *name)
+/* A name with a blank would match two neighbours. */
+static bool is_word(const char *list, const char *name)
 {
-	static const char *const settable[] = {"TZ",
-	                                       "PWD",
-	                                       "NVRTCCACHE_NAMESPACE",
-	                                       "NVRTCCACHE_SLOPPINESS",
-	                                       "NV_NVVM_VERSION",
-	                                       "LIBNVVM_NVVM_VERSION",
-	                                       "NVVM_IR_VER_CHK",
-	                                       "LLVM_OVERRIDE_PRODUCER",
-	                                       "NVRTC_DISABLE_CONCURRENT_NVVM",
-	                                       "LIBNVVM_DISABLE_CONCURRENT_API",
-	                                       "NVRTC_DISABLE_PCH",
-	                                       "NVRTC_INTERNAL_GLOBAL_LOCK",
-	                                       "NVRTC_PCH_HEAP_SIZE",
-	                                       "CAN_FINALIZE_DEBUG",
-	                                       "FINALIZER_USE_LEGACY_ELF_BUILDER"};
-	static const char *const others[] = {
-	    "AS_SECURE_LOG_FILE", "LLVM_IGNORED_ENV_VAR",     "OPENSSL_ia32cap", "bar",
-	    "DUMP_KNOBS_TO_FILE", "NVJITLINK_TRACE_MESSAGES", "EDG_BASE",        "EDG_MODULES_PATH"};
+	char word[64];
 
-	for (size_t i = 0; i < sizeof(settable) / sizeof(settable[0]); i++) {
-		if (strcmp(name, settable[i]) == 0) {
-			return STANDING_MAY_BE_SET;
-		}
-	}
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-		if (strcmp(name, others[i]) == 0) {
-			return STANDING_MAY_BE_UNSET;
-		}
-	}
-	return STANDING_UNKNOWN;
+	return strchr(name, ' ') == NULL && snprintf(word, sizeof(word), " %s ", name) < (int)sizeof(word) &&
+	       strstr(list, word) != NULL;
 }
 
 /* A variable without a value is unset; if one follows, it is set afterwards. */
@@ -140,10 +126,10 @@ static const char *set_variables(const struct recording *recording)
 	while (cursor.at && cursor_next(&cursor, &tag, &field)) {
 		if (tag == RECORDING_VARIABLE) {
 			name = field.bytes;
-			if (standing_of(name) != STANDING_UNKNOWN) {
+			if (is_word(SETTABLE UNSETTABLE, name)) {
 				(void)unsetenv(name);
 			}
-		} else if (standing_of(name) != STANDING_MAY_BE_SET) {
+		} else if (!is_word(SETTABLE, name)) {
 			(void)snprintf(text, sizeof(text), "the variable %s was set", name);
 			return text;
 		} else if (setenv(name, field.bytes, 1) != 0) {
@@ -226,46 +212,123 @@ static anyhow *function(const struct worker *worker, const char *name)
 }
 
 /* Prints the first line of a log, for a call that failed. */
-static void print_log(const struct worker *worker, void *handle, const char *size_name, const char *name)
+static void print_log(const struct worker *worker, const char *size_name, const char *name)
 {
 	size_t size = 0;
 	char *log;
 
-	if (CALL(worker, size_name, void *, size_t *)(handle, &size) != 0 || size < 2 || !(log = calloc(1, size + 1))) {
+	if (CALL(worker, size_name, void *, size_t *)(worker->handle, &size) != 0 || size < 2 ||
+	    !(log = calloc(1, size + 1))) {
 		return;
 	}
-	if (CALL(worker, name, void *, char *)(handle, log) == 0) {
+	if (CALL(worker, name, void *, char *)(worker->handle, log) == 0) {
 		printf("!%.*s\n", (int)strcspn(log, "\n"), log);
 	}
 	free(log);
 }
 
+static int create_nvrtc(struct worker *worker)
+{
+	return CALL(worker, "nvrtcCreateProgram", void **, const char *, const char *, int, const char **,
+	            const char **)(&worker->handle, worker->source, worker->name, (int)worker->header_count,
+	                           worker->texts, worker->names);
+}
+
+static int create_nvjitlink(struct worker *worker)
+{
+	return CALL(worker, "nvJitLinkCreate", void **, uint32_t,
+	            const char **)(&worker->handle, (uint32_t)worker->option_count, worker->options);
+}
+
+static int create_nvvm(struct worker *worker)
+{
+	return CALL(worker, "nvvmCreateProgram", void **)(&worker->handle);
+}
+
+static void add_nvjitlink(struct worker *worker, const void *bytes, uint64_t type)
+{
+	(void)CALL(worker, "nvJitLinkAddData", void *, int, const void *, size_t,
+	           const char *)(worker->handle, (int)type, bytes, worker->input.size, worker->name);
+}
+
+static void add_nvvm(struct worker *worker, const void *bytes, uint64_t type)
+{
+	(void)CALL(worker, type ? "nvvmLazyAddModuleToProgram" : "nvvmAddModuleToProgram", void *, const void *, size_t,
+	           const char *)(worker->handle, bytes, worker->input.size, worker->name);
+}
+
 /*
- * The fields come in the order of the calls: source, name and headers, which make the program; expressions; then for
- * each compilation its options and the call itself. So the first field of the second kind creates the program.
+ * Options of nvJitLink are those of its creation. `call`: the functions that do the work, by the number of the call;
+ * all but nvJitLink's get the options.
  */
-static int run_nvrtc(struct worker *worker)
+static const struct kind {
+	const char *name;
+	int (*create)(struct worker *);
+	void (*add)(struct worker *, const void *bytes, uint64_t type); /* NULL: there are no inputs */
+	const char *work[2], *log_size, *log;
+} kinds[] = {
+    {"nvrtc",
+     create_nvrtc,
+     NULL,
+     {"nvrtcCompileProgram", "nvrtcCompileProgram"},
+     "nvrtcGetProgramLogSize",
+     "nvrtcGetProgramLog"},
+    {"nvjitlink", create_nvjitlink, add_nvjitlink, {NULL}, "nvJitLinkGetErrorLogSize", "nvJitLinkGetErrorLog"},
+    {"nvvm",
+     create_nvvm,
+     add_nvvm,
+     {"nvvmVerifyProgram", "nvvmCompileProgram"},
+     "nvvmGetProgramLogSize",
+     "nvvmGetProgramLog"},
+};
+
+/* The options are those of this call: a compilation after it brings its own. */
+static int make_call(struct worker *worker, const struct kind *kind, uint64_t number)
+{
+	const char *name = kind->work[number == NVVM_COMPILE];
+	int result = name ? CALL(worker, name, void *, int, const char **)(worker->handle, (int)worker->option_count,
+	                                                                   worker->options)
+	                  : CALL(worker, "nvJitLinkComplete", void *)(worker->handle);
+
+	worker->option_count = 0;
+	return result;
+}
+
+/* Inputs are copied, with a NUL behind them as texts have it. */
+static void add_input(struct worker *worker, const struct kind *kind, uint64_t type)
+{
+	char *copy = calloc(1, worker->input.size + 1);
+
+	if (!copy || !kind->add) {
+		fail("the request is damaged");
+	}
+	memcpy(copy, worker->input.bytes, worker->input.size);
+	kind->add(worker, copy, type);
+	worker->name = NULL;
+}
+
+/*
+ * The fields come in the order of the calls (keygen/recording.h), so the first field that is an argument of a later
+ * call than the creation creates the handle.
+ */
+static int run(struct worker *worker, const struct kind *kind)
 {
 	struct cursor cursor = worker->recording.calls;
-	const char *source = NULL, *name = NULL;
-	void *program = NULL;
 	struct span field;
 	int result = 0;
 	uint8_t tag;
 
 	while (cursor_next(&cursor, &tag, &field)) {
-		if (tag >= RECORDING_EXPRESSION && !program &&
-		    CALL(worker, "nvrtcCreateProgram", void **, const char *, const char *, int, const char **,
-		         const char **)(&program, source, name, (int)worker->header_count, worker->texts,
-		                        worker->names) != 0) {
-			fail("the compiler did not create the program");
+		if ((tag == RECORDING_EXPRESSION || tag == RECORDING_TYPE || tag == RECORDING_CALL) &&
+		    !worker->handle && kind->create(worker) != 0) {
+			fail("the compiler refused the program or its options");
 		}
 		switch (tag) {
 		case RECORDING_SOURCE:
-			source = field.bytes;
+			worker->source = field.bytes;
 			break;
 		case RECORDING_NAME:
-			name = field.bytes;
+			worker->name = field.bytes;
 			break;
 		case RECORDING_HEADER_NAME:
 			worker->texts[worker->header_count] = "";
@@ -275,118 +338,29 @@ static int run_nvrtc(struct worker *worker)
 			worker->texts[worker->header_count ? worker->header_count - 1 : 0] = field.bytes;
 			break;
 		case RECORDING_EXPRESSION:
-			(void)CALL(worker, "nvrtcAddNameExpression", void *, const char *)(program, field.bytes);
+			(void)CALL(worker, "nvrtcAddNameExpression", void *, const char *)(worker->handle, field.bytes);
 			break;
 		case RECORDING_OPTION:
 			add_option(worker, field.bytes);
 			break;
+		case RECORDING_BYTES:
+			worker->input = field;
+			break;
+		case RECORDING_TYPE:
+			add_input(worker, kind, recording_number(&field));
+			break;
 		case RECORDING_CALL:
-			result = CALL(worker, "nvrtcCompileProgram", void *, int,
-			              const char **)(program, (int)worker->option_count, worker->options);
-			worker->option_count = 0;
+			result = make_call(worker, kind, recording_number(&field));
 			break;
 		default:
 			fail("the request is damaged");
 		}
 	}
 	if (result != 0) {
-		print_log(worker, program, "nvrtcGetProgramLogSize", "nvrtcGetProgramLog");
+		print_log(worker, kind->log_size, kind->log);
 	}
 	return result;
 }
-
-/* Returns a copy of an input with a NUL behind it, as texts have it. */
-static void *copy_input(const struct span *field)
-{
-	char *copy = malloc(field->size + 1);
-
-	if (!copy) {
-		fail("%s", strerror(ENOMEM));
-	}
-	memcpy(copy, field->bytes, field->size);
-	copy[field->size] = '\0';
-	return copy;
-}
-
-/* Options come first and create the link; each input is its name, its bytes and its type, which adds it. */
-static int run_nvjitlink(struct worker *worker)
-{
-	struct cursor cursor = worker->recording.calls;
-	struct span field, input = {0};
-	const char *name = NULL;
-	void *link = NULL;
-	int result = 0;
-	uint8_t tag;
-
-	while (cursor_next(&cursor, &tag, &field)) {
-		if (tag == RECORDING_OPTION) {
-			add_option(worker, field.bytes);
-			continue;
-		}
-		if (!link && CALL(worker, "nvJitLinkCreate", void **, uint32_t,
-		                  const char **)(&link, (uint32_t)worker->option_count, worker->options) != 0) {
-			fail("the compiler refused the options");
-		}
-		if (tag == RECORDING_NAME) {
-			name = field.bytes;
-		} else if (tag == RECORDING_BYTES) {
-			input = field;
-		} else if (tag == RECORDING_TYPE) {
-			(void)CALL(worker, "nvJitLinkAddData", void *, int, const void *, size_t, const char *)(
-			    link, (int)recording_number(&field), copy_input(&input), input.size, name);
-			name = NULL;
-		} else {
-			result = CALL(worker, "nvJitLinkComplete", void *)(link);
-		}
-	}
-	if (result != 0) {
-		print_log(worker, link, "nvJitLinkGetErrorLogSize", "nvJitLinkGetErrorLog");
-	}
-	return result;
-}
-
-/* As for nvJitLink, but the program is created without options, and these belong to the calls that work. */
-static int run_nvvm(struct worker *worker)
-{
-	struct cursor cursor = worker->recording.calls;
-	struct span field, input = {0};
-	const char *name = NULL;
-	void *program = NULL;
-	int result = 0;
-	uint8_t tag;
-
-	if (CALL(worker, "nvvmCreateProgram", void **)(&program) != 0) {
-		fail("the compiler did not create the program");
-	}
-	while (cursor_next(&cursor, &tag, &field)) {
-		if (tag == RECORDING_OPTION) {
-			add_option(worker, field.bytes);
-		} else if (tag == RECORDING_NAME) {
-			name = field.bytes;
-		} else if (tag == RECORDING_BYTES) {
-			input = field;
-		} else if (tag == RECORDING_TYPE) {
-			(void)CALL(
-			    worker, recording_number(&field) ? "nvvmLazyAddModuleToProgram" : "nvvmAddModuleToProgram",
-			    void *, const void *, size_t, const char *)(program, copy_input(&input), input.size, name);
-			name = NULL;
-		} else {
-			result =
-			    CALL(worker,
-			         recording_number(&field) == NVVM_COMPILE ? "nvvmCompileProgram" : "nvvmVerifyProgram",
-			         void *, int, const char **)(program, (int)worker->option_count, worker->options);
-		}
-	}
-	if (result != 0) {
-		print_log(worker, program, "nvvmGetProgramLogSize", "nvvmGetProgramLog");
-	}
-	return result;
-}
-
-static const struct {
-	const char *name;
-	int (*run)(struct worker *);
-} compilers[] = {{"nvrtc", run_nvrtc}, {"nvjitlink", run_nvjitlink}, {"nvvm", run_nvvm}};
 
 /* The number of fields bounds the number of arguments of any kind, so the arrays never grow. */
 static void read_request(struct worker *worker)
@@ -397,6 +371,8 @@ static void read_request(struct worker *worker)
 	if (worker_read(STDIN_FILENO, &bytes, &size) != 0 || recording_open(bytes, size, &worker->recording) != 0) {
 		fail("the request is damaged");
 	}
+	/* the compiler must not find the request there */
+	(void)dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
 	worker->options = calloc(worker->recording.call_fields + 1, sizeof(char *));
 	worker->names = calloc(worker->recording.call_fields + 1, sizeof(char *));
 	worker->texts = calloc(worker->recording.call_fields + 1, sizeof(char *));
@@ -433,9 +409,9 @@ int worker_main(int count, char **words)
 	if (!worker.compiler) {
 		fail("%s", dlerror());
 	}
-	for (size_t i = 0; i < sizeof(compilers) / sizeof(compilers[0]); i++) {
-		if (strcmp(compilers[i].name, worker.recording.compiler) == 0) {
-			result = compilers[i].run(&worker);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (strcmp(kinds[i].name, worker.recording.compiler) == 0) {
+			result = run(&worker, &kinds[i]);
 		}
 	}
 	printf("=%d %s %s\n", worker.order->outcome, worker.order->key[0] ? worker.order->key : "-", worker.order->why);

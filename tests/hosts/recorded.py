@@ -2,6 +2,7 @@
 """A host of NVRTC, and forged requests, for tests/integration/97-warm.sh.
 
     recorded.py compile LIBRARY ARCH NAME... [-- OPTION...]    compiles NAME for ARCH, prints code and PTX
+    recorded.py link LIBRARY LINKER ARCH NAME...               compiles to PTX and links it, prints code and CUBIN
     recorded.py forge FILE FIELD=TEXT...                       writes a request; key=TEXT gives its name, cut=1 damages it
 """
 import ctypes
@@ -13,6 +14,7 @@ MAGIC = bytes([0x8E]) + b"NVRTC\r\n" + b"request1"
 TAGS = {name: number for number, name in enumerate(
     ["", "compiler", "release", "cost", "floating_point", "directory", "bound", "locale", "variable", "value", "result"])}
 TAGS.update(source=16, name=17, header_name=18, header_text=19, expression=20, option=21, bytes=22, type=23, call=24)
+PTX = 2  # of enum nvJitLinkInputType
 NUMBERS = ("cost", "floating_point", "bound", "result", "type", "call")
 
 
@@ -33,6 +35,31 @@ def compile_with(library, arch, names, options):
         print(name, code, hashlib.sha256(text.raw).hexdigest())
 
 
+def link(library, linker, arch, names):
+    """Each name is a program of its own; all of them are linked, with one input that nobody compiled."""
+    nvrtc, jit = ctypes.CDLL(library), ctypes.CDLL(linker)
+    handle, size = ctypes.c_void_p(), ctypes.c_size_t()
+    options = (ctypes.c_char_p * 1)(b"-arch=sm_" + arch.encode())
+    jit.nvJitLinkCreate(ctypes.byref(handle), 1, options)
+    other = b".version 8.0\n// brought along\n\0"
+    jit.nvJitLinkAddData(handle, PTX, other, ctypes.c_size_t(len(other)), b"other")
+    for name in names:
+        program = ctypes.c_void_p()
+        source = f"__global__ void {name}() {{}}\n".encode()
+        nvrtc.nvrtcCreateProgram(ctypes.byref(program), source, name.encode(), 0, None, None)
+        nvrtc.nvrtcCompileProgram(program, 1, (ctypes.c_char_p * 1)(b"-arch=compute_" + arch.encode()))
+        nvrtc.nvrtcGetPTXSize(program, ctypes.byref(size))
+        text = ctypes.create_string_buffer(size.value)
+        nvrtc.nvrtcGetPTX(program, text)
+        # a text may be passed without its NUL
+        jit.nvJitLinkAddData(handle, PTX, text, ctypes.c_size_t(size.value - (name == "two")), name.encode())
+    code = jit.nvJitLinkComplete(handle)
+    jit.nvJitLinkGetLinkedCubinSize(handle, ctypes.byref(size))
+    text = ctypes.create_string_buffer(size.value)
+    jit.nvJitLinkGetLinkedCubin(handle, text)
+    print(code, size.value, hashlib.sha256(text.raw).hexdigest())
+
+
 def forge(path, fields):
     body, cut = MAGIC, False
     for field in fields:
@@ -50,6 +77,8 @@ def forge(path, fields):
 
 if sys.argv[1] == "forge":
     forge(sys.argv[2], sys.argv[3:])
+elif sys.argv[1] == "link":
+    link(*sys.argv[2:5], sys.argv[5:])
 else:
     words = sys.argv[4:]
     end = words.index("--") if "--" in words else len(words)

@@ -49,7 +49,7 @@ unset NVRTCCACHE_RECORD
 check "--dry-run lists what would be compiled, and compiles nothing." \
 	eval 'gives 0 warm --dry-run -c "$n13" && [ "$(wc -l <"$tmp/out")" = 3 ] && [ "$(entries)" = 3 ]'
 check "--dry-run --json prints JSON." eval 'gives 0 warm --dry-run --json -c "$n13" && is "told[\"waiting\"]" 3'
-check "A key that no request has fails." eval 'gives 1 warm --dry-run -c "$n13" ffffffffff && err_has "no request has the key f"'
+check "A key that no request has fails." eval 'gives 1 warm --dry-run -c "$n13" ffffffffff && err_has "no request has such a key"'
 check "Requests of another kind than the compilers fail." \
 	eval 'gives 1 warm -c "$FAKE/nvvm/libnvvm.so.4" && err_has "3 requests have no compiler of this kind"'
 check "--check says which requests would miss, and compiles nothing." \
@@ -154,6 +154,28 @@ check "A program of libNVVM for another architecture only hits." \
 check "A link for another architecture only hits." \
 	test "$(works "${linker[@]}" option=-arch=sm_100 "${link[@]}")" = "link 0 0"
 
+# A link of what was compiled
+chained() { # LIBRARY ARCH: a host that links what it compiles
+	preloaded python3 "$host" link "$1" "${linker[1]#lib=}" "$2" one two
+}
+only_links() { # LIBRARY ARCH: as without the cache, and nothing is compiled
+	local misses
+	misses=$(stat_of misses)
+	chained "$@" >"$tmp/warm" && python3 "$host" link "$1" "${linker[1]#lib=}" "$2" one two >"$tmp/bare" &&
+		diff "$tmp/bare" "$tmp/warm" && grep -q "^0 " "$tmp/warm" && [ "$(stat_of misses)" = "$misses" ]
+}
+fresh_cache
+NVRTCCACHE_RECORD=1 chained "$n12" 90 >"$tmp/out"
+gives 0 warm -c "$n13,${linker[1]#lib=}" >"$tmp/said"
+check "A link whose inputs another release makes anew only hits." eval 'cat "$tmp/said" && only_links "$n13" 90'
+check "So it is known to be there." eval 'gives 0 warm --check -c "$n13,${linker[1]#lib=}"'
+check "So it does for another architecture." \
+	eval 'gives 0 warm -a sm_100 -c "$n13,${linker[1]#lib=}" && out_has "^Stored 3, 1 were there" && only_links "$n13" 100'
+check "A link is not sent if a compilation failed whose artifact it has." eval 'gives 1 warm -a sm_999 -c "$n13,${linker[1]#lib=}" &&
+	err_has "the compilation of an input failed"'
+check "Without a compiler for them, the inputs of each link are the recorded ones." \
+	eval 'gives 1 warm --json -a sm_120 -c "${linker[1]#lib=}" && is "told[\"stored\"]" 3'
+
 # An interruption loses only what runs: a header that never ends, in one request of three
 fresh_cache
 export NVRTCCACHE_RECORD=1
@@ -169,6 +191,8 @@ wait_for stored
 kill -9 "$warm"
 wait "$warm" 2>/dev/null
 check "kill -9 loses only what is being compiled." eval 'wait_for ended && only_hits "$n13" sm_90 one two'
+
+check "A request is stopped after --timeout." eval 'gives 1 warm -c "$n13" --timeout 0.5s -a sm_120 && err_has "stopped after its time"'
 
 # Forged requests
 forge() { # WORD...: the fields after those that all have
@@ -204,7 +228,7 @@ check "A failure that was a success fails each time, when it is cached too." \
 	eval 'gives 1 warm -c "$n13" && gives 1 warm -c "$n13" && err_has "refused it \(6\)" && [ "$(entries)" = 1 ]'
 mkdir planted && cp "$n13" planted/libnvrtc.so.planted
 forge "directory=$PWD/planted" "$source" option=-arch=sm_90 call=0
-for list in "$FAKE/13:" planted/../ "$FAKE/13:./"; do
+for list in "$FAKE/13:" ../planted "$FAKE/13:./"; do
 	check "The loader does not search a request's directory (LD_LIBRARY_PATH=$list)." \
 		eval 'LD_LIBRARY_PATH=$list gives 1 warm -c libnvrtc.so.planted && err_has "planted: cannot open"'
 done

@@ -173,7 +173,7 @@ static int compile_ptx(struct link_state *link, const char *bytes, size_t size, 
 	struct text made = {0};
 	int code;
 
-	if (!begins(bytes, size, LINK_HEAD_PTX)) {
+	if (!memmem(bytes, size, LINK_HEAD_PTX, strlen(LINK_HEAD_PTX))) {
 		text_say(&link->error_log, "ptxas error   : %s is no PTX\n", name != NULL ? name : "input");
 		return WRONG_TYPE;
 	}
