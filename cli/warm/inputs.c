@@ -124,8 +124,8 @@ static int copy_artifact(void *context, const struct entry *entry)
 }
 
 /*
- * Finds the job of the compilation for the same architecture, with the compiler that has the link's place among those of
- * its kind, or the last before it. NULL: there is none.
+ * Finds the job of the compilation for the same architecture, with the compiler that has the link's place among those
+ * of its kind, or the last before it. NULL: there is none.
  */
 static const struct job *find_job(const struct jobs *jobs, const struct origin *origin, const struct job *link)
 {

@@ -6,8 +6,8 @@
  * for which the program will ask has other inputs than the recorded one. An input that equals an artifact of a recorded
  * compilation's entry is replaced by the same artifact of the entry that the compilation's job found or stored.
  *
- * Calling sequence: inputs_read(); when the jobs of the compilations have ended, inputs_open() for each link; inputs_free(). Without links nothing is read. Errors: negative errno values.
- * Threads: one.
+ * Calling sequence: inputs_read(); when the jobs of the compilations have ended, inputs_open() for each link;
+ * inputs_free(). Without links nothing is read. Errors: negative errno values. Threads: one.
  */
 #ifndef CLI_WARM_INPUTS_H
 #define CLI_WARM_INPUTS_H

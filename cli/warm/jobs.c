@@ -4,7 +4,6 @@
 #include "cache/harmless.h"
 #include "cli/console/console.h"
 #include "cli/console/progress.h"
-#include "cli/warm/inputs.h"
 #include "cli/warm/worker.h"
 
 #include <errno.h>
@@ -113,7 +112,7 @@ __attribute__((noreturn)) static void become_worker(const struct jobs *jobs, con
 static int start_worker(const struct jobs *jobs, struct job *job)
 {
 	int ends[2], request = -1;
-	int error = inputs_open(jobs, job, &request);
+	int error = jobs->open(jobs, job, &request);
 	pid_t parent = getpid();
 
 	if (error < 0) {

@@ -44,9 +44,11 @@ struct jobs {
 	struct directory directory;
 	enum replay_mode mode;
 	unsigned parallel;
-	int64_t most_ns;             /* time that a worker has */
-	const struct inputs *inputs; /* of links (cli/warm/inputs.h) */
-	struct job *list;            /* links last: they start when all others have ended */
+	int64_t most_ns; /* time that a worker has */
+	/* opens the request of a job: inputs_open() */
+	int (*open)(const struct jobs *jobs, const struct job *job, int *ret_file);
+	const struct inputs *inputs;
+	struct job *list; /* links last: they start when all others have ended */
 	size_t count;
 	size_t kindless; /* requests without a compiler of their kind, which have no job */
 	size_t failures; /* jobs that failed so far, for the progress line */

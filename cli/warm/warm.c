@@ -365,12 +365,19 @@ static int run_warm(struct settings *settings, char **operands)
 	struct jobs jobs = {.settings = settings,
 	                    .directory = {settings->directory, settings->shared},
 	                    .most_ns = INT64_C(3600) * 1000000000,
+	                    .open = inputs_open,
 	                    .inputs = &inputs};
 	struct names archs = {0}, compilers = {0};
 	struct warm_requests requests = {0};
 	int64_t within_ns = INT64_MAX, least_ns = 0;
 	int status = read_options(&jobs, &within_ns, &least_ns), error;
 
+	for (char **key = operands; *key && status == EXIT_DONE; key++) {
+		if ((*key)[strspn(*key, "0123456789abcdef")] != '\0') {
+			console_error("warm: '%s' is not the beginning of a key", *key);
+			status = verb_usage(&verb_warm);
+		}
+	}
 	status = status == EXIT_DONE ? read_names(&archs, &compilers) : status;
 	if (status != EXIT_DONE) {
 		return status;
