@@ -43,7 +43,8 @@ Test(dependencies_doubt, a_file_larger_than_the_read_limit_is_not_read, .timeout
 	skip_unless(truncate(in_tree("a.h"), (off_t)1 << 40) == 0, "no file of 1 TiB here");
 	see_header(in_tree("a.h"));
 	assert_built_holds();
-	dependencies_forget(built.bytes, built.size);
+	/* neither the entry nor the process knows the file by this stamp */
+	cr_assert_eq(utimensat(AT_FDCWD, in_tree("a.h"), (struct timespec[2]){{.tv_sec = 1}, {.tv_sec = 1}}, 0), 0);
 	assert_not("header cannot be read");
 }
 
