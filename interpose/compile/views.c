@@ -195,17 +195,13 @@ static uint64_t end_of(const struct event *event)
 	       ((uint64_t)(runtime_clock() - event->call.start_ns) - event->call.ns);
 }
 
-static bool is_miss(const struct event *event)
-{
-	return event->kind == EVENT_STORED || event->kind == EVENT_NOT_KEPT || event->kind == EVENT_BYPASSED;
-}
-
 /* Hits have no record of their own, nor have compilations that verify a hit: they are counted. */
 static int write_record(const struct event *event)
 {
+	bool is_miss = event->kind == EVENT_STORED || event->kind == EVENT_NOT_KEPT || event->kind == EVENT_BYPASSED;
 	struct events_record record;
 
-	if (!is_miss(event) || !event_tells_misses()) {
+	if (!is_miss || !event_tells_misses()) {
 		return events_tell_counts(EVENTS_WHEN_DUE);
 	}
 	if (!event->about.bytes || event->about.failed) {

@@ -105,28 +105,17 @@ static void find_words(uintptr_t global, uintptr_t end, uint64_t value)
 	}
 }
 
-/*
- * Returns true if the kernel started the loader at another object. The views of all objects would cost a hit more. A
- * loader that was started by hand is the program itself, and the kernel names none.
- */
-static bool is_other(const struct dl_phdr_info *info, uintptr_t started)
-{
-	const struct elf_object segments = {
-	    .base = info->dlpi_addr, .phdr = info->dlpi_phdr, .phdr_count = info->dlpi_phnum};
-
-	return started && !elf_contains(&segments, started);
-}
-
+/* A loader that was started by hand is the program itself, and the kernel names none. */
 static int find_loader(struct dl_phdr_info *info, size_t size, void *context)
 {
 	uint64_t *ret_adds = context;
+	uintptr_t started = getauxval(AT_BASE), global, ours;
 	struct elf_object object;
-	uintptr_t global, ours;
 	size_t readable;
 
 	(void)size;
 	*ret_adds = info->dlpi_adds;
-	if (is_other(info, getauxval(AT_BASE)) || loaded_view(info, &object) < 0 ||
+	if (loaded_view(info, &object) < 0 || (started && !elf_contains(&object, started)) ||
 	    !elf_finds(&object, "_rtld_global", NULL, &global)) {
 		return 0;
 	}
@@ -305,10 +294,9 @@ int loaded_each(int (*each)(struct dl_phdr_info *info, size_t size, void *contex
 {
 	struct walk walk = {each, context};
 	int saved_errno = errno;
-	bool frozen = is_frozen();
 	int result;
 
-	if (frozen) {
+	if (is_frozen()) {
 		result = walk_frozen(each, context);
 	} else {
 		begin_scan();

@@ -263,14 +263,11 @@ static enum loader_search look_in_doubt(const Dl_serinfo *info, unsigned from, c
 
 static enum loader_search look_everywhere(const Dl_serinfo *info, const char *name, struct loader_file *ret_file)
 {
-	enum loader_search found;
-	unsigned first_default;
+	unsigned first_default = 0;
+	bool is_known = before_loader_cache(info, &first_default) && !may_ignore_loader_cache();
+	enum loader_search found = look_along(info, 0, first_default, name, ret_file);
 
-	if (!before_loader_cache(info, &first_default)) {
-		return look_in_doubt(info, 0, name, ret_file);
-	}
-	found = look_along(info, 0, first_default, name, ret_file);
-	if (found == LOADER_SEARCH_NOWHERE && may_ignore_loader_cache()) {
+	if (found == LOADER_SEARCH_NOWHERE && !is_known) {
 		return look_in_doubt(info, first_default, name, ret_file);
 	}
 	if (found == LOADER_SEARCH_NOWHERE) {
