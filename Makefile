@@ -144,7 +144,7 @@ $(BUILD)/core.a: $(call object,$(CORE_SRC) $(TOOL_SRC) $(filter-out %/dlsym.S,$(
 
 $(if $(TARGET_CPPFLAGS),$(call object,$(UNIT_SRC)) $(CRITERION): | $(BUILD)/include/criterion)
 # Files of the command that have unit tests.
-CLI_NOUNS := $(addprefix $(BUILD)/cli/,console/request.o explain/differences.o explain/items.o)
+CLI_NOUNS := $(addprefix $(BUILD)/cli/,console/request.o explain/differences.o)
 link_units = $(call quiet,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) $(HARDEN) -o $@ $^ $(B2) $(if $(AGENT),$(AGENT_LIBS)) $(CRITERION_LIBS) -lm
 $(BUILD)/unit-tests: $(call object,$(UNIT_SRC)) $(CLI_NOUNS) $(AGENT) $(BUILD)/core.a $(CRITERION)
 	$(link_units)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The table `parts` has a row for each part of a request: where its facts are, how to compare them, and how to say the
- * difference. Single facts (compiler, program, directory) have a test of their own. All other facts are lists, which
- * items.c compares.
+ * The table `parts` has a row for each part of a request: where its facts are, and how to say a difference. The facts
+ * of both requests become items, which are matched: items with the same text first, then -I options with the same
+ * directory below a root, then items with the same name. Matched items can differ in content or order; an item without
+ * a match is new or gone.
  */
 #include "cli/explain/differences.h"
 
@@ -12,12 +13,25 @@
 #include <string.h>
 
 #define ORDER_WEIGHT 3
-#define SHOWN_BYTES  400
-#define HEAD_BYTES   60 /* bytes shown of the beginning of a long text */
-#define LEAD_BYTES   40 /* bytes shown before its first difference */
 
-static difference_test is_other_release, is_other_build, is_other_program, is_moved_program, is_other_place,
-    is_other_pwd;
+/* NEW: only the request `now` has the item. GONE: only the request `was` has it. ORDER: both have it. */
+enum way { CHANGED, NEW, GONE, ORDER, WAYS };
+
+struct part {
+	enum about_kind about;
+	/* "": all facts of the kind. If it ends with a blank, the name of a header, variable or input follows. */
+	const char *fact;
+	enum about_kind shown; /* the first fact of this kind is the value; 0: only a digest is known */
+	const char *with;      /* reported only if this part is the same in both requests; NULL: always */
+	enum difference_topic topic;
+	unsigned weight;  /* in the distance of two requests */
+	const char *name; /* in messages; "": that of the fact */
+	/*
+	 * %n and %w are the values now and before, %t is the compiler's title, and %b is the option that makes the
+	 * result path-dependent. ORDER: the name of a difference in order. NULL: such a difference is not reported.
+	 */
+	const char *says[WAYS];
+};
 
 /* The texts for a changed, new and gone part. */
 #define VALUE    "%n   was %w", "%n   is new", "%w   is gone"
@@ -25,60 +39,73 @@ static difference_test is_other_release, is_other_build, is_other_program, is_mo
 #define CONTENTS "have changed", "are new", "are gone"
 #define SETTING  "has another value", "is set, and was not", "is not set, and was"
 #define GIVEN    "has changed (given in memory)", "is new (given in memory)", "is gone (given in memory)"
-#define ORDER    "%n comes before %w, and came after it"
 #define ROUNDING \
 	"the thread's rounding mode, or its flushing of denormal numbers, differs; constants are folded with it"
 #define SOURCE "has changed (source text is not stored, so the lines are not known)"
-#define BUILD  "%t %n is another build"
 #define PLACE  "bound to %w%b; now it is %n"
 #define PWD    "$PWD is spelled differently, and the entry is bound to it%b"
 
-/* In the order in which differences are listed. */
-static const struct difference_part parts[] = {
-    {ABOUT_PART, "compiler", is_other_release, DIFFERENCE_COMPILER, 30, "compiler", {"%t %n   was %w"}},
-    {0, "", is_other_build, DIFFERENCE_COMPILER, 20, "build of the compiler", {BUILD}},
-    {ABOUT_PART, "program name", is_other_program, DIFFERENCE_REST, 40, "program name", {VALUE}},
-    {0, "", is_moved_program, DIFFERENCE_PATHS, 3, "program name", {VALUE}},
+#define PART(fact, ...) {ABOUT_PART, fact, 0, NULL, __VA_ARGS__}
+
+static const struct part parts[] = {
+    {ABOUT_PART, "compiler", ABOUT_RELEASE, NULL, DIFFERENCE_COMPILER, 30, "compiler", {"%t %n   was %w"}},
+    /* compare_program() */
+    PART("program name", DIFFERENCE_PATHS, 0, "program name", {NULL}),
     /* a source that only one request has: the other recorded an earlier compilation of the handle instead */
-    {ABOUT_PART, "source", NULL, DIFFERENCE_SOURCE, 60, "source", {SOURCE}},
-    {ABOUT_PART, "input ", NULL, DIFFERENCE_SOURCE, 10, "", {CONTENT}},
-    {ABOUT_PART, "module ", NULL, DIFFERENCE_SOURCE, 10, "", {CONTENT}},
-    {ABOUT_PART, "header ", NULL, DIFFERENCE_HEADERS, 8, "header", {GIVEN, "order of headers"}},
-    {ABOUT_PART, "variable ", NULL, DIFFERENCE_REST, 4, "variable", {SETTING}},
-    {ABOUT_PART, "rounding mode", NULL, DIFFERENCE_REST, 4, "arithmetic mode", {ROUNDING, ROUNDING, ROUNDING}},
-    {ABOUT_PART, "decimals", NULL, DIFFERENCE_REST, 4, "decimals of the locale", {CONTENTS}},
-    {ABOUT_PART, "namespace", NULL, DIFFERENCE_REST, 6, "namespace", {SETTING}},
-    {ABOUT_PART, "earlier compiles", NULL, DIFFERENCE_EARLIER, 8, "earlier compiles of the handle", {CONTENTS}},
-    {ABOUT_PART, "earlier inputs", NULL, DIFFERENCE_EARLIER, 8, "earlier inputs", {CONTENTS}},
-    {ABOUT_OPTION, "", NULL, DIFFERENCE_OPTIONS, 4, "option", {VALUE, "order of options"}},
-    {ABOUT_EXPRESSION, "", NULL, DIFFERENCE_REST, 5, "name expression", {VALUE, "order of names"}},
-    {ABOUT_PART, "working directory", is_other_place, DIFFERENCE_PATHS, 3, "bound path", {PLACE}},
-    {ABOUT_PART, "PWD", is_other_pwd, DIFFERENCE_PATHS, 3, "bound path", {PWD}},
+    PART("source", DIFFERENCE_SOURCE, 60, "source", {SOURCE}),
+    PART("input ", DIFFERENCE_SOURCE, 10, "", {CONTENT}),
+    PART("module ", DIFFERENCE_SOURCE, 10, "", {CONTENT}),
+    PART("header ", DIFFERENCE_HEADERS, 8, "header", {GIVEN, "order of headers"}),
+    PART("variable ", DIFFERENCE_REST, 4, "variable", {SETTING}),
+    PART("rounding mode", DIFFERENCE_REST, 4, "arithmetic mode", {ROUNDING, ROUNDING, ROUNDING}),
+    PART("decimals", DIFFERENCE_REST, 4, "decimals of the locale", {CONTENTS}),
+    PART("namespace", DIFFERENCE_REST, 6, "namespace", {SETTING}),
+    PART("earlier compiles", DIFFERENCE_EARLIER, 8, "earlier compiles of the handle", {CONTENTS}),
+    PART("earlier inputs", DIFFERENCE_EARLIER, 8, "earlier inputs", {CONTENTS}),
+    /* only path-dependent requests have these two, and $PWD matters only in the same directory */
+    {ABOUT_PART, "working directory", ABOUT_BOUND, NULL, DIFFERENCE_PATHS, 3, "bound path", {PLACE}},
+    {ABOUT_PART, "PWD", 0, "working directory", DIFFERENCE_PATHS, 3, "bound path", {PWD, PWD, PWD}},
+    /* that a newer version of the library has recorded, and that this version does not know */
+    PART("", DIFFERENCE_REST, 8, "part", {CONTENT}),
+    {ABOUT_OPTION, "", 0, NULL, DIFFERENCE_OPTIONS, 4, "option", {VALUE, "order of options"}},
+    {ABOUT_EXPRESSION, "", 0, NULL, DIFFERENCE_REST, 5, "name expression", {VALUE, "order of names"}},
 };
 
-/* A part that a newer version of the library has recorded, and that this version does not know. */
-static const struct difference_part unknown = {ABOUT_PART, "", NULL, DIFFERENCE_REST, 8, "part", {CONTENT}};
+/* Another name, and another directory of the same name. */
+static const struct part renamed = {0, "", 0, NULL, DIFFERENCE_REST, 40, "program name", {VALUE}};
+static const struct part moved = {0, "", 0, NULL, DIFFERENCE_PATHS, 3, "program name", {VALUE}};
 
-void differences_add(struct comparison *comparison, const struct difference_part *part, enum difference_way way,
-                     struct difference difference)
+struct item {
+	const struct part *part;
+	struct request_option option; /* if it is not an option: the text that is printed */
+	const uint8_t *digest;        /* NULL: the text is all there is */
+	struct span value;            /* that is printed of a digest, or empty */
+	struct span name;             /* items with the same name are compared */
+	struct item *partner;         /* the matching item of the other request */
+	/* of a -I option below a root: the root's number, from 1, and the texts before and after the root */
+	size_t root;
+	struct span head, rest;
+};
+
+struct items {
+	struct item *list; /* NULL: out of memory */
+	size_t count;
+};
+
+struct comparison {
+	const struct request *now, *was;
+	struct differences *differences;
+};
+
+typedef bool item_test(const struct item *now, const struct item *was);
+
+/* Returns the row of a fact, and the part of the fact's text that is printed. */
+static const struct part *find_part(enum about_kind about, struct span fact, struct span *ret_of)
 {
-	struct differences *differences = comparison->differences;
-	struct difference *grown = realloc(differences->list, (differences->count + 1) * sizeof(*grown));
+	const struct part *part = parts;
 
-	difference.name = way == DIFFERENCE_ORDER ? part->says[DIFFERENCE_ORDER] : part->name;
-	difference.saying = way == DIFFERENCE_ORDER ? ORDER : part->says[way];
-	/* also without memory for the difference, so that the choice of the closest entry does not depend on memory */
-	differences->weight += way == DIFFERENCE_ORDER ? ORDER_WEIGHT : part->weight;
-	differences->topics |= part->topic;
-	if (grown) {
-		differences->list = grown;
-		grown[differences->count++] = difference;
-	}
-}
-
-const struct difference_part *differences_part(enum about_kind about, struct span fact, struct span *ret_of)
-{
-	for (const struct difference_part *part = parts; part < parts + sizeof(parts) / sizeof(parts[0]); part++) {
+	/* ends, because the last row of each kind is for all facts */
+	for (;; part++) {
 		const char *end = strchr(part->fact, '\0');
 		bool is_head = end == part->fact || end[-1] == ' ';
 
@@ -88,52 +115,217 @@ const struct difference_part *differences_part(enum about_kind about, struct spa
 			return part;
 		}
 	}
-	*ret_of = fact;
-	return &unknown;
 }
 
-/* ---- the compiler, the program's name, the working directory ---- */
-
-/* Whether both requests have a digest of a part, and the same one. */
-enum sameness { SAMENESS_UNKNOWN, SAMENESS_SAME, SAMENESS_OTHER };
-
-static enum sameness compare_part(const struct request *now, const struct request *was, const char *name)
+/* Returns whether both requests have a digest of a part, and whether they are equal. */
+static bool compare_digests(const struct request *now, const struct request *was, const char *name, bool *ret_equal)
 {
 	const uint8_t *now_part = request_part(now, name), *was_part = request_part(was, name);
 
-	if (!now_part || !was_part) {
-		return SAMENESS_UNKNOWN;
+	*ret_equal = now_part && was_part && memcmp(now_part, was_part, ABOUT_DIGEST_BYTES) == 0;
+	return now_part && was_part;
+}
+
+static void add(struct comparison *comparison, const struct part *part, enum way way, struct difference difference)
+{
+	struct differences *differences = comparison->differences;
+	struct difference *grown;
+	bool is_equal;
+
+	if (!part->says[way] ||
+	    (part->with && !(compare_digests(comparison->now, comparison->was, part->with, &is_equal) && is_equal))) {
+		return;
 	}
-	return memcmp(now_part, was_part, ABOUT_DIGEST_BYTES) == 0 ? SAMENESS_SAME : SAMENESS_OTHER;
+	grown = realloc(differences->list, (differences->count + 1) * sizeof(*grown));
+	difference.name = way == ORDER ? part->says[ORDER] : part->name;
+	difference.saying = way == ORDER ? "%n comes before %w, and came after it" : part->says[way];
+	if (part->shown == ABOUT_RELEASE && span_equal(difference.now.text, difference.was.text)) {
+		difference.saying = "%t %n is another build";
+	}
+	/* also without memory for the difference, so that the choice of the closest entry does not depend on memory */
+	differences->weight += way == ORDER ? ORDER_WEIGHT : part->weight;
+	differences->topics |= part->topic;
+	if (grown) {
+		differences->list = grown;
+		grown[differences->count++] = difference;
+	}
 }
 
-/* Takes the texts of both requests. Returns whether they differ. */
-static bool take_texts(const struct request *now, const struct request *was, enum about_kind about,
-                       struct difference *difference)
+static bool is_same_text(const struct item *now, const struct item *was)
 {
-	difference->now.text = request_text(now, about);
-	difference->was.text = request_text(was, about);
-	return !span_equal(difference->now.text, difference->was.text);
+	return now->part == was->part && span_equal(now->option.text, was->option.text) &&
+	       span_equal(now->option.value, was->option.value);
 }
 
-static bool is_other_release(const struct request *now, const struct request *was, struct difference *difference)
+static bool is_same_place(const struct item *now, const struct item *was)
 {
-	bool knows_build = now->counts[ABOUT_BUILD] > 0 && was->counts[ABOUT_BUILD] > 0;
-
-	/* equal digests mean the same library, even if the names differ */
-	return take_texts(now, was, knows_build ? ABOUT_BUILD : ABOUT_RELEASE, difference) &&
-	       compare_part(now, was, "compiler") != SAMENESS_SAME;
+	return now->root != 0 && now->root == was->root && span_equal(now->head, was->head) &&
+	       span_equal(now->rest, was->rest) && !now->option.value.size == !was->option.value.size;
 }
 
-static bool is_other_build(const struct request *now, const struct request *was, struct difference *difference)
+static bool is_same_name(const struct item *now, const struct item *was)
 {
-	return !is_other_release(now, was, difference) && compare_part(now, was, "compiler") == SAMENESS_OTHER;
+	return now->part == was->part && span_equal(now->name, was->name);
 }
 
-static bool is_other_program(const struct request *now, const struct request *was, struct difference *difference)
+/* Finds the root that contains the directory of a -I option. */
+static void find_root(struct item *item, const struct request *request)
 {
-	take_texts(now, was, ABOUT_PROGRAM, difference);
-	return !span_equal(span_base(difference->now.text), span_base(difference->was.text));
+	static const char *const heads[] = {"--include-path=", "--include-path", "-I=", "-I"};
+	const struct span text = item->option.text;
+	struct span path = {NULL, 0};
+
+	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]) && path.size == 0; i++) {
+		if (span_behind(text, span_text(heads[i]), &path)) {
+			item->head = (struct span){text.bytes, text.size - path.size};
+			path = path.size > 0 ? path : item->option.value;
+		}
+	}
+	for (size_t i = 0; i < request->counts[ABOUT_ROOT] && path.size > 0 && item->root == 0; i++) {
+		if (span_behind(path, span_of(&request->facts[ABOUT_ROOT][i]), &item->rest) &&
+		    (item->rest.size == 0 || *(const char *)item->rest.bytes == '/')) {
+			item->root = i + 1;
+		}
+	}
+}
+
+/* Returns the name of an option: "-DN" of "-DN=4", "-arch" of "-arch=sm_90", "-I" of every option that begins so. */
+static struct span find_option_name(struct span option)
+{
+	const char *text = option.bytes, *end = memchr(text, '=', option.size);
+	size_t size = end ? (size_t)(end - text) : option.size;
+
+	return (struct span){text, option.size >= 2 && memcmp(text, "-I", 2) == 0 ? 2 : size};
+}
+
+/* Returns the kind of the value that is printed: the full release, if both requests have it. */
+static enum about_kind find_shown(const struct comparison *comparison, const struct part *part)
+{
+	bool knows_build = comparison->now->counts[ABOUT_BUILD] > 0 && comparison->was->counts[ABOUT_BUILD] > 0;
+
+	return part->shown == ABOUT_RELEASE && knows_build ? ABOUT_BUILD : part->shown;
+}
+
+/* Returns the facts of a kind. The caller frees the list. */
+static struct items take_items(const struct comparison *comparison, const struct request *request,
+                               enum about_kind about)
+{
+	size_t count = about == ABOUT_OPTION ? request->option_count : request->counts[about];
+	struct items items = {.list = calloc(count + 1, sizeof(*items.list)), .count = count};
+
+	for (size_t i = 0; i < count && items.list; i++) {
+		const struct about_fact *fact = &request->facts[about][i];
+		struct item *item = &items.list[i];
+
+		item->option.text = span_of(fact);
+		item->digest = fact->digest;
+		if (about == ABOUT_OPTION) {
+			item->option = request->options[i];
+			find_root(item, request);
+		}
+		item->part = find_part(about, item->option.text, &item->option.text);
+		item->name = about == ABOUT_OPTION ? find_option_name(item->option.text) : item->option.text;
+		if (item->part->shown) {
+			item->value = request_text(request, find_shown(comparison, item->part));
+		}
+	}
+	return items;
+}
+
+static void match_items(item_test *is_like, const struct items *now, const struct items *was)
+{
+	for (size_t i = 0; i < now->count; i++) {
+		for (size_t j = 0; j < was->count && !now->list[i].partner; j++) {
+			if (!was->list[j].partner && is_like(&now->list[i], &was->list[j])) {
+				now->list[i].partner = &was->list[j];
+				was->list[j].partner = &now->list[i];
+			}
+		}
+	}
+}
+
+/* Adds a difference of two items, one of which may be NULL. */
+static void add_items(struct comparison *comparison, enum way way, const struct item *now, const struct item *was)
+{
+	const struct item *item = now ? now : was;
+	struct difference difference = {.name = NULL};
+
+	if (item->digest && way != ORDER) {
+		difference.of = item->option.text;
+		difference.now.text = now ? now->value : difference.now.text;
+		difference.was.text = was ? was->value : difference.was.text;
+	} else {
+		difference.now = now ? now->option : difference.now;
+		difference.was = was ? was->option : difference.was;
+	}
+	add(comparison, item->part, way, difference);
+}
+
+/* Adds the first position at which the matched items are in another order. */
+static void compare_order(struct comparison *comparison, const struct items *now, const struct items *was)
+{
+	size_t j = 0;
+
+	for (size_t i = 0; i < now->count; i++) {
+		const struct item *item = &now->list[i];
+
+		if (!item->partner || !item->part->says[ORDER]) {
+			continue;
+		}
+		while (!was->list[j].partner || !was->list[j].part->says[ORDER]) {
+			j++;
+		}
+		if (item->partner != &was->list[j]) {
+			add_items(comparison, ORDER, item, &was->list[j]);
+			return;
+		}
+		j++;
+	}
+}
+
+/* Returns whether two matched items differ: they are options with the same name, or have another digest. */
+static bool is_changed(const struct item *now, const struct item *was)
+{
+	return now->digest ? memcmp(now->digest, was->digest, ABOUT_DIGEST_BYTES) != 0
+	                   : !is_same_text(now, was) && !is_same_place(now, was);
+}
+
+static void compare_content(struct comparison *comparison, const struct items *now, const struct items *was)
+{
+	for (size_t i = 0; i < now->count; i++) {
+		const struct item *item = &now->list[i];
+
+		comparison->differences->present |= item->part->topic;
+		if (!item->partner) {
+			add_items(comparison, NEW, item, NULL);
+		} else if (is_changed(item, item->partner)) {
+			add_items(comparison, CHANGED, item, item->partner);
+		}
+	}
+	/* a cut record does not have all facts, so a missing part does not mean that it is gone */
+	for (size_t j = 0; j < was->count && !comparison->now->is_cut; j++) {
+		if (!was->list[j].partner) {
+			add_items(comparison, GONE, NULL, &was->list[j]);
+		}
+	}
+}
+
+static void compare_items(struct comparison *comparison, enum about_kind about)
+{
+	struct items now = take_items(comparison, comparison->now, about),
+	             was = take_items(comparison, comparison->was, about);
+
+	if (now.list && was.list) {
+		match_items(is_same_text, &now, &was);
+		/* after equal options, so that a directory in both lists does not match a different one */
+		match_items(is_same_place, &now, &was);
+		/* before options with the same name are matched, because another value is no move */
+		compare_order(comparison, &now, &was);
+		match_items(is_same_name, &now, &was);
+		compare_content(comparison, &now, &was);
+	}
+	free(now.list);
+	free(was.list);
 }
 
 /*
@@ -152,47 +344,31 @@ static int find_name_place(struct span program)
  * The directory of an absolute name is a root, and any two roots are equal. A name with a root differs from a name
  * without one.
  */
-static bool is_moved_program(const struct request *now, const struct request *was, struct difference *difference)
+static void compare_program(struct comparison *comparison)
 {
-	bool is_renamed =
-	    take_texts(now, was, ABOUT_PROGRAM, difference) && compare_part(now, was, "program name") == SAMENESS_OTHER;
-	bool is_elsewhere = request_is(now, ABOUT_COMPILER, "nvrtc") &&
-	                    find_name_place(difference->now.text) != find_name_place(difference->was.text);
+	const struct request *now = comparison->now, *was = comparison->was;
+	struct difference difference = {.now.text = request_text(now, ABOUT_PROGRAM),
+	                                .was.text = request_text(was, ABOUT_PROGRAM)};
+	struct span name = difference.now.text, before = difference.was.text;
+	bool is_equal, is_known = compare_digests(now, was, "program name", &is_equal);
 
-	return (is_renamed || is_elsewhere) && !is_other_program(now, was, difference);
+	if (!span_equal(span_base(name), span_base(before))) {
+		add(comparison, &renamed, CHANGED, difference);
+	} else if ((is_known && !is_equal) ||
+	           (request_is(now, ABOUT_COMPILER, "nvrtc") && find_name_place(name) != find_name_place(before))) {
+		add(comparison, &moved, CHANGED, difference);
+	}
 }
-
-/* Only path-dependent requests have the part, and $PWD matters only to them. */
-static bool is_other_place(const struct request *now, const struct request *was, struct difference *difference)
-{
-	take_texts(now, was, ABOUT_BOUND, difference);
-	return compare_part(now, was, "working directory") == SAMENESS_OTHER;
-}
-
-static bool is_other_pwd(const struct request *now, const struct request *was, struct difference *difference)
-{
-	(void)difference;
-	return compare_part(now, was, "working directory") == SAMENESS_SAME &&
-	       compare_part(now, was, "PWD") != SAMENESS_SAME && (request_part(now, "PWD") || request_part(was, "PWD"));
-}
-
-/* ---- the whole ---- */
 
 void differences_find(const struct request *now, const struct request *was, struct differences *ret_differences)
 {
+	static const enum about_kind lists[] = {ABOUT_PART, ABOUT_OPTION, ABOUT_EXPRESSION};
 	struct comparison comparison = {now, was, ret_differences};
-	enum about_kind list = 0;
 
 	*ret_differences = (struct differences){.count = 0};
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-		struct difference difference = {.name = NULL};
-
-		if (parts[i].test && parts[i].test(now, was, &difference)) {
-			differences_add(&comparison, &parts[i], DIFFERENCE_CHANGED, difference);
-		} else if (!parts[i].test && parts[i].about != list) {
-			list = parts[i].about;
-			items_compare(&comparison, list);
-		}
+	compare_program(&comparison);
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+		compare_items(&comparison, lists[i]);
 	}
 }
 
@@ -216,7 +392,7 @@ static bool share_source(const struct request *now, const struct request *was)
 		const struct about_fact *part = &now->facts[ABOUT_PART][i], *before = request_find(was, span_of(part));
 		struct span of;
 
-		if (before && differences_part(ABOUT_PART, span_of(part), &of)->topic == DIFFERENCE_SOURCE &&
+		if (before && find_part(ABOUT_PART, span_of(part), &of)->topic == DIFFERENCE_SOURCE &&
 		    memcmp(before->digest, part->digest, ABOUT_DIGEST_BYTES) == 0) {
 			return true;
 		}
@@ -253,36 +429,10 @@ __attribute__((format(printf, 3, 4))) static void append(char *text, size_t capa
 	va_end(arguments);
 }
 
-/* Writes a text; of a long text only its beginning and the bytes around its first difference, with dots for gaps. */
-static void spell_span(struct span span, struct span other, char ret_text[DIFFERENCE_TEXT_BYTES])
+static void spell_option(const struct request_option *option, char ret_text[DIFFERENCE_TEXT_BYTES])
 {
-	const char *bytes = span.bytes, *other_bytes = other.bytes;
-	size_t same = 0, from, size;
-
-	if (span.size <= SHOWN_BYTES) {
-		snprintf(ret_text, DIFFERENCE_TEXT_BYTES, "%.*s", SPAN(span));
-		return;
-	}
-	while (same < span.size && same < other.size && bytes[same] == other_bytes[same]) {
-		same++;
-	}
-	from = same > HEAD_BYTES + LEAD_BYTES && same < span.size ? same - LEAD_BYTES : HEAD_BYTES;
-	size = span.size - from < SHOWN_BYTES - HEAD_BYTES ? span.size - from : SHOWN_BYTES - HEAD_BYTES;
-	snprintf(ret_text, DIFFERENCE_TEXT_BYTES, "%.*s%s%.*s%s", HEAD_BYTES, bytes, from > HEAD_BYTES ? "..." : "",
-	         (int)size, bytes + from, from + size < span.size ? "..." : "");
-}
-
-static void spell_option(const struct request_option *option, const struct request_option *other,
-                         char ret_text[DIFFERENCE_TEXT_BYTES])
-{
-	if (option->text.size > SHOWN_BYTES || option->value.size == 0) {
-		spell_span(option->text, other->text, ret_text);
-	} else if (option->text.size + option->value.size > SHOWN_BYTES) {
-		/* only the value, so that the difference in it is visible */
-		spell_span(option->value, other->value, ret_text);
-	} else {
-		snprintf(ret_text, DIFFERENCE_TEXT_BYTES, "%.*s %.*s", SPAN(option->text), SPAN(option->value));
-	}
+	snprintf(ret_text, DIFFERENCE_TEXT_BYTES, "%.*s%s%.*s", SPAN(option->text), option->value.size ? " " : "",
+	         SPAN(option->value));
 }
 
 /* Returns quotes for a text that is empty, or whose blanks at the ends would be invisible. */
@@ -299,14 +449,12 @@ void differences_spell(const struct difference *difference, const struct request
 	struct span title = request_text(now, ABOUT_TITLE), binder = request_binder(now);
 	const size_t capacity = sizeof(ret_words->words);
 	const char *saying = difference->saying;
-	char of[DIFFERENCE_TEXT_BYTES];
 
-	*ret_words = (struct difference_words){.what = ""};
-	spell_span(difference->of, (struct span){NULL, 0}, of);
-	append(ret_words->what, sizeof(ret_words->what), "%s%s%s", difference->name,
-	       *difference->name && *of ? " " : "", of);
-	spell_option(&difference->now, &difference->was, ret_words->now);
-	spell_option(&difference->was, &difference->now, ret_words->was);
+	ret_words->words[0] = '\0';
+	snprintf(ret_words->what, sizeof(ret_words->what), "%s%s%.*s", difference->name,
+	         *difference->name && difference->of.size ? " " : "", SPAN(difference->of));
+	spell_option(&difference->now, ret_words->now);
+	spell_option(&difference->was, ret_words->was);
 	for (const char *mark; (mark = strchr(saying, '%')) != NULL; saying = mark + 2) {
 		const char *text = mark[1] == 'n' ? ret_words->now : ret_words->was, *quote = find_quotes(text);
 

@@ -12,6 +12,7 @@
 #ifndef CLI_EXPLAIN_DIFFERENCES_H
 #define CLI_EXPLAIN_DIFFERENCES_H
 
+#include "cache/events.h"
 #include "cli/console/request.h"
 
 /* What parts of a request are about. */
@@ -57,8 +58,8 @@ void differences_free(struct differences *differences);
  */
 bool differences_are_paths(const struct differences *differences, const struct request *now);
 
-/* Size of the texts below; longer ones are shortened. */
-#define DIFFERENCE_TEXT_BYTES 512
+/* Room for the longest text of a record. */
+#define DIFFERENCE_TEXT_BYTES EVENTS_RECORD_BYTES
 
 struct difference_words {
 	char what[DIFFERENCE_TEXT_BYTES];                            /* "header inc/vec.h" */
@@ -69,43 +70,5 @@ struct difference_words {
 /* Writes the words for a difference. `now` is the request that differences_find() got. */
 void differences_spell(const struct difference *difference, const struct request *now,
                        struct difference_words *ret_words);
-
-/* ---- between differences.c and items.c ---- */
-
-/* NEW: only the request `now` has the item. GONE: only the request `was` has it. ORDER: both have it. */
-enum difference_way { DIFFERENCE_CHANGED, DIFFERENCE_NEW, DIFFERENCE_GONE, DIFFERENCE_ORDER };
-
-/* Returns whether a single fact differs, and writes its values. */
-typedef bool difference_test(const struct request *now, const struct request *was, struct difference *difference);
-
-/* A part of a request: where its facts are, how to compare them, and how to say the difference. */
-struct difference_part {
-	enum about_kind about;
-	/* "": all facts of the kind. If it ends with a blank, the name of a header, variable or input follows. */
-	const char *fact;
-	difference_test *test; /* NULL: the facts are a list */
-	enum difference_topic topic;
-	unsigned weight;  /* in the distance of two requests */
-	const char *name; /* in messages; "": that of the fact */
-	/*
-	 * Indexed by enum difference_way. %n and %w are the values now and before, %t is the compiler's title, and %b
-	 * is the option that makes the result path-dependent. The last text names a difference in order. NULL: such a
-	 * difference is not reported.
-	 */
-	const char *says[DIFFERENCE_ORDER + 1];
-};
-
-struct comparison {
-	const struct request *now, *was;
-	struct differences *differences;
-};
-
-/* Returns the row of a fact, and the part of the fact's text that is printed. */
-const struct difference_part *differences_part(enum about_kind about, struct span fact, struct span *ret_of);
-/* Adds a difference, which gets its name and its text from the row. */
-void differences_add(struct comparison *comparison, const struct difference_part *part, enum difference_way way,
-                     struct difference difference);
-/* Compares all facts of a kind that have no test of their own. */
-void items_compare(struct comparison *comparison, enum about_kind about);
 
 #endif

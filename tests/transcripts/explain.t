@@ -21,13 +21,6 @@ A changed option is reported in readable form.
   closest cached entry: KEY, TIME earlier. Same source, NVRTC.
     option  -DN=8   was -DN=4
 
-Of options that are too long to be shown the difference is, and what is left out is marked.
-  $ long=$(printf 'x%.0s' {1..900}); fresh
-  $ host '{"options": ["-DN=4", "-DA=\"'$long'one\""]}' '{"options": ["-DN=4", "-DA=\"'$long'two\""]}'; explain
-  a.cu (PID, TIME)  MISS, compiled in TIME, stored as KEY
-  closest cached entry: KEY, TIME earlier. Same source, NVRTC.
-    option  -DA="xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxtwo"   was -DA="xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxone"
-
 Very many differences are not all listed.
   $ fresh; host '{}' '{"options": ["-DN=4"'"$(printf ', "-DA%d"' {1..30})"']}'; explain | tail -n +3 | sed 's/-DA[0-9]*/-DA/' | uniq -c
        20   option  -DA   is new
@@ -47,7 +40,7 @@ Another build of NVRTC is named by its number, where its file has one.
   $ for build in one other; do LD_LIBRARY_PATH= NVRTC=$TMP/$build/libnvrtc.so.13 host '{}'; done; explain
   a.cu (PID, TIME)  MISS, compiled in TIME, stored as KEY
   closest cached entry: KEY, TIME earlier. Same source, options.
-    build of the compiler  NVRTC 13.0 is another build
+    compiler  NVRTC 13.0 is another build
   $ fresh; for name in one/libnvrtc.so.13.0.48 other/libnvrtc.so.13.0.88; do mv ${name%.0.*} $name; ln -s ${name#*/} ${name%.0.*}; done
   $ for build in one other; do LD_LIBRARY_PATH= NVRTC=$TMP/$build/libnvrtc.so.13 host '{}'; done; explain
   a.cu (PID, TIME)  MISS, compiled in TIME, stored as KEY
@@ -78,8 +71,8 @@ The switch is named only where it would help.
     bound path  bound to $TMP/ci1 by --pch; now it is $TMP/ci2
   $ fresh; (cd ci1; host '{"options": ["-lineinfo"]}'); (cd ci2; host '{"options": ["-lineinfo", "-DN=4"]}'); explain | tail -n +3
   6
-    option      -DN=4   is new
     bound path  bound to $TMP/ci1 by -lineinfo; now it is $TMP/ci2
+    option      -DN=4   is new
 
 A path that is spelled in what was made; as JSON, and in the log, it is the path too, and no number.
   $ fresh; for place in r1 r2; do
