@@ -158,43 +158,37 @@ static int explain_records(const struct settings *settings, const struct events 
 	return EXIT_DONE;
 }
 
-/* Explains the last records, newest first. */
-static int explain_last(const struct settings *settings, const struct events *events)
-{
-	size_t count = asked.count < events->count ? asked.count : events->count;
-
-	if (count == 0) {
-		console_error(
-		    "%s: no miss and no bypass is recorded; 'nvrtccache doctor -- PROGRAM' says whether a program "
-		    "uses the cache",
-		    settings->directory);
-		return EXIT_TROUBLE;
-	}
-	return explain_records(settings, events, events->count, count);
-}
-
-/* Explains the newest record whose key begins with `digits`. */
-static int explain_key(const struct settings *settings, const struct events *events, const char *digits)
+/*
+ * Finds the end of the records that are explained: behind the last one, or the newest one whose key begins with
+ * `digits`. Returns 0 after a message if there is none.
+ */
+static size_t find_end(const struct settings *settings, const struct events *events, const char *digits)
 {
 	size_t end = 0;
 
 	for (size_t i = 0; i < events->count; i++) {
-		if (!events->records[i].has_key || !key_begins(events->records[i].key, digits)) {
+		const struct events_record *record = &events->records[i];
+
+		if (digits && (!record->has_key || !key_begins(record->key, digits))) {
 			continue;
 		}
-		if (end > 0 && memcmp(events->records[end - 1].key, events->records[i].key, ENTRY_KEY_BYTES) != 0) {
+		if (digits && end > 0 && memcmp(events->records[end - 1].key, record->key, ENTRY_KEY_BYTES) != 0) {
 			console_error("%s: ambiguous key: several recorded keys begin with it", digits);
-			return EXIT_TROUBLE;
+			return 0;
 		}
 		end = i + 1;
 	}
-	if (end == 0) {
+	if (end == 0 && digits) {
 		console_error(
 		    "%s: no miss with such a key is recorded; 'nvrtccache ls' lists entries, 'show' describes one",
 		    digits);
-		return EXIT_TROUBLE;
+	} else if (end == 0) {
+		console_error(
+		    "%s: no miss and no bypass is recorded; 'nvrtccache doctor -- PROGRAM' says whether a program "
+		    "uses the cache",
+		    settings->directory);
 	}
-	return explain_records(settings, events, end, 1);
+	return end;
 }
 
 /* Returns false after a message if the options are wrong. */
@@ -221,7 +215,8 @@ static int run_explain(struct settings *settings, char **operands)
 {
 	const struct directory directory = {.path = settings->directory, .shared = settings->shared};
 	struct events events;
-	int error, status;
+	int error, status = EXIT_TROUBLE;
+	size_t end;
 
 	if (!read_options(operands)) {
 		return verb_usage(&verb_explain);
@@ -230,7 +225,10 @@ static int run_explain(struct settings *settings, char **operands)
 	if (error != 0) {
 		return console_refuse(settings, error);
 	}
-	status = operands[0] ? explain_key(settings, &events, operands[0]) : explain_last(settings, &events);
+	end = find_end(settings, &events, operands[0]);
+	if (end > 0) {
+		status = explain_records(settings, &events, end, asked.count < end ? asked.count : end);
+	}
 	events_free(&events);
 	return status;
 }

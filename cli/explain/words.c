@@ -11,7 +11,6 @@
 #include <time.h>
 
 #define WHEN_BYTES        32
-#define WHAT_WIDTH        40
 #define DIFFERENCES_SHOWN 20
 
 /* Writes the local time, without the date if it was less than 20 hours ago. */
@@ -100,25 +99,15 @@ static void print_why(const struct events_record *record)
 static void print_differences(const struct explanation *explanation)
 {
 	const struct differences *differences = &explanation->differences;
-	size_t shown = differences->count < DIFFERENCES_SHOWN ? differences->count : DIFFERENCES_SHOWN;
 	struct difference_words words;
-	int width = 0;
 
-	/* the texts are written twice: first for the width of the column, then to be printed */
-	for (size_t i = 0; i < 2 * shown; i++) {
-		int size;
-
-		differences_spell(&differences->list[i % shown], explanation->request, &words);
-		size = (int)strlen(words.what);
-		if (i >= shown) {
-			console_line("  %-*s  %s", width, words.what, words.words);
-		} else if (size > width && size <= WHAT_WIDTH) {
-			width = size;
-		}
+	for (size_t i = 0; i < differences->count && i < DIFFERENCES_SHOWN; i++) {
+		differences_spell(&differences->list[i], explanation->request, &words);
+		console_line("  %s  %s", words.what, words.words);
 	}
 	/* two unrelated command lines may differ in hundreds of options */
-	if (differences->count > shown) {
-		printf("  and %zu more differences; --json has them all\n", differences->count - shown);
+	if (differences->count > DIFFERENCES_SHOWN) {
+		printf("  and %zu more differences; --json has them all\n", differences->count - DIFFERENCES_SHOWN);
 	}
 }
 

@@ -72,7 +72,7 @@ The switch is named only where it would help.
   $ fresh; (cd ci1; host '{"options": ["-lineinfo"]}'); (cd ci2; host '{"options": ["-lineinfo", "-DN=4"]}'); explain | tail -n +3
   6
     bound path  bound to $TMP/ci1 by -lineinfo; now it is $TMP/ci2
-    option      -DN=4   is new
+    option  -DN=4   is new
 
 A path that is spelled in what was made; as JSON, and in the log, it is the path too, and no number.
   $ fresh; for place in r1 r2; do
