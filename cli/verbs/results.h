@@ -42,8 +42,8 @@ void results_json(struct json *json, const struct listed_result *result, const s
 
 /*
  * Checks the dependencies of an entry, and adds them to the JSON object that the caller has begun, or prints them if
- * `json` is NULL. May change the working directory, which is that of --from if `is_named`; the caller restores it.
+ * `json` is NULL.
  */
-void results_states(const struct entry *entry, const struct request *request, bool is_named, struct json *json);
+void results_states(const struct entry *entry, const struct request *request, struct json *json);
 
 #endif

@@ -8,16 +8,13 @@
 #include "keygen/lowered.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #define LINE_WIDTH 100
 
 static struct {
 	bool json;
-	const char *from;
 } asked;
 
 static bool has_request; /* the key's request is recorded */
@@ -191,7 +188,7 @@ static void print_shown(struct shown *shown)
 	print_made(shown);
 	print_artifacts(shown);
 	print_bound(shown);
-	results_states(shown->entry, &shown->request, asked.from != NULL, NULL);
+	results_states(shown->entry, &shown->request, NULL);
 }
 
 /* ---- as JSON ---- */
@@ -213,17 +210,16 @@ static void add_shown(struct json *json, struct shown *shown)
 		json_end(json);
 	}
 	json_end(json);
-	results_states(shown->entry, &shown->request, asked.from != NULL, json);
+	results_states(shown->entry, &shown->request, json);
 	json_end(json);
 }
 
 /* ---- the verb ---- */
 
-/* Shows an entry as JSON, or as text if `json` is NULL. `home` is the working directory, which is restored. */
-static int show_entry(const struct entry *entry, int64_t used_ns, int home, struct json *json)
+/* Shows an entry as JSON, or as text if `json` is NULL. */
+static int show_entry(const struct entry *entry, int64_t used_ns, struct json *json)
 {
 	struct shown shown = {.entry = entry};
-	int status = EXIT_DONE;
 
 	/* all entries under the key have the time of use of their file */
 	if (results_copy(entry, used_ns, &shown.result) != 0) {
@@ -231,25 +227,17 @@ static int show_entry(const struct entry *entry, int64_t used_ns, int home, stru
 		return EXIT_TROUBLE;
 	}
 	shown.request = results_request(&shown.result);
-	if (asked.from && chdir(asked.from) < 0) {
-		console_error("%s: %s", asked.from, strerror(errno));
-		status = EXIT_TROUBLE;
-	} else if (json) {
+	if (json) {
 		add_shown(json, &shown);
 	} else {
 		print_shown(&shown);
 	}
-	/* restored for the next entry, whose relative paths, or a relative --from, start from here */
-	if (fchdir(home) < 0) {
-		console_error("the working directory: %s", strerror(errno));
-		status = EXIT_TROUBLE;
-	}
 	request_free(&shown.request);
 	results_free(&shown.result);
-	return status;
+	return EXIT_DONE;
 }
 
-static int show_all(const struct key_entries *entries, int64_t used_ns, int home)
+static int show_all(const struct key_entries *entries, int64_t used_ns)
 {
 	struct json json = json_growing(JSON_BYTES_KEPT, 3);
 	int status = EXIT_DONE;
@@ -262,7 +250,7 @@ static int show_all(const struct key_entries *entries, int64_t used_ns, int home
 			printf("%sentry %zu of %zu under this key%s\n", i ? "\n" : "", i + 1, entries->count,
 			       i ? "" : ", the newest");
 		}
-		status = show_entry(entries->list[i], used_ns, home, asked.json ? &json : NULL);
+		status = show_entry(entries->list[i], used_ns, asked.json ? &json : NULL);
 	}
 	if (asked.json) {
 		json_end(&json);
@@ -285,36 +273,26 @@ static int run_show(struct settings *settings, char **operands)
 {
 	struct inventory_record record;
 	struct key_entries entries;
-	int status = key_find(settings, operands[0], &record), home, shown;
+	int status = key_find(settings, operands[0], &record), shown;
 
 	if (status != EXIT_DONE) {
 		return status;
 	}
-	/* a descriptor and not a path, because the directory may have been removed or be unreachable by path */
-	home = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (home < 0) {
-		console_error("the working directory: %s", strerror(errno));
-		return EXIT_TROUBLE;
-	}
 	status = key_read(settings, record.key, &entries);
 	has_request = look_for_request(settings, record.key);
-	shown = show_all(&entries, record.used, home);
+	shown = show_all(&entries, record.used);
 	key_release(&entries);
-	close(home);
 	return status ? status : shown;
 }
 
 const struct verb verb_show = {
     .name = "show",
-    .arguments = "[--json] [--from DIR] KEY",
+    .arguments = "[--json] KEY",
     .summary = "show what an entry contains and depends on",
     .more = "KEY is a key or its beginning, as 'nvrtccache ls' shows it.",
     .example = "nvrtccache show 5addf761",
-    .options =
-        (const struct verb_option[]){
-            {"json", 'j', NULL, "print JSON", &asked.json, NULL},
-            {"from", 0, "DIR", "resolve relative paths against DIR (default: working directory)", NULL, &asked.from},
-            {NULL, 0, NULL, NULL, NULL, NULL}},
+    .options = (const struct verb_option[]){{"json", 'j', NULL, "print JSON", &asked.json, NULL},
+                                            {NULL, 0, NULL, NULL, NULL, NULL}},
     .needs = VERB_DIRECTORY,
     .operand = "KEY",
     .least = 1,

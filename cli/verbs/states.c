@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Relative paths are resolved against the directory that --from names, else against the directory that the entry
- * depends on, else against the working directory. Only path-dependent entries record where they were compiled. A root
- * is looked up at the path that the entry recorded.
+ * Relative paths are resolved against the directory that the entry depends on, else against the working directory. Only
+ * path-dependent entries record where they were compiled. A root is looked up at the path that the entry recorded.
  * The dependencies are read twice. The first pass counts them and looks at nothing; the second checks them from the
  * directory that was entered meanwhile.
  */
@@ -11,6 +10,7 @@
 #include "keygen/dependencies_tell.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ struct from {
 	const char *name, *words;
 };
 
-static const struct from bound = {"bound", "to which the entry is bound"}, named = {"named", "as --from says"},
+static const struct from bound = {"bound", "to which the entry is bound"},
                          here = {"here", "the working directory; the entry does not say where it was compiled"};
 
 struct states {
@@ -57,12 +57,12 @@ static void count_dependency(const struct dependency *dependency, void *context)
 }
 
 /* Enters the directory that relative paths are resolved against. */
-static void enter_directory(struct states *states, bool is_named)
+static void enter_directory(struct states *states)
 {
-	char *directory = is_named ? NULL : find_bound_directory(states);
+	char *directory = find_bound_directory(states);
 
 	if (!directory) {
-		states->from = is_named ? &named : &here;
+		states->from = &here;
 		states->directory = getcwd(NULL, 0);
 	} else if (chdir(directory) == 0) {
 		states->from = &bound;
@@ -224,15 +224,18 @@ static void add_states(struct json *json, struct states *states)
 	                                        : console_reason(error));
 }
 
-void results_states(const struct entry *entry, const struct request *request, bool is_named, struct json *json)
+void results_states(const struct entry *entry, const struct request *request, struct json *json)
 {
 	struct states states = {.entry = entry, .request = request};
 	size_t size;
 	const void *dependencies = entry_dependencies(entry, &size);
+	int home;
 
+	/* a descriptor and not a path, because the directory may have been removed or be unreachable by path */
+	home = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	(void)dependencies_tell(dependencies, size, NULL, count_dependency, &states, &states.told);
-	if (states.is_relative) {
-		enter_directory(&states, is_named);
+	if (states.is_relative && home >= 0) {
+		enter_directory(&states);
 	}
 	if (json) {
 		add_states(json, &states);
@@ -240,4 +243,9 @@ void results_states(const struct entry *entry, const struct request *request, bo
 		print_states(&states);
 	}
 	free(states.directory);
+	/* for the next entry, whose relative paths may start from here */
+	if (home >= 0) {
+		(void)!fchdir(home);
+		close(home);
+	}
 }

@@ -72,7 +72,7 @@ Every command explains itself, asked in either way.
   usage: nvrtccache env [--fish | --csh] [--off]
   usage: nvrtccache stats [--json] [--count] [--zero] [--watch [SECONDS]]
   usage: nvrtccache ls [--json] [--sort used|saved|size]
-  usage: nvrtccache show [--json] [--from DIR] KEY
+  usage: nvrtccache show [--json] KEY
   usage: nvrtccache extract KEY --ptx|--cubin|--log|... [-o FILE]
   usage: nvrtccache verify [--json] [--remove]
   usage: nvrtccache explain [--json] [--last[=N] | KEY]
@@ -145,7 +145,7 @@ It is escaped for the terminal.
   [2] nvrtccache: e?[31m??v?il: unknown command
 
 A file without a name is refused, and not called a directory.
-  $ for words in export import 'report -o page' 'report trace -o' 'extract aa --ptx -o' 'extract aa --all' 'show aa --from'; do
+  $ for words in export import 'report -o page' 'report trace -o' 'extract aa --ptx -o' 'extract aa --all'; do
   >     brief $words ''
   > done
   [2] nvrtccache: export: FILE is empty
@@ -154,7 +154,6 @@ A file without a name is refused, and not called a directory.
   [2] nvrtccache: report: --output: FILE is empty
   [2] nvrtccache: extract: --output: FILE is empty
   [2] nvrtccache: extract: --all: DIR is empty
-  [2] nvrtccache: show: --from: DIR is empty
 
 Output that cannot be written is an error.
 # requires: [ -w /dev/full ]
