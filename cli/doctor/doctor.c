@@ -2,7 +2,6 @@
 /*
  * The checks are ordered by their dependencies: the settings name the directory and the agent, and a program is run
  * only if the library loads.
- * With --json, stdout holds one JSON value and nothing else, so the program's standard output goes to stderr.
  */
 #include "cli/doctor/doctor.h"
 
@@ -30,7 +29,7 @@ static bool has_colours(void)
 }
 
 /* Printed at once, so that the findings before the run come before the output of the program. */
-void finding_add(struct findings *findings, enum finding_level level, const char *about, const char *format, ...)
+void finding_add(struct findings *findings, enum finding_level level, const char *format, ...)
 {
 	bool colours = has_colours();
 	va_list arguments;
@@ -44,25 +43,13 @@ void finding_add(struct findings *findings, enum finding_level level, const char
 		console_error("out of memory");
 		exit(EXIT_TROUBLE);
 	}
-	if (findings->json) {
-		json_begin_object(findings->json, NULL);
-		json_string(findings->json, "level", levels[level].name);
-		json_string(findings->json, "about", about);
-		json_string(findings->json, "text", text);
-		json_end(findings->json);
-	} else {
-		harmless_text(text);
-		printf("%s%-4s%s  %s\n", colours ? levels[level].colour : "", levels[level].name,
-		       colours ? "\033[0m" : "", text);
-	}
+	harmless_text(text);
+	printf("%s%-4s%s  %s\n", colours ? levels[level].colour : "", levels[level].name, colours ? "\033[0m" : "",
+	       text);
 	free(text);
 	findings->count++;
 	findings->failures += level == FINDING_FAIL;
 }
-
-static struct {
-	bool json;
-} asked;
 
 /* Makes all checks. `argv` is the program to run; argv[0] NULL: no program was given. */
 static void examine(struct findings *findings, char **argv)
@@ -85,37 +72,23 @@ static void examine(struct findings *findings, char **argv)
 
 static int run_doctor(struct settings *settings, char **operands)
 {
-	struct json json = json_growing(JSON_BYTES_KEPT, 2);
-	struct findings findings = {.json = asked.json ? &json : NULL};
+	struct findings findings = {.count = 0};
 
 	/* doctor reads the settings itself, because verb_main() would print bad values on stderr, not as findings */
 	(void)settings;
-	json_begin_object(&json, NULL);
-	json_begin_array(&json, "findings");
 	examine(&findings, operands);
-	json_end(&json);
-	/* after the findings, because it is known only now */
-	json_number(&json, "failures", findings.failures);
-	json_end(&json);
-	if (asked.json) {
-		console_json_end(&json);
-	} else {
-		json_free(&json);
-	}
 	return findings.failures == 0 ? EXIT_DONE : EXIT_TROUBLE;
 }
 
 const struct verb verb_doctor = {
     .name = "doctor",
-    .arguments = "[--json] [--] [program [argument...]]",
+    .arguments = "[--] [program [argument...]]",
     .summary = "find out why a program's compilations are not cached",
     .more =
         "Checks the library, the cache directory, the settings and the agent. If a program is given, runs it with the\n"
         "cache and reports which compilers it called and the outcome of each call.",
     .exits = "0: no failures; 1: a check failed or could not be made; 2: unknown option.",
     .example = "nvrtccache doctor -- python3 train.py",
-    .options = (const struct verb_option[]){{"json", 'j', NULL, "print JSON", &asked.json, NULL},
-                                            {NULL, 0, NULL, NULL, NULL, NULL}},
     .kind = VERB_OPERANDS_COMMAND,
     .operand = "program",
     .most = INT_MAX,

@@ -9,7 +9,6 @@
 #ifndef CLI_DOCTOR_H
 #define CLI_DOCTOR_H
 
-#include "cache/json.h"
 #include "cache/settings.h"
 #include "cli/console/request.h"
 
@@ -20,18 +19,14 @@
 enum finding_level { FINDING_OK, FINDING_WARN, FINDING_FAIL };
 
 struct findings {
-	struct json *json; /* NULL: findings are printed for people */
 	size_t count, failures;
 	const char *library; /* that programs have preloaded */
 	const char *refused; /* the cache directory if that is not used: its consequences are not reported again */
 };
 
-/*
- * Prints one fact and its severity: a line, in colour on a terminal, in which harmful characters become '?', or a JSON
- * object. `about` is the subject in JSON: "directory".
- */
-__attribute__((format(printf, 4, 5))) void finding_add(struct findings *findings, enum finding_level level,
-                                                       const char *about, const char *format, ...);
+/* Prints one fact and its severity in a line, in colour on a terminal. Harmful characters become '?'. */
+__attribute__((format(printf, 3, 4))) void finding_add(struct findings *findings, enum finding_level level,
+                                                       const char *format, ...);
 
 /* Reads the settings and checks them. Returns false if they could not be read; then there is nothing to free. */
 bool doctor_settings(struct findings *findings, struct settings *ret_settings);
@@ -43,18 +38,11 @@ bool doctor_library(struct findings *findings);
 void doctor_directory(struct findings *findings, const struct settings *settings);
 /* Checks the agent if the settings name one, by a request for a key that does not exist. */
 void doctor_agent(struct findings *findings, const struct settings *settings);
-/*
- * Runs a program with the cache, waits for its end and adds what it did. Its standard output is standard error if the
- * findings are JSON. Changes the environment of this process.
- */
+/* Runs a program with the cache, waits for its end and adds what it did. Changes the environment of this process. */
 void doctor_run(struct findings *findings, char **argv);
 
-enum doctor_output { DOCTOR_OUTPUT_SAME, DOCTOR_OUTPUT_ERROR };
-/*
- * Starts a program as a shell would, with this process's environment. Its standard output is this one's or, with
- * DOCTOR_OUTPUT_ERROR, standard error. Returns 0 or an errno value.
- */
-int doctor_start(char **argv, enum doctor_output output, pid_t *ret_pid);
+/* Starts a program as a shell would, with this process's environment. Returns 0 or an errno value. */
+int doctor_start(char **argv, pid_t *ret_pid);
 /* Waits for it, and ignores ^C meanwhile as system() does. Returns its exit status as a shell reports it. */
 int doctor_wait(pid_t pid);
 /* Calls `visit` for each line of a file, without its line break. A missing file has none. */

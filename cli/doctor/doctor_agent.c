@@ -49,26 +49,26 @@ void doctor_agent(struct findings *findings, const struct settings *settings)
 		return;
 	}
 	if (agent_socket_path(settings->agent, settings->directory, path) < 0) {
-		finding_add(findings, FINDING_WARN, "agent",
-		            "NVRTCCACHE_AGENT=%s: the path of the socket cannot be determined", settings->agent);
+		finding_add(findings, FINDING_WARN, "NVRTCCACHE_AGENT=%s: the path of the socket cannot be determined",
+		            settings->agent);
 		return;
 	}
 	/* an agent serves one directory, which the request identifies by device and inode */
 	if (agent_socket_place(&options.directory, &device, &inode) < 0) {
-		finding_add(findings, FINDING_WARN, "agent",
+		finding_add(findings, FINDING_WARN,
 		            "agent %s is not asked, because the cache directory is missing or cannot be used", path);
 		return;
 	}
 	outcome = agent_fetch(&options, nobodys);
 	if (outcome == AGENT_FETCH_FOUND || outcome == AGENT_FETCH_ABSENT) {
-		finding_add(findings, FINDING_OK, "agent", "agent %s answers", path);
+		finding_add(findings, FINDING_OK, "agent %s answers", path);
 	} else if (outcome == AGENT_FETCH_NOT_ASKED) {
 		finding_add(
-		    findings, FINDING_OK, "agent",
+		    findings, FINDING_OK,
 		    "agent %s gets new entries for upload and is never asked, because NVRTCCACHE_AGENT_WAIT is 0",
 		    path);
 	} else {
-		finding_add(findings, FINDING_WARN, "agent", "agent %s %s: %s", path, agent_outcome_words(outcome),
+		finding_add(findings, FINDING_WARN, "agent %s %s: %s", path, agent_outcome_words(outcome),
 		            advice_for(outcome));
 	}
 }

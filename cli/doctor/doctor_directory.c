@@ -28,23 +28,21 @@ static void note_file_system(struct findings *findings, int place)
 	uint32_t type;
 
 	if (fstatfs(place, &found) < 0) {
-		finding_add(findings, FINDING_WARN, "file system", "the file system cannot be identified: %s",
-		            strerror(errno));
+		finding_add(findings, FINDING_WARN, "the file system cannot be identified: %s", strerror(errno));
 		return;
 	}
 	/* f_type is signed and wider on some machines */
 	type = (uint32_t)found.f_type;
 	if (type == in_memory[0] || type == in_memory[1]) {
-		finding_add(findings, FINDING_WARN, "file system",
-		            "file system in memory: entries are lost at a reboot");
+		finding_add(findings, FINDING_WARN, "file system in memory: entries are lost at a reboot");
 	} else if (lock_is_remote(place)) {
-		finding_add(findings, FINDING_WARN, "file system",
+		finding_add(findings, FINDING_WARN,
 		            "network file system: nodes share entries, but do not wait for each other's compilations");
 	} else if (type == ownerless[0] || type == ownerless[1]) {
-		finding_add(findings, FINDING_WARN, "file system",
+		finding_add(findings, FINDING_WARN,
 		            "file system without owners: the mount decides who can write the entries");
 	} else {
-		finding_add(findings, FINDING_OK, "file system", "local file system");
+		finding_add(findings, FINDING_OK, "local file system");
 	}
 }
 
@@ -61,13 +59,13 @@ static void note_space(struct findings *findings, const struct settings *setting
 	console_bytes(settings->max_size, cap_text);
 	/* file systems without a fixed number of inodes report 0 of 0 */
 	if (found.f_bavail == 0 || (found.f_files != 0 && found.f_favail == 0)) {
-		finding_add(findings, FINDING_FAIL, "space", "the file system has no free %s: nothing can be stored",
+		finding_add(findings, FINDING_FAIL, "the file system has no free %s: nothing can be stored",
 		            found.f_bavail == 0 ? "space" : "inodes");
 	} else if (settings->max_size > (uint64_t)found.f_blocks * found.f_frsize) {
-		finding_add(findings, FINDING_WARN, "space",
-		            "the size limit of %s is larger than the whole file system", cap_text);
+		finding_add(findings, FINDING_WARN, "the size limit of %s is larger than the whole file system",
+		            cap_text);
 	} else {
-		finding_add(findings, FINDING_OK, "space", "%s free, size limit %s", free_text,
+		finding_add(findings, FINDING_OK, "%s free, size limit %s", free_text,
 		            settings->max_size ? cap_text : "none");
 	}
 }
@@ -81,23 +79,23 @@ static void note_present(struct findings *findings, const struct settings *setti
 
 	/* asked as the effective user, who creates files; fails on a read-only file system too */
 	if (settings->read_only) {
-		finding_add(findings, FINDING_OK, "directory",
-		            "directory %s is only read, because NVRTCCACHE_READONLY is set", settings->directory);
+		finding_add(findings, FINDING_OK, "directory %s is only read, because NVRTCCACHE_READONLY is set",
+		            settings->directory);
 	} else if (faccessat(AT_FDCWD, settings->directory, W_OK | X_OK, AT_EACCESS) < 0) {
-		finding_add(findings, FINDING_FAIL, "directory", "directory %s cannot be written: %s",
-		            settings->directory, strerror(errno));
+		finding_add(findings, FINDING_FAIL, "directory %s cannot be written: %s", settings->directory,
+		            strerror(errno));
 	} else {
-		finding_add(findings, FINDING_OK, "directory", "directory %s belongs to you and can be written",
+		finding_add(findings, FINDING_OK, "directory %s belongs to you and can be written",
 		            settings->directory);
 	}
 	if (settings->shared && fstat(place, &found) == 0 && !(found.st_mode & S_IWGRP)) {
 		finding_add(
-		    findings, FINDING_WARN, "directory",
+		    findings, FINDING_WARN,
 		    "NVRTCCACHE_SHARED is set, and the directory's group cannot write to it (mode %o): chmod 2770",
 		    found.st_mode & 07777);
 	}
 	if (foreign) {
-		finding_add(findings, FINDING_WARN, "directory",
+		finding_add(findings, FINDING_WARN,
 		            "%s/v1/%s is not a record of this cache, so counts and calls for 'nvrtccache explain' "
 		            "are lost; remove it",
 		            settings->directory, foreign);
@@ -114,20 +112,20 @@ void doctor_directory(struct findings *findings, const struct settings *settings
 	int error = 0, place = -1;
 
 	if (!settings->directory) {
-		finding_add(findings, FINDING_FAIL, "directory",
+		finding_add(findings, FINDING_FAIL,
 		            "no cache directory: none of NVRTCCACHE_DIR, XDG_CACHE_HOME and HOME is an absolute path");
 		return;
 	}
 	switch (places_directory(settings, &error)) {
 	case PLACES_MISSING: /* it has no file system yet: where it will be created may change until then */
-		finding_add(findings, settings->read_only ? FINDING_WARN : FINDING_OK, "directory",
+		finding_add(findings, settings->read_only ? FINDING_WARN : FINDING_OK,
 		            "directory %s does not exist yet and %s", settings->directory,
 		            settings->read_only ? "is not created, because NVRTCCACHE_READONLY is set"
 		                                : "can be created");
 		break;
 	case PLACES_REFUSED:
 		findings->refused = settings->directory;
-		finding_add(findings, FINDING_FAIL, "directory", "directory %s: %s", settings->directory,
+		finding_add(findings, FINDING_FAIL, "directory %s: %s", settings->directory,
 		            console_refusal(settings, error, text));
 		break;
 	case PLACES_THERE:

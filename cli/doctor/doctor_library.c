@@ -19,15 +19,15 @@ static bool note_item(struct findings *findings, const char *item, bool is_activ
 	bool is_ours = strcmp(basename(item), LIBRARY_NAME) == 0;
 
 	if (!dlopen(item, RTLD_LAZY | RTLD_NOLOAD)) {
-		finding_add(findings, is_ours ? FINDING_FAIL : FINDING_WARN, "preload",
+		finding_add(findings, is_ours ? FINDING_FAIL : FINDING_WARN,
 		            "LD_PRELOAD: ld.so ignored '%s', which it cannot find or load%s", item,
 		            is_ours ? ": 'nvrtccache env' prints a path that works" : "");
 	} else if (!is_ours && is_active && is_first) {
-		finding_add(findings, FINDING_WARN, "preload",
+		finding_add(findings, FINDING_WARN,
 		            "LD_PRELOAD: %s comes before the library: functions that it replaces are called first",
 		            item);
 	} else if (!is_ours) {
-		finding_add(findings, FINDING_OK, "preload", "LD_PRELOAD contains %s", item);
+		finding_add(findings, FINDING_OK, "LD_PRELOAD contains %s", item);
 	}
 	return is_ours;
 }
@@ -46,11 +46,11 @@ static size_t note_preload(struct findings *findings)
 	}
 	free(list);
 	if (count == 0) {
-		finding_add(findings, FINDING_OK, "preload",
+		finding_add(findings, FINDING_OK,
 		            "not preloaded: 'nvrtccache run' preloads it into the program that it runs");
 	}
 	for (size_t i = 0; i < count; i++) {
-		finding_add(findings, i == 0 ? FINDING_OK : FINDING_WARN, "copy",
+		finding_add(findings, i == 0 ? FINDING_OK : FINDING_WARN,
 		            i == 0 ? "preloaded and active: %s (%s); 'nvrtccache run' adds no copy"
 		                   : "another copy is preloaded and inactive: %s (%s)",
 		            copies[i].path, copies[i].version);
@@ -66,7 +66,7 @@ bool doctor_library(struct findings *findings)
 	size_t copies = note_preload(findings);
 	bool loads = library_loads(library, fault);
 
-	finding_add(findings, loads ? FINDING_OK : FINDING_FAIL, "library", "library%s: %s", loads ? " loads" : "",
+	finding_add(findings, loads ? FINDING_OK : FINDING_FAIL, "library%s: %s", loads ? " loads" : "",
 	            loads ? library : fault);
 	if (loads && copies == 0) {
 		loads = library_preload_file(library);

@@ -78,13 +78,13 @@ void doctor_object(struct findings *findings, const char *path, const struct doc
 	for (size_t i = 0; i < sizeof(compilers) / sizeof(compilers[0]); i++) {
 		if (is_library(path, compilers[i].name)) {
 			if (!compilers[i].is_called) {
-				finding_add(findings, FINDING_WARN, "compiler",
+				finding_add(findings, FINDING_WARN,
 				            "loaded: %s, and no call reached the cache: none was made, or by private "
 				            "functions, as cuTile does",
 				            path);
 			}
 		} else if (compilers[i].message && has_text(&content, compilers[i].message)) {
-			finding_add(findings, FINDING_FAIL, "compiler",
+			finding_add(findings, FINDING_FAIL,
 			            "inside: %s is linked statically into %s, where the cache cannot intercept it: not "
 			            "cached%s",
 			            compilers[i].title, path, way_out(&content));

@@ -142,16 +142,16 @@ static void tell_calls(const struct seen *seen)
 		const struct row *row = &seen->rows[i];
 
 		if (row->kind == LIBRARY) {
-			finding_add(seen->findings, FINDING_OK, "compiler", "%s %s", row->compiler, row->text);
+			finding_add(seen->findings, FINDING_OK, "%s %s", row->compiler, row->text);
 		}
 	}
 	for (size_t i = 0; i < seen->count; i++) {
 		const struct row *row = &seen->rows[i];
 
 		if (row->kind != LIBRARY) {
-			finding_add(seen->findings, kinds[row->kind].level, "run", "%s: %" PRIu64 " %s%s%s%s%s",
-			            row->compiler, row->count, kinds[row->kind].words, row->text[0] ? ": " : "",
-			            row->text, row->detail[0] ? ": " : "", row->detail);
+			finding_add(seen->findings, kinds[row->kind].level, "%s: %" PRIu64 " %s%s%s%s%s", row->compiler,
+			            row->count, kinds[row->kind].words, row->text[0] ? ": " : "", row->text,
+			            row->detail[0] ? ": " : "", row->detail);
 		}
 	}
 }
@@ -177,7 +177,7 @@ static void tell_message(void *context, const char *line)
 	/* repeated messages are skipped, because each process of a pool logs the same */
 	if (strncmp(seen->before, words, sizeof(seen->before) - 1) != 0 &&
 	    !(seen->findings->refused && strstr(words, seen->findings->refused))) {
-		finding_add(seen->findings, FINDING_WARN, "log", "%s", words);
+		finding_add(seen->findings, FINDING_WARN, "%s", words);
 	}
 	snprintf(seen->before, sizeof(seen->before), "%s", words);
 }
@@ -274,12 +274,12 @@ static void tell_run(struct seen *seen, const char *place, const char *name, pid
 	tell_calls(seen);
 	/* a fact that the run shows; which of its causes applies, `file` and `ls -l` say */
 	if (!is_loaded) {
-		finding_add(seen->findings, FINDING_FAIL, "program",
+		finding_add(seen->findings, FINDING_FAIL,
 		            "%s did not load the library: it is linked statically, setuid or setgid, has capabilities, "
 		            "is for another machine, or has a loader other than glibc's",
 		            name);
 	} else if (seen->count == 0) {
-		finding_add(seen->findings, FINDING_WARN, "run", "no compilation reached the library");
+		finding_add(seen->findings, FINDING_WARN, "no compilation reached the library");
 	}
 	doctor_lines(getenv("NVRTCCACHE_LOG"), tell_message, seen);
 	/* the loader names the program as it was started, and only in a linked one */
@@ -291,18 +291,10 @@ static void tell_run(struct seen *seen, const char *place, const char *name, pid
 }
 
 /* posix_spawnp() reports a program that cannot be executed, which fork() and execvp() would show by a status only. */
-int doctor_start(char **argv, enum doctor_output output, pid_t *ret_pid)
+int doctor_start(char **argv, pid_t *ret_pid)
 {
-	posix_spawn_file_actions_t actions;
-	int error = posix_spawn_file_actions_init(&actions);
-
-	if (error == 0 && output == DOCTOR_OUTPUT_ERROR) {
-		error = posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
-	}
 	(void)fflush(stdout); /* what was printed so far comes before the program's output */
-	error = error ? error : posix_spawnp(ret_pid, argv[0], &actions, NULL, argv, environ);
-	posix_spawn_file_actions_destroy(&actions);
-	return error;
+	return posix_spawnp(ret_pid, argv[0], NULL, NULL, argv, environ);
 }
 
 int doctor_wait(pid_t pid)
@@ -331,7 +323,7 @@ void doctor_run(struct findings *findings, char **argv)
 
 	snprintf(place, sizeof(place), "%s/nvrtccache-doctor.XXXXXX", base && base[0] == '/' ? base : "/tmp");
 	if (!mkdtemp(place)) {
-		finding_add(findings, FINDING_FAIL, "run", "%s: %s", place, strerror(errno));
+		finding_add(findings, FINDING_FAIL, "%s: %s", place, strerror(errno));
 		return;
 	}
 	/* set in this process, which starts nothing else and ends after the report */
@@ -342,15 +334,14 @@ void doctor_run(struct findings *findings, char **argv)
 	/* the library's file names appear in "files" alone; other words of LD_DEBUG print a line for each symbol */
 	(void)setenv("NVRTCCACHE_LOG_LEVEL", "warning", 1);
 	(void)setenv("LD_DEBUG", "files", 1);
-	/* standard output is for the JSON alone */
-	error = doctor_start(argv, findings->json ? DOCTOR_OUTPUT_ERROR : DOCTOR_OUTPUT_SAME, &pid);
+	error = doctor_start(argv, &pid);
 	if (error != 0) {
-		finding_add(findings, FINDING_FAIL, "run", "%s cannot be run: %s", argv[0], strerror(error));
+		finding_add(findings, FINDING_FAIL, "%s cannot be run: %s", argv[0], strerror(error));
 	} else {
 		status = doctor_wait(pid);
 		tell_run(&seen, place, argv[0], pid);
 		if (status != 0) {
-			finding_add(findings, FINDING_WARN, "run", "the program ended with status %d", status);
+			finding_add(findings, FINDING_WARN, "the program ended with status %d", status);
 		}
 	}
 	/* fails if a child that outlives the program has written meanwhile; nothing else uses the directory */

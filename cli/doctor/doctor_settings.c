@@ -23,13 +23,13 @@ static const char *value_of(const char *name)
 /* A misspelled variable has no effect, and the library says so only in its log. */
 static void note_unknown(const char *name, size_t size, const char *suggestion, void *context)
 {
-	finding_add(context, FINDING_WARN, "settings", "%.*s: unknown variable%s", (int)size, name, suggestion);
+	finding_add(context, FINDING_WARN, "%.*s: unknown variable%s", (int)size, name, suggestion);
 }
 
 /* Warnings and not failures, because the library works without a log, a trace or a layer. */
 static void note_trouble(const char *variable, const char *path, size_t size, int error, void *context)
 {
-	finding_add(context, FINDING_WARN, "settings", "%s: '%.*s' cannot be used: %s", variable, (int)size, path,
+	finding_add(context, FINDING_WARN, "%s: '%.*s' cannot be used: %s", variable, (int)size, path,
 	            console_reason(error));
 }
 
@@ -54,7 +54,7 @@ static void note_modes(struct findings *findings, const struct settings *setting
 
 	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
 		if (modes[i].set) {
-			finding_add(findings, FINDING_WARN, "settings", "%s", modes[i].text);
+			finding_add(findings, FINDING_WARN, "%s", modes[i].text);
 		}
 	}
 }
@@ -65,20 +65,20 @@ bool doctor_settings(struct findings *findings, struct settings *ret_settings)
 	int error = settings_read(value_of, ret_settings);
 
 	if (error != 0) {
-		finding_add(findings, FINDING_FAIL, "settings", "cannot be read: %s", strerror(-error));
+		finding_add(findings, FINDING_FAIL, "settings cannot be read: %s", strerror(-error));
 		return false;
 	}
 	for (int i = 0; i < ret_settings->complaint_count; i++) {
 		const char *name = ret_settings->complaints[i];
 
-		finding_add(findings, FINDING_WARN, "settings", "%s: bad value '%s' is ignored: it takes %s", name,
-		            getenv(name), settings_wanted(name));
+		finding_add(findings, FINDING_WARN, "%s: bad value '%s' is ignored: it takes %s", name, getenv(name),
+		            settings_wanted(name));
 	}
 	settings_each_unknown(environ, note_unknown, findings);
 	note_modes(findings, ret_settings);
 	places_each_trouble(ret_settings, note_trouble, findings);
 	if (findings->count == before) {
-		finding_add(findings, FINDING_OK, "settings", "settings are valid");
+		finding_add(findings, FINDING_OK, "settings are valid");
 	}
 	return true;
 }

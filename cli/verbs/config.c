@@ -13,10 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct {
-	bool json;
-} asked;
-
 /* indexed by level - 1 */
 static const char *const levels[] = {"error", "warning", "info", "debug"};
 
@@ -102,56 +98,19 @@ static void print_table(const struct settings *settings)
 #undef SETTING_SHOW
 }
 
-/* Adds one setting. `value` NULL: it has no value. */
-static void add_member(struct json *json, const char *variable, bool from_environment, const char *value)
-{
-	json_begin_object(json, variable);
-	json_string(json, "from", from_environment ? "environment" : "default");
-	json_string(json, "value", value);
-	json_end(json);
-}
-
-/* Prints each value in the form that its variable takes. */
-static void print_json(const struct settings *settings)
-{
-	struct json json = json_growing(JSON_BYTES_KEPT, 1);
-	char text[CONSOLE_NUMBER_BYTES];
-
-	json_begin_object(&json, NULL);
-#define SETTING_MISSES_SIZE(field)    false
-#define SETTING_MISSES_BOOL(field)    false
-#define SETTING_MISSES_SECONDS(field) false
-#define SETTING_MISSES_MOMENT(field)  false
-#define SETTING_MISSES_LEVEL(field)   false
-#define SETTING_MISSES_TEXT(field)    ((field) == NULL)
-#define SETTING_ADD(kind, field, variable, preset, help)                     \
-	add_member(&json, variable, is_from_environment(settings, variable), \
-	           SETTING_MISSES_##kind(settings->field) ? NULL : spell_##kind(settings->field, text));
-	SETTINGS(SETTING_ADD)
-#undef SETTING_ADD
-	json_end(&json);
-	console_json_end(&json);
-}
-
 static int run_config(struct settings *settings, char **operands)
 {
 	(void)operands;
-	if (asked.json) {
-		print_json(settings);
-	} else {
-		print_table(settings);
-	}
+	print_table(settings);
 	report_places(settings);
 	return EXIT_DONE;
 }
 
 const struct verb verb_config = {
     .name = "config",
-    .arguments = "[--json]",
+    .arguments = "",
     .summary = "show the settings in effect",
-    .example = "nvrtccache config --json",
-    .options = (const struct verb_option[]){{"json", 'j', NULL, "print JSON", &asked.json, NULL},
-                                            {NULL, 0, NULL, NULL, NULL, NULL}},
+    .example = "nvrtccache config",
     .needs = VERB_SETTINGS,
     .run = run_config,
 };

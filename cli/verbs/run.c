@@ -174,7 +174,7 @@ static int run_watched(const struct settings *settings, char **operands)
 	if (!set_variable("NVRTCCACHE_TRACE", trace)) {
 		return EXIT_NOT_STARTED;
 	}
-	status = doctor_start(operands, DOCTOR_OUTPUT_SAME, &pid);
+	status = doctor_start(operands, &pid);
 	if (status != 0) {
 		status = report_not_started(operands[0], status);
 	} else if ((status = doctor_wait(pid)) == 0) {

@@ -20,12 +20,6 @@ Where all is well it says so, and makes nothing.
   ok    * free, size limit 1.0 MiB (glob)
   $ ls -A cache
 
---json has every finding.
-  $ nvrtccache doctor --json | json 'told["failures"], [f["level"] + " " + f["about"] for f in told["findings"]]'
-  \(0, \['ok settings', 'ok preload', 'ok library', 'ok directory', '(ok|warn) file system', 'ok space'\]\) (re)
-  $ nvrtccache doctor --json $TMP/nowhere | json 'told["failures"], [f for f in told["findings"] if f["level"] == "FAIL"]'
-  (1, [{'level': 'FAIL', 'about': 'run', 'text': '$TMP/nowhere cannot be run: No such file or directory'}])
-
 A library that is missing, that no loader takes, or that is another one is a FAIL.
   $ echo 'no library' >text.so; mkdir 'a b'; cp $LIBRARY 'a b'
   $ fails() { # what is not ok, but for the kind of the file system; the exit status, unless it is 1 with a FAIL, 0 without
@@ -219,14 +213,11 @@ A script is run, with its arguments.
   a b c
   warn  no compilation reached the library
 
-Its exit is reported, and its output is not mixed into JSON.
+Its exit is reported.
   $ fails sh -c 'echo said; exit 7'; grep said out
   warn  no compilation reached the library
   warn  the program ended with status 7
   said
-  $ nvrtccache doctor --json sh -c 'echo said' | json 'told["failures"]'
-  0
-  2> said
 
 Without a library that loads, the program is not run.
   $ NVRTCCACHE_LIBRARY=$TMP/text.so nvrtccache doctor touch was-run >/dev/null

@@ -24,10 +24,6 @@ config shows each setting and where it comes from.
   default     NVRTCCACHE_AGENT       (none)
   default     NVRTCCACHE_AGENT_WAIT  300ms
 
-config --json says so to machines.
-  $ NVRTCCACHE_WAIT=7 nvrtccache config --json | json 'told["NVRTCCACHE_WAIT"], told["NVRTCCACHE_LOG"]'
-  ({'from': 'environment', 'value': '7'}, {'from': 'default', 'value': None})
-
 A bad value is named with what would be right, and what is shown is in effect.
   $ nvrtccache config >config
   $ for setting in MAX_SIZE=1.5X MEM_SIZE=1.5 LOWER=/a:b WAIT=1s LOG_LEVEL=loud SLOPPINESS=foo SLOPPINESS=time_macros,foo \
