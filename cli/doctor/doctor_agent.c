@@ -12,27 +12,6 @@
 
 #include <string.h>
 
-/* Returns what the user can do about a failure; NULL: no advice. */
-static const char *advice_for(enum agent_outcome outcome)
-{
-	switch (outcome) {
-	case AGENT_FETCH_DOWN:
-		return "nvrtccache-agent --status says why";
-	case AGENT_FETCH_ELSEWHERE:
-		return "start it with --dir and this directory, or name another socket";
-	case AGENT_FETCH_NOBODY:
-		return "start nvrtccache-agent, with this directory and this socket";
-	case AGENT_FETCH_STRANGER:
-		return "it must belong to you, to root or, with NVRTCCACHE_SHARED, to the directory's group";
-	case AGENT_FETCH_TIMEOUT:
-		return "it may be stopped or hang, or NVRTCCACHE_AGENT_WAIT is too short";
-	case AGENT_FETCH_BROKEN:
-		return "check that it is an nvrtccache-agent of this version";
-	default:
-		return NULL;
-	}
-}
-
 void doctor_agent(struct findings *findings, const struct settings *settings)
 {
 	static const uint8_t nobodys[ENTRY_KEY_BYTES];
@@ -68,7 +47,7 @@ void doctor_agent(struct findings *findings, const struct settings *settings)
 		    "agent %s gets new entries for upload and is never asked, because NVRTCCACHE_AGENT_WAIT is 0",
 		    path);
 	} else {
-		finding_add(findings, FINDING_WARN, "agent %s %s: %s", path, agent_outcome_words(outcome),
-		            advice_for(outcome));
+		finding_add(findings, FINDING_WARN, "agent %s %s; see nvrtccache-agent(1)", path,
+		            agent_outcome_words(outcome));
 	}
 }

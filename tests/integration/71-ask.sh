@@ -176,14 +176,14 @@ seen_by_doctor() { # a pattern
 }
 doctors() {
 	patient && agent absent && seen_by_doctor "^ok +agent $NVRTCCACHE_AGENT answers$" &&
-		agent down && seen_by_doctor "^warn +agent .* cannot reach its engine: nvrtccache-agent --status" &&
-		agent elsewhere && seen_by_doctor "^warn +agent .* serves another directory: " &&
-		agent magic && seen_by_doctor "^warn +agent .* sent an invalid answer: " &&
-		NVRTCCACHE_AGENT=$place/nothing seen_by_doctor "^warn +agent $place/nothing is not running: start " &&
-		NVRTCCACHE_AGENT=1 seen_by_doctor "^warn +agent .*/v1/agent\.[0-9a-f-]{36} is not running: " &&
-		export NVRTCCACHE_AGENT_WAIT=30ms && agent mute && seen_by_doctor "^warn +agent .* in time: "
+		agent down && seen_by_doctor "^warn +agent .* cannot reach its engine; see nvrtccache-agent" &&
+		agent elsewhere && seen_by_doctor "^warn +agent .* serves another directory;" &&
+		agent magic && seen_by_doctor "^warn +agent .* sent an invalid answer;" &&
+		NVRTCCACHE_AGENT=$place/nothing seen_by_doctor "^warn +agent $place/nothing is not running;" &&
+		NVRTCCACHE_AGENT=1 seen_by_doctor "^warn +agent .*/v1/agent\.[0-9a-f-]{36} is not running;" &&
+		export NVRTCCACHE_AGENT_WAIT=30ms && agent mute && seen_by_doctor "^warn +agent .* in time;"
 }
-check "doctor says how the agent is, and what to do." doctors
+check "doctor says how the agent is." doctors
 
 # ---- those that do not ----
 
