@@ -43,13 +43,8 @@ static void note_modes(struct findings *findings, const struct settings *setting
 	    {settings->disable, "NVRTCCACHE_DISABLE is set: every call goes to the real compiler"},
 	    {settings->recache, "NVRTCCACHE_RECACHE is set: every call is compiled, and its result stored again"},
 	    {settings->verify, "NVRTCCACHE_VERIFY is set: every hit is compiled as well, as slow as without a cache"},
-	    {settings->memory_size == 0,
-	     "NVRTCCACHE_MEM_SIZE is 0: each process reads every result from the disk again"},
 	    /* a level of 2 is not reported, because it may be the default */
 	    {settings->log_level != 2 && !settings->log, "NVRTCCACHE_LOG_LEVEL has no effect without NVRTCCACHE_LOG"},
-	    {settings->recache && settings->read_only,
-	     "NVRTCCACHE_RECACHE with NVRTCCACHE_READONLY: nothing is looked up and nothing is stored"},
-	    {settings->fsync && settings->read_only, "NVRTCCACHE_FSYNC has no effect with NVRTCCACHE_READONLY"},
 	};
 
 	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {

@@ -113,22 +113,20 @@ A read-only file system is a FAIL, unless NVRTCCACHE_READONLY says so.
   ok    directory $TMP/small/cache is only read, because NVRTCCACHE_READONLY is set
   warn  file system in memory: entries are lost at a reboot
 
-Settings that are refused, unknown, contradictory or in the way are warnings.
-  $ for setting in MAXSIZE=1G MAX_SIZE=much DISABLE=1 VERIFY=1 MEM_SIZE=0 LOG_LEVEL=debug LOWER=$TMP/nowhere TRACE=$TMP/nowhere/t MAX_SIZE=999999T; do
+Settings that are refused, unknown or in the way are warnings.
+  $ for setting in MAXSIZE=1G MAX_SIZE=much DISABLE=1 VERIFY=1 LOG_LEVEL=debug LOWER=$TMP/nowhere TRACE=$TMP/nowhere/t MAX_SIZE=999999T; do
   >     (export NVRTCCACHE_$setting; fails)
   > done
   warn  NVRTCCACHE_MAXSIZE: unknown variable (did you mean 'NVRTCCACHE_MAX_SIZE'?)
   warn  NVRTCCACHE_MAX_SIZE: bad value 'much' is ignored: it takes a size such as 4096, 500M or 1.5G, with K, M, G or T
   warn  NVRTCCACHE_DISABLE is set: every call goes to the real compiler
   warn  NVRTCCACHE_VERIFY is set: every hit is compiled as well, as slow as without a cache
-  warn  NVRTCCACHE_MEM_SIZE is 0: each process reads every result from the disk again
   warn  NVRTCCACHE_LOG_LEVEL has no effect without NVRTCCACHE_LOG
   warn  NVRTCCACHE_LOWER: '$TMP/nowhere' cannot be used: No such file or directory
   warn  NVRTCCACHE_TRACE: '$TMP/nowhere/t' cannot be used: No such file or directory
   warn  the size limit of 976.6 PiB is larger than the whole file system
-  $ NVRTCCACHE_RECACHE=1 NVRTCCACHE_READONLY=1 fails
+  $ NVRTCCACHE_RECACHE=1 fails
   warn  NVRTCCACHE_RECACHE is set: every call is compiled, and its result stored again
-  warn  NVRTCCACHE_RECACHE with NVRTCCACHE_READONLY: nothing is looked up and nothing is stored
 
 What is no program, or may not be run, is a FAIL.
   $ echo 'no program' >text; chmod 755 text
