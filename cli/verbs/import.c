@@ -16,7 +16,6 @@
 #include "keygen/recording.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,10 +26,8 @@ static struct {
 } asked;
 
 struct origin {
-	int file;
-	size_t at, end;
+	FILE *file;
 	uint64_t left; /* bytes before the signature, or UINT64_MAX */
-	uint8_t ahead[65536];
 };
 
 struct import {
@@ -39,34 +36,24 @@ struct import {
 	int error;                                                /* of the cache, which ends the import; 0: none */
 };
 
+/* stdio has a buffer, because the reader of the bundle takes a few bytes at a time. */
 static ssize_t read_origin(void *context, void *bytes, size_t size)
 {
 	struct origin *origin = context;
-	ssize_t got = 0;
+	size_t got;
 
-	/* reads are buffered, because the reader of the bundle takes a few bytes at a time */
-	while (origin->at == origin->end && interrupt_seen() == 0) {
-		got = read(origin->file, origin->ahead,
-		           origin->left < sizeof(origin->ahead) ? (size_t)origin->left : sizeof(origin->ahead));
-		if (got >= 0 || errno != EINTR) {
-			break;
-		}
-	}
+	size = size < origin->left ? size : (size_t)origin->left;
+	/* EINTR without a noted signal: for example, the process was stopped and continued */
+	do {
+		clearerr(origin->file);
+		errno = 0;
+		got = fread(bytes, 1, size, origin->file);
+	} while (got == 0 && errno == EINTR && interrupt_seen() == 0);
 	if (interrupt_seen() != 0) {
 		return -EINTR;
 	}
-	if (got < 0) {
-		return -errno;
-	}
-	if (origin->at == origin->end) {
-		origin->at = 0;
-		origin->end = (size_t)got;
-		origin->left -= (size_t)got;
-	}
-	size = size < origin->end - origin->at ? size : origin->end - origin->at;
-	memcpy(bytes, origin->ahead + origin->at, size);
-	origin->at += size;
-	return (ssize_t)size;
+	origin->left -= got;
+	return got == 0 && ferror(origin->file) ? -errno : (ssize_t)got;
 }
 
 static bool begin_reading(const char *file, const struct settings *settings, struct bundle_reader *reader,
@@ -225,7 +212,7 @@ static bool judge_signature(const char *file, struct origin *origin)
 		console_error("%s", text);
 		return false;
 	}
-	error = signature_verify(origin->file, keyring, &size);
+	error = signature_verify(fileno(origin->file), keyring, &size);
 	keyring_free(keyring);
 	origin->left = error == -ESPIPE ? UINT64_MAX : size;
 	if (!asked.key_file || error == 0) {
@@ -243,7 +230,7 @@ static bool judge_signature(const char *file, struct origin *origin)
 static int import_from(const struct settings *settings, struct store *store, const char *file)
 {
 	bool is_input = strcmp(file, "-") == 0;
-	struct origin origin = {.file = is_input ? STDIN_FILENO : open(file, O_RDONLY | O_NOCTTY | O_CLOEXEC)};
+	struct origin origin = {.file = is_input ? stdin : fopen(file, "re")};
 	struct import import = {.store = store};
 	int64_t began_ns = progress_clock();
 	struct bundle_reader reader;
@@ -251,7 +238,7 @@ static int import_from(const struct settings *settings, struct store *store, con
 	int status = EXIT_TROUBLE, error = 0;
 
 	file = is_input ? "standard input" : file;
-	if (origin.file < 0) {
+	if (!origin.file) {
 		console_error("%s: %s", file, strerror(errno));
 		return EXIT_TROUBLE;
 	}
@@ -267,7 +254,7 @@ static int import_from(const struct settings *settings, struct store *store, con
 		}
 	}
 	if (!is_input) {
-		close(origin.file);
+		fclose(origin.file);
 	}
 	return status;
 }
