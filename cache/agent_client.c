@@ -72,70 +72,51 @@ static void close_question(struct question *question)
 	question->socket = -1;
 }
 
-static enum agent_outcome connect_to(const struct agent_options *options, struct question *question)
+/* Makes a socket, and records its identity. */
+static bool open_question(struct question *question)
 {
-	char path[PATH_MAX];
 	struct stat found;
 
-	if (agent_socket_path(options->said, options->directory.path, path) < 0) {
-		return AGENT_FETCH_NOBODY;
-	}
 	question->socket = agent_socket_new();
 	if (question->socket < 0 || call_fstat(question->socket, &found) < 0) {
-		return AGENT_FETCH_NOBODY;
+		return false;
 	}
 	question->device = found.st_dev;
 	question->inode = found.st_ino;
-	if (agent_socket_reach(question->socket, path) < 0) {
-		return AGENT_FETCH_NOBODY;
-	}
-	return agent_socket_trusted(question->socket, path, &options->directory) ? AGENT_FETCH_FOUND
-	                                                                         : AGENT_FETCH_STRANGER;
+	return true;
 }
 
-/* The message identifies the directory by device and inode, because the agent may know it by another path. */
-static enum agent_outcome make_message(const struct agent_options *options, enum agent_kind kind,
-                                       const uint8_t key[ENTRY_KEY_BYTES], struct agent_message *ret_message)
+/*
+ * Connects and sends a message. Returns AGENT_FETCH_FOUND if it was sent. The message identifies the directory by
+ * device and inode, because the agent may know it by another path.
+ */
+static enum agent_outcome begin_question(struct question *question, const struct agent_options *options,
+                                         enum agent_kind kind, const uint8_t key[ENTRY_KEY_BYTES])
 {
-	*ret_message = (struct agent_message){
-	    .magic = AGENT_MAGIC,
-	    .version = AGENT_VERSION,
-	    .kind = (uint16_t)kind,
-	    .wait_ms = options->wait_ms,
-	};
-	_Static_assert(sizeof(ret_message->key) == ENTRY_KEY_BYTES, "a message has room for a key");
-	memcpy(ret_message->key, key, sizeof(ret_message->key));
-	return agent_socket_place(&options->directory, &ret_message->device, &ret_message->inode) < 0
-	           ? AGENT_FETCH_NOBODY
-	           : AGENT_FETCH_FOUND;
-}
-
-static enum agent_outcome send_message(const struct question *question, struct agent_message *message)
-{
-	struct iovec part = {message, sizeof(*message)};
+	struct agent_message message = {.magic = AGENT_MAGIC, .version = AGENT_VERSION, .kind = (uint16_t)kind};
+	struct iovec part = {&message, sizeof(message)};
 	const struct msghdr whole = {.msg_iov = &part, .msg_iovlen = 1};
+	char path[PATH_MAX];
 	ssize_t sent;
 
+	_Static_assert(sizeof(message.key) == ENTRY_KEY_BYTES, "a message has room for a key");
+	memcpy(message.key, key, sizeof(message.key));
+	message.wait_ms = options->wait_ms;
+	if (agent_socket_place(&options->directory, &message.device, &message.inode) < 0 ||
+	    agent_socket_path(options->said, options->directory.path, path) < 0 || !open_question(question) ||
+	    agent_socket_reach(question->socket, path) < 0) {
+		return AGENT_FETCH_NOBODY;
+	}
+	if (!agent_socket_trusted(question->socket, path, &options->directory)) {
+		return AGENT_FETCH_STRANGER;
+	}
 	if (!is_ours(question)) {
 		return AGENT_FETCH_BROKEN;
 	}
 	do {
 		sent = call_sendmsg(question->socket, &whole, MSG_NOSIGNAL | MSG_DONTWAIT);
 	} while (sent < 0 && errno == EINTR);
-	return sent == (ssize_t)sizeof(*message) ? AGENT_FETCH_FOUND : AGENT_FETCH_BROKEN;
-}
-
-/* Connects and sends the message. Returns AGENT_FETCH_FOUND if it was sent. */
-static enum agent_outcome begin_question(struct question *question, const struct agent_options *options,
-                                         enum agent_kind kind, const uint8_t key[ENTRY_KEY_BYTES])
-{
-	struct agent_message message;
-	enum agent_outcome outcome = make_message(options, kind, key, &message);
-
-	if (outcome == AGENT_FETCH_FOUND) {
-		outcome = connect_to(options, question);
-	}
-	return outcome == AGENT_FETCH_FOUND ? send_message(question, &message) : outcome;
+	return sent == (ssize_t)sizeof(message) ? AGENT_FETCH_FOUND : AGENT_FETCH_BROKEN;
 }
 
 /*
@@ -190,31 +171,20 @@ static enum agent_outcome await_answer(const struct question *question, const st
 
 	for (;;) {
 		int ready = wait_until(question, deadline);
+		int kind = ready > 0 ? read_answer(question) : 0;
 
-		if (ready <= 0) {
-			return ready == 0 ? AGENT_FETCH_TIMEOUT : AGENT_FETCH_BROKEN;
+		if (ready == 0) {
+			return AGENT_FETCH_TIMEOUT;
 		}
-		switch (read_answer(question)) {
-		case -1:
-			break;
-		case AGENT_STARTED:
-			if (started) { /* an agent that repeats STARTED must not prolong the wait */
-				return AGENT_FETCH_BROKEN;
-			}
-			started = true;
-			deadline = began + options->wait_ms * MS;
-			break;
-		case AGENT_FOUND:
-			return AGENT_FETCH_FOUND;
-		case AGENT_ABSENT:
-			return AGENT_FETCH_ABSENT;
-		case AGENT_DOWN:
-			return AGENT_FETCH_DOWN;
-		case AGENT_ELSEWHERE:
-			return AGENT_FETCH_ELSEWHERE;
-		default:
+		if (kind >= AGENT_FOUND && kind <= AGENT_ELSEWHERE) { /* both enums have the same order */
+			return (enum agent_outcome)(AGENT_FETCH_FOUND + kind - AGENT_FOUND);
+		}
+		/* an agent that repeats STARTED must not prolong the wait */
+		if (kind != -1 && (kind != AGENT_STARTED || started)) {
 			return AGENT_FETCH_BROKEN;
 		}
+		started = started || kind == AGENT_STARTED;
+		deadline = started ? began + options->wait_ms * MS : deadline;
 	}
 }
 
