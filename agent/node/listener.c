@@ -189,13 +189,6 @@ bool listener_admits(const struct listener *listener, int peer)
 	return trust_owner(&owner) || is_shared(listener);
 }
 
-void listener_tell(int peer, enum agent_kind kind)
-{
-	const struct agent_message message = {.magic = AGENT_MAGIC, .version = AGENT_VERSION, .kind = (uint16_t)kind};
-
-	(void)send(peer, &message, sizeof(message), MSG_DONTWAIT | MSG_NOSIGNAL);
-}
-
 /* Removes no file that another agent has made meanwhile. The socket is not closed, because threads use its number. */
 void listener_close(struct listener *listener)
 {

@@ -41,7 +41,4 @@ bool listener_stands(const struct listener *listener);
 bool listener_admits(const struct listener *listener, int peer);
 void listener_close(struct listener *listener);
 
-/* Sends an answer without blocking. Errors are ignored, because a process without an answer compiles. */
-void listener_tell(int peer, enum agent_kind kind);
-
 #endif

@@ -21,9 +21,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define DRAIN_NS    (INT64_C(10) * 1000000000)
-#define QUESTION_NS (INT64_C(2500) * 1000000) /* the longest fetch, and a margin */
-#define LOOK_S      2                         /* interval of looks whether the socket stands */
+#define DRAIN_NS (INT64_C(10) * 1000000000)
+#define LOOK_S   2 /* interval of looks whether the socket stands */
 
 /* With a program, the values of env(1) and timeout(1). */
 enum {
@@ -243,8 +242,7 @@ static int serve_node(struct service *service, struct listener *listener, char *
 		status = wait_for_end(listener, &signals, child);
 	}
 	listener_close(listener);
-	if (!upload_end(server.upload, service_now_ns() + DRAIN_NS) ||
-	    !server_end(&server, service_now_ns() + QUESTION_NS)) {
+	if (!upload_end(server.upload, service_now_ns() + DRAIN_NS)) {
 		service_say("exiting while the engine has not answered");
 	}
 	/* and not exit(): threads may still use the service, and be in a library that exit() would close */

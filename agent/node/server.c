@@ -136,6 +136,14 @@ static enum agent_kind make_fetch(struct server *server, const uint8_t *key)
 	return answer;
 }
 
+/* Sends an answer without blocking. Errors are ignored, because a process without an answer compiles. */
+static void tell(int peer, enum agent_kind kind)
+{
+	const struct agent_message message = {.magic = AGENT_MAGIC, .version = AGENT_VERSION, .kind = (uint16_t)kind};
+
+	(void)send(peer, &message, sizeof(message), MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
 /* Returns true if the process uses the directory that this agent serves, under any path. */
 static bool is_here(const struct server *server, const struct agent_message *message)
 {
@@ -155,32 +163,25 @@ static void answer_fetch(struct server *server, int peer, const struct agent_mes
 	struct fetch *fetch;
 
 	service_count(service, SERVICE_COUNT_asked, 1);
-	listener_tell(peer, AGENT_STARTED);
+	tell(peer, AGENT_STARTED);
 	if (!is_here(server, message)) {
-		listener_tell(peer, AGENT_ELSEWHERE);
+		tell(peer, AGENT_ELSEWHERE);
 		return;
 	}
 	pthread_mutex_lock(&service->lock);
-	server->waiting++;
 	fetch = find_fetch(server, message->key);
 	service_count(service, SERVICE_COUNT_joined, fetch != NULL);
-	listener_tell(peer, fetch != NULL ? join_fetch(service, fetch) : make_fetch(server, message->key));
-	server->waiting--;
-	pthread_cond_broadcast(&service->change);
+	tell(peer, fetch != NULL ? join_fetch(service, fetch) : make_fetch(server, message->key));
 	pthread_mutex_unlock(&service->lock);
 }
 
 static void answer_status(struct server *server, int peer)
 {
 	struct service *service = server->service;
-	size_t waiting;
 	char *text;
 
 	service_probe(service);
-	pthread_mutex_lock(&service->lock);
-	waiting = server->waiting;
-	pthread_mutex_unlock(&service->lock);
-	text = status_rows(service, server->listener->path, waiting, upload_waiting(server->upload));
+	text = status_rows(service, server->listener->path, upload_waiting(server->upload));
 	if (text != NULL && strlen(text) <= AGENT_STATUS_MAX) {
 		(void)send(peer, text, strlen(text), MSG_DONTWAIT | MSG_NOSIGNAL);
 	}
@@ -267,18 +268,4 @@ bool server_begin(struct server *server)
 		(void)pthread_detach(thread);
 	}
 	return true;
-}
-
-bool server_end(struct server *server, int64_t until_ns)
-{
-	struct service *service = server->service;
-	bool has_ended;
-
-	pthread_mutex_lock(&service->lock);
-	while (server->waiting > 0 && service_now_ns() < until_ns) {
-		service_wait(service, until_ns);
-	}
-	has_ended = server->waiting == 0;
-	pthread_mutex_unlock(&service->lock);
-	return has_ended;
 }

@@ -7,8 +7,8 @@
  * Processes that ask for the same key wait for the same fetch. A fetch continues even if the process that asked has
  * exited, because other processes can use the entry in the directory.
  *
- * Calling sequence: server_begin(); listener_close(), which makes the threads end; server_end(). Errors: server_begin()
- * prints errors. Threads: any.
+ * Calling sequence: server_begin(). The threads end with the process; one that waits for a fetch then sees that the
+ * connection is closed, and compiles. Errors: server_begin() prints errors. Threads: any.
  */
 #ifndef AGENT_NODE_SERVER_H
 #define AGENT_NODE_SERVER_H
@@ -24,11 +24,8 @@ struct server {
 	const struct listener *listener;
 	struct upload *upload; /* NULL: the agent only reads */
 	struct fetch *fetches; /* those that have not ended */
-	size_t waiting;        /* processes that wait for one */
 };
 
 bool server_begin(struct server *server);
-/* Waits until all processes are answered. False: at `until_ns` one was not, and nothing may be freed. */
-bool server_end(struct server *server, int64_t until_ns);
 
 #endif

@@ -57,7 +57,7 @@ static void write_counts(FILE *rows, struct service *service)
 }
 
 /* The order of the rows is that of the output. Without memory the agent answers nothing, and the command says so. */
-char *status_rows(struct service *service, const char *socket, size_t fetches, size_t uploads)
+char *status_rows(struct service *service, const char *socket, size_t uploads)
 {
 	const struct service_options *options = &service->options;
 	struct service_state state;
@@ -82,7 +82,6 @@ char *status_rows(struct service *service, const char *socket, size_t fetches, s
 	write_number(rows, 'b', "trusts_engine", options->trust == VALUE_TRUST_ENGINE);
 	write_text(rows, "signs_with", service->keyring != NULL ? service->keyring->keys[0].id : "");
 	write_counts(rows, service);
-	write_number(rows, 'n', "fetches_waiting", fetches);
 	write_number(rows, 'n', "uploads_waiting", uploads);
 	fclose(rows);
 	return text;

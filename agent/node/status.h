@@ -14,7 +14,7 @@
 #include "agent/node/service.h"
 #include "cache/agent_socket.h"
 
-char *status_rows(struct service *service, const char *socket, size_t fetches, size_t uploads);
+char *status_rows(struct service *service, const char *socket, size_t uploads);
 
 /* Prints the status of the running agent. `said` is a path, or NULL for the socket in the directory. */
 int command_status(const struct settings *settings, const char *said, bool as_json);
