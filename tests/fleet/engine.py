@@ -3,18 +3,17 @@
 
 Calling sequence: Redis(place) starts one and waits until it answers; command() asks it; kill(), start() and stop() are what
 they say; close() ends it. Proxy(place, redis, latency) listens on a socket of its own. Both remove what they made.
-Errors: EngineError with the server's words. Threads: a Redis belongs to one; a Proxy has its own.
+Errors: EngineError with the server's words. Threads: a Redis belongs to one; a Proxy has two for each connection.
 """
+import contextlib
 import os
 import re
-import selectors
 import shutil
 import signal
 import socket
 import subprocess
 import threading
 import time
-from collections import deque
 
 PATIENCE_S = 60
 
@@ -120,90 +119,51 @@ class Redis:
 
 
 class Proxy:
-    """Each piece of bytes passes `latency_s` late, both ways together."""
+    """Each piece of bytes to the engine passes `latency_s` late."""
 
     def __init__(self, place, target, latency_s):
         self.target, self.latency_s = target, latency_s
         self.socket = os.path.join(place, "proxy.sock")
         self.listener = socket.socket(socket.AF_UNIX)
-        if os.path.exists(self.socket):
-            os.unlink(self.socket)
         self.listener.bind(self.socket)
         self.listener.listen(1024)
-        self.ending, self.wake = os.pipe()
-        self.thread = threading.Thread(target=self._run, daemon=True)
-        self.thread.start()
+        self._begin(self._accept)
 
     @property
     def address(self):
         return "redis+unix://" + self.socket
 
     def close(self):
-        os.close(self.wake)
-        self.thread.join()
+        """Connections end with the agents at their other ends."""
+        self.listener.shutdown(socket.SHUT_RDWR)
         self.listener.close()
-        os.close(self.ending)
         os.unlink(self.socket)
 
-    def _run(self):
-        self.peers, self.engines = {}, set()  # a socket and the one at its other end
-        self.late = deque()  # (when, to whom, what), in order, as all are late by the same
-        self.selector = selectors.DefaultSelector()
-        self.selector.register(self.ending, selectors.EVENT_READ)
-        self.selector.register(self.listener, selectors.EVENT_READ)
-        while True:
-            wait = max(0.0, self.late[0][0] - time.monotonic()) if self.late else None
-            ready = [key.fileobj for key, _ in self.selector.select(wait)]
-            if self.ending in ready:
-                for peer in list(self.peers):
-                    self._drop(peer)
-                self.selector.close()
-                return
-            for one in ready:
-                if one is self.listener:
-                    self._accept()
-                elif one in self.peers:
-                    self._take(one)
-            while self.late and self.late[0][0] <= time.monotonic():
-                _, to, piece = self.late.popleft()
-                self._give(to, piece)
+    @staticmethod
+    def _begin(function, *arguments):
+        threading.Thread(target=function, args=arguments, daemon=True).start()
 
     def _accept(self):
-        peer = self.listener.accept()[0]
-        engine = socket.socket(socket.AF_UNIX)
-        try:
-            engine.connect(self.target)
-        except OSError:
-            peer.close()
-            engine.close()
-            return
-        self.peers[peer], self.peers[engine] = engine, peer
-        self.engines.add(engine)
-        for one in (peer, engine):
-            self.selector.register(one, selectors.EVENT_READ)
+        while True:
+            try:
+                peer = self.listener.accept()[0]
+            except OSError:
+                return
+            engine = socket.socket(socket.AF_UNIX)
+            try:
+                engine.connect(self.target)
+            except OSError:
+                peer.close()
+                continue
+            self._begin(self._pass, peer, engine, self.latency_s)
+            self._begin(self._pass, engine, peer, 0)
 
-    def _take(self, one):
-        try:
-            piece = one.recv(1 << 20)
-        except OSError:
-            piece = b""
-        if not piece:
-            self._drop(one)
-        elif one in self.engines:
-            self._give(self.peers[one], piece)
-        else:
-            self.late.append((time.monotonic() + self.latency_s, self.peers[one], piece))
-
-    def _give(self, to, piece):
-        try:
-            to.sendall(piece)
-        except OSError:
-            self._drop(to)
-
-    def _drop(self, one):
-        for each in (one, self.peers.get(one)):  # both are named before one is forgotten
-            if each in self.peers:
-                del self.peers[each]
-                self.engines.discard(each)
-                self.selector.unregister(each)
-                each.close()
+    @staticmethod
+    def _pass(one, other, latency_s):
+        with contextlib.suppress(OSError):
+            while piece := one.recv(1 << 20):
+                time.sleep(latency_s)
+                other.sendall(piece)
+        for end in (one, other):
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
