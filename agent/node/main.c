@@ -238,11 +238,11 @@ static int serve_node(struct service *service, struct listener *listener, char *
 	if (program == NULL) {
 		say_begun(service, listener);
 	}
-	if ((upload_begin(service, &server.upload) && server_begin(&server)) || child > 0) {
+	if ((upload_begin(&server.upload, service) && server_begin(&server)) || child > 0) {
 		status = wait_for_end(listener, &signals, child);
 	}
 	listener_close(listener);
-	if (!upload_end(server.upload, service_now_ns() + DRAIN_NS)) {
+	if (!upload_end(&server.upload, service_now_ns() + DRAIN_NS)) {
 		service_say("exiting while the engine has not answered");
 	}
 	/* and not exit(): threads may still use the service, and be in a library that exit() would close */

@@ -43,7 +43,7 @@ static enum service_count count_of(enum value_found refused)
  * Stores the results of a value. A value that is refused is as good as absent: the process compiles, and an agent with
  * --write replaces the value. A value that is not signed with the present key is signed anew.
  */
-static enum agent_kind land_value(const struct server *server, const uint8_t *key, const void *value, size_t size)
+static enum agent_kind land_value(struct server *server, const uint8_t *key, const void *value, size_t size)
 {
 	struct service *service = server->service;
 	struct results results = {.count = 0};
@@ -57,14 +57,14 @@ static enum agent_kind land_value(const struct server *server, const uint8_t *ke
 	landed = service_land(service, &results);
 	results_free(&results);
 	if (found == VALUE_AGED) {
-		upload_stored(server->upload, key);
+		upload_stored(&server->upload, key);
 	}
 	service_count(service, SERVICE_COUNT_found, landed > 0);
 	return landed > 0 ? AGENT_FOUND : AGENT_ABSENT;
 }
 
 /* Only fetches that return a value are timed. */
-static enum agent_kind fetch_value(const struct server *server, const uint8_t *key)
+static enum agent_kind fetch_value(struct server *server, const uint8_t *key)
 {
 	struct service *service = server->service;
 	int64_t began_ns = service_now_ns();
@@ -181,7 +181,7 @@ static void answer_status(struct server *server, int peer)
 	char *text;
 
 	service_probe(service);
-	text = status_rows(service, server->listener->path, upload_waiting(server->upload));
+	text = status_rows(service, server->listener->path, upload_waiting(&server->upload));
 	if (text != NULL && strlen(text) <= AGENT_STATUS_MAX) {
 		(void)send(peer, text, strlen(text), MSG_DONTWAIT | MSG_NOSIGNAL);
 	}
@@ -203,7 +203,7 @@ static bool answer_request(struct server *server, int peer, const struct agent_m
 		return true;
 	case AGENT_STORED:
 		if (is_here(server, message)) {
-			upload_stored(server->upload, message->key);
+			upload_stored(&server->upload, message->key);
 		}
 		return true;
 	default:

@@ -22,7 +22,7 @@
 struct server {
 	struct service *service;
 	const struct listener *listener;
-	struct upload *upload; /* NULL: the agent only reads */
+	struct upload upload;
 	struct fetch *fetches; /* those that have not ended */
 };
 

@@ -50,7 +50,7 @@
 	X(uploaded_bytes)   /* as the engine has them */                                                  \
 	X(exists_skipped)   /* not uploaded, because the engine has them */                               \
 	X(left_out)         /* results not uploaded: time macros, path-dependent, too cheap, too large */ \
-	X(dropped)          /* not uploaded: the queue was full, or the engine refuses them */            \
+	X(dropped)          /* not uploaded: queue full, refused by the engine, too large together */     \
 	X(mac_refused)      /* values whose signature is wrong, missing, or of no key of ours */          \
 	X(format_refused)   /* values of another format */                                                \
 	X(damaged)          /* damaged values: of another key, too large, not what their head says */     \

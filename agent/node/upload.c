@@ -15,19 +15,6 @@
 #define LIMIT_MS 10000
 #define TURN_NS  (SECOND / 10) /* interval of looks whether a pause is over */
 
-struct upload {
-	struct service *service;
-	struct {
-		int64_t due_ns;
-		uint8_t key[ENTRY_KEY_BYTES];
-	} queue[UPLOAD_QUEUE_MOST]; /* oldest first */
-	size_t count;
-	bool is_working; /* the thread is uploading a key that is no longer in the queue */
-	bool has_ended;
-	_Atomic int64_t deadline_ns; /* end of draining; INT64_MAX: running */
-	struct pause puts;           /* after puts that failed, while the engine answers gets */
-};
-
 /* ---- queue, with the lock held */
 
 static bool is_draining(const struct upload *upload)
@@ -190,6 +177,7 @@ static enum engine_answer put_value(struct upload *upload, const uint8_t *key, c
 	size_t size;
 
 	if (value_seal(results, key, service->keyring, service->rules.raw_max, &value, &size) != 0) {
+		service_count(service, SERVICE_COUNT_dropped, 1);
 		return answer;
 	}
 	answer = service_put(service, key, value, size, limit_ms(upload), &error);
@@ -263,57 +251,47 @@ static void *run_thread(void *context)
 }
 
 /* An agent without --write has no upload thread. */
-bool upload_begin(struct service *service, struct upload **ret_upload)
+bool upload_begin(struct upload *upload, struct service *service)
 {
-	struct upload *upload;
 	pthread_t thread;
 	int error;
 
-	*ret_upload = NULL;
-	if (service->options.writes == SERVICE_READS) {
-		return true;
-	}
-	upload = calloc(1, sizeof(*upload));
-	if (upload == NULL) {
-		service_say("out of memory");
-		return false;
-	}
 	upload->service = service;
 	upload->deadline_ns = INT64_MAX;
 	upload->puts.first_ns = SECOND;
 	upload->puts.longest_ns = 60 * SECOND;
+	if (service->options.writes == SERVICE_READS) {
+		upload->has_ended = true;
+		return true;
+	}
 	error = pthread_create(&thread, NULL, run_thread, upload);
 	if (error != 0) {
 		service_say("no thread: %s", strerror(error));
-		free(upload);
+		upload->has_ended = true;
 		return false;
 	}
 	(void)pthread_detach(thread);
-	*ret_upload = upload;
 	return true;
 }
 
 /* The delay is random, so that one of many nodes with the same result uploads it and the others then find it. */
 void upload_stored(struct upload *upload, const uint8_t key[ENTRY_KEY_BYTES])
 {
-	if (upload == NULL) {
-		return;
-	}
 	pthread_mutex_lock(&upload->service->lock);
-	enqueue_key(upload, key, (int64_t)(service_random() % UPLOAD_DELAY_NS));
+	if (!upload->has_ended) {
+		enqueue_key(upload, key, (int64_t)(service_random() % UPLOAD_DELAY_NS));
+	}
 	pthread_cond_broadcast(&upload->service->change);
 	pthread_mutex_unlock(&upload->service->lock);
 }
 
 size_t upload_waiting(struct upload *upload)
 {
-	size_t waiting = 0;
+	size_t waiting;
 
-	if (upload != NULL) {
-		pthread_mutex_lock(&upload->service->lock);
-		waiting = upload->count + upload->is_working;
-		pthread_mutex_unlock(&upload->service->lock);
-	}
+	pthread_mutex_lock(&upload->service->lock);
+	waiting = upload->count + upload->is_working;
+	pthread_mutex_unlock(&upload->service->lock);
 	return waiting;
 }
 
@@ -321,9 +299,6 @@ bool upload_end(struct upload *upload, int64_t until_ns)
 {
 	bool has_ended;
 
-	if (upload == NULL) {
-		return true;
-	}
 	pthread_mutex_lock(&upload->service->lock);
 	upload->deadline_ns = until_ns; /* a new value while the lock is held, so that no waiter misses it */
 	pthread_cond_broadcast(&upload->service->change);

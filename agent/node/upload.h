@@ -16,8 +16,8 @@
  * The queue is bounded, and what finds it full is dropped. After a put
  * that failed the thread pauses for 1 s, 2 s, and so on up to a minute.
  *
- * Calling sequence: upload_begin(), upload_stored(), upload_end(). If the service only reads, upload_begin() sets NULL,
- * which the other functions accept. Threads: any. Errors: upload_begin() prints errors.
+ * Calling sequence: upload_begin(), upload_stored(), upload_end(). If the service only reads, nothing is uploaded.
+ * Threads: any. Errors: upload_begin() prints errors.
  */
 #ifndef AGENT_NODE_UPLOAD_H
 #define AGENT_NODE_UPLOAD_H
@@ -27,9 +27,21 @@
 #define UPLOAD_DELAY_NS   (INT64_C(2) * 1000000000)
 #define UPLOAD_QUEUE_MOST 1024
 
-struct upload;
+struct upload {
+	struct service *service;
+	struct {
+		int64_t due_ns;
+		uint8_t key[ENTRY_KEY_BYTES];
+	} queue[UPLOAD_QUEUE_MOST]; /* oldest first */
+	size_t count;
+	bool is_working;             /* the thread is uploading a key that is no longer in the queue */
+	bool has_ended;              /* or has not begun, because the agent only reads */
+	_Atomic int64_t deadline_ns; /* end of draining; INT64_MAX: running */
+	struct pause puts;           /* after puts that failed, while the engine answers gets */
+};
 
-bool upload_begin(struct service *service, struct upload **ret_upload);
+/* The upload is zeroed. */
+bool upload_begin(struct upload *upload, struct service *service);
 void upload_stored(struct upload *upload, const uint8_t key[ENTRY_KEY_BYTES]);
 size_t upload_waiting(struct upload *upload);
 /* Uploads what is left. False: at `until_ns` the thread still ran, and nothing that it uses may be freed. */
