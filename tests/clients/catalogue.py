@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: MIT
 """The clients that scripts/clients tries: where each comes from, and how it gets into build/clients."""
 import fcntl
+import glob
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
 
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 HOME = os.path.join(REPOSITORY, "build", "clients")
 
 NVJITLINK = {"12": "nvidia-nvjitlink-cu12==12.*", "13": "nvidia-nvjitlink==13.*"}
+CUFFT = {"12": "nvidia-cufft-cu12==11.*", "13": "nvidia-cufft==12.*"}
 CUBLAS = {"12": "nvidia-cublas-cu12==12.*", "13": "nvidia-cublas==13.*"}
 NVRTC = {"12": "nvidia-cuda-nvrtc-cu12==12.*", "13": "nvidia-cuda-nvrtc==13.*"}
 NVVM = {"12": "nvidia-cuda-nvcc-cu12==12.*", "13": "nvidia-nvvm==13.*"}
@@ -17,23 +20,24 @@ NVVM = {"12": "nvidia-cuda-nvcc-cu12==12.*", "13": "nvidia-nvvm==13.*"}
 
 class Client:
     """{major} stands for NVRTC's major version, {nvjitlink} and {nvvm} for the packages with nvJitLink and libNVVM,
-    which an NVRTC from wheels does not bring; `binds` says how the client reaches the compilers, `stub` that it must
-    have some driver's library to start, `only_named` why it is tried only where it is named. `source` is the variable
+    which an NVRTC from wheels does not bring; `binds` says how the client reaches the compilers (bare: it imports no
+    versions; lazily: it is timed with LD_BIND_NOW), `stub` that it must have some driver's library to start, `only_named` why it is tried only where it is named. `source` is the variable
     that names a directory with its sources, of which `holds` is one; its driver builds it when called with --build.
     `program` is a sample of ours in build/apps that the driver starts. What is not `reached` has NVRTC inside, where
     no preload gets to. What is `private` uses private functions of a compiler, so all of it is bypassed. With `own`
-    packages are installed into an environment of their own, without what they ask for."""
+    packages are installed into an environment of their own, without what they ask for. `debian` packages are unpacked into
+    a directory, which is the client's source."""
 
     def __init__(self, name, driver, binds, packages=(), quick=True, stub=False, majors=("12", "13"), only_named="",
-                 source="", holds="", program="", reached=True, private=False, own=False):
+                 source="", holds="", program="", reached=True, private=False, own=False, debian=()):
         self.name, self.driver, self.binds, self.packages = name, driver, binds, packages
         self.quick, self.stub, self.majors, self.only_named = quick, stub, majors, only_named
         self.source, self.holds, self.program, self.reached, self.private = source, holds, program, reached, private
-        self.own = own
+        self.own, self.debian = own, debian
 
     def requirements(self, major):
         return [package.format(major=major, nvvm=NVVM[major], nvjitlink=NVJITLINK[major], nvrtc=NVRTC[major],
-                               cublas=CUBLAS[major]) for package in self.packages]
+                               cublas=CUBLAS[major], cufft=CUFFT[major]) for package in self.packages]
 
 
 # numba-cuda 0.30 uses numpy.row_stack, which numpy 2.5 (for Python 3.12 and later) no longer has.
@@ -66,6 +70,14 @@ CLIENTS = [
            ["cuda-bindings==13.*", "cuda-pathfinder", "nvidia-cudnn-cu{major}==9.28.*", "nvidia-cudnn-frontend==1.32.*", "numpy<2.5",
             "{nvrtc}", "{cublas}"], quick=False, own=True),
     Client("jit_lto", "jit_lto", "linked", program="jit_lto", majors=("13",)),
+    Client("newest header", "jit_lto_newest", "linked", ["{nvjitlink}"], majors=("13",)),
+    Client("OpenMM", "openmm_kernels", "linked, lazily", ["openmm==8.6.*", "openmm-cuda-{major}==8.6.*", "{cufft}", "{nvjitlink}", "numpy"],
+           quick=False, own=True),
+    Client("KeOps", "keops_formulas", "bare, lazily", ["--no-binary=keopscore", "keopscore==2.3", "numpy<2.5"], quick=False),
+    Client("hashcat", "hashcat_masks", "dlsym by dlopen", quick=False, debian=("hashcat", "hashcat-data", "libminizip1")),
+    Client("libcuvs", "cuvs_beside_numba", "linked, beside", NUMBA + [
+        "libcuvs-cu13==26.10.*", "librmm-cu13", "libkvikio-cu13", "rapids-logger", "nvidia-cublas", "nvidia-cusolver",
+        "nvidia-cusparse", "nvidia-curand", "nvidia-nccl-cu13"], quick=False, majors=("13",), only_named="2 GB to get"),
     Client("cuda.compute", "cuda_compute", "linked", quick=False, stub=True, majors=("13",), packages=COMPUTE),
     Client("radix sort", "cuda_compute_sort", "linked", quick=False, stub=True, majors=("13",), packages=COMPUTE),
     Client("TVM", "tvm_nvcc", "cuda.bindings", ["cuda-bindings=={major}.*", "apache-tvm==0.27.*"], quick=False, stub=True,
@@ -85,8 +97,10 @@ CLIENTS = [
 
 # What is known of others, and why they are not tried.
 ELSEWHERE = {
+    "cuFFT": "not driven: with callbacks as LTO-IR, cufftCreate() gives 5, because the runtime inside needs a real driver",
+    "cuBLASLt": "not driven: has __nvrtcCPEx; cublasLtCreate() gives 1, because the runtime inside needs a real driver",
+    "cuTENSOR": "not driven: has __nvrtcCPEx; cutensorCreate() gives 18, because the runtime inside needs a real driver",
     "cuDF": "not tried: needs a GPU; jitify2 and librtcx are in it",
-    "cuVS": "not tried: needs a GPU",
     "ONNX Runtime": "not tried: needs a GPU",
     "TensorRT": "not tried: needs a GPU",
     "Dr.Jit": "has no NVRTC: it writes PTX itself",
@@ -105,6 +119,21 @@ def last_line(text):
 
 def run(command, **extra):
     return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", **extra)
+
+
+def unpack(packages, place):
+    if os.path.exists(place):
+        return
+    with tempfile.TemporaryDirectory(dir=HOME) as work:
+        try:
+            done = run(["apt-get", "download", *packages], cwd=work)
+            for file in glob.glob(work + "/*.deb") if done.returncode == 0 else []:
+                done = run(["dpkg", "-x", file, work + "/root"])
+        except OSError as why:
+            raise Unavailable(f"packages of Debian: {why}") from why
+        if done.returncode != 0:
+            raise Unavailable("apt-get: " + last_line(done.stderr))
+        os.rename(work + "/root", place)
 
 
 class Environment:
@@ -139,12 +168,13 @@ class Environment:
         if self.major not in client.majors:
             raise Unavailable(f"not for NVRTC {self.major}")
         os.makedirs(HOME, exist_ok=True)
-        if not client.packages:
-            return
         with open(os.path.join(HOME, "lock"), "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            self.make()
-            self.get(client)
+            if client.debian:
+                unpack(client.debian, os.path.join(HOME, client.driver))
+            if client.packages:
+                self.make()
+                self.get(client)
 
     def get(self, client):
         wanted = client.requirements(self.major)

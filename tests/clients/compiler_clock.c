@@ -226,6 +226,10 @@ static void *clocked_dlsym(void *handle, const char *name)
 
 __attribute__((visibility("default"))) void *dlsym(void *handle, const char *name)
 {
+	if (handle != RTLD_DEFAULT && handle != RTLD_NEXT) {
+		(void)next_dlsym()(handle,
+		                   name); /* a cache writes slots now, and its functions are those that take time */
+	}
 	look_at_objects();
 	/* the tail call leaves the caller's return address where the loader looks for it */
 	return is_compilers(name) ? clocked_dlsym(handle, name) : next_dlsym()(handle, name);

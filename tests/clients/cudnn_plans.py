@@ -1,21 +1,19 @@
 # SPDX-License-Identifier: MIT
 """cuDNN: plans that are compiled at run time, built for an H100 that is described in JSON. cuDNN spells its sources only to
-NVRTC, by a callback (__nvrtcCPEx), except those of normalizations. tests/clients/pretend_device.c is the driver: it keeps
-what would have been loaded, which are NVRTC's CUBINs.
+NVRTC, by a callback (__nvrtcCPEx), except those of normalizations. What would have been loaded are NVRTC's CUBINs.
 
 Plans may be named: then these alone are built, those that cuDNN can build. CUDNN_DEVICE is another device's capability.
 """
-import glob
 import json
 import os
-import subprocess
 import sys
 
+import device
 import report
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-DRIVER = os.environ["TMPDIR"]
-IMAGES = os.path.join(DRIVER, "images")
+device.pretend("libcuda.so.1", "libcudart.so.13", libraries=device.packages(), CUDNN_NVRTC_RUNTIME_LINKING="1")
+import cudnn  # noqa: E402
+
 DEVICE = {
     "maxGridSize": [2147483647, 65535, 65535], "maxBlockSize": [1024, 1024, 64], "regsPerBlock": 65536,
     "multiProcessorCount": 132, "smCountOrigin": 0, "warpSize": 32, "maxSharedMemoryPerBlock": 49152,
@@ -25,22 +23,6 @@ DEVICE = {
     "l2CacheSize": 52428800, "deviceName": "NVIDIA H100", "deviceVer": int(os.environ.get("CUDNN_DEVICE", "900")), "driverVer": 13050,
     "totalGlobalMem": 85899345920, "cudaDeviceId": 0, "ccVersion": 900}
 
-
-def begin_anew():
-    """With the driver, the runtime that cuDNN's front end opens, and the libraries of the packages before all others."""
-    os.makedirs(IMAGES)
-    for name in ("libcuda.so.1", "libcudart.so.13"):
-        subprocess.run(["cc", "-w", "-shared", "-fPIC", "-Wl,-soname," + name, "-o", os.path.join(DRIVER, name),
-                        os.path.join(HERE, "pretend_device.c")], env={**os.environ, "LD_PRELOAD": ""}, check=True)
-    libraries = [place for path in sys.path for place in glob.glob(os.path.join(path, "nvidia", "*", "lib"))]
-    os.environ.update(PRETEND_IMAGES=IMAGES, PRETEND_LOADS="1", CUDNN_NVRTC_RUNTIME_LINKING="1",
-                      LD_LIBRARY_PATH=":".join([DRIVER, *libraries]))
-    os.execv(sys.executable, [sys.executable, *sys.argv])
-
-
-if os.environ.get("PRETEND_IMAGES") != IMAGES:
-    begin_anew()
-import cudnn  # noqa: E402
 
 HALF, FLOAT = cudnn.data_type.HALF, cudnn.data_type.FLOAT
 PROPERTIES = cudnn.create_device_properties(json.dumps(DEVICE))
@@ -123,8 +105,5 @@ for name in names:
     except cudnn.cudnnGraphNotSupportedError:
         if name not in sys.argv:
             raise
-    for image in sorted(glob.glob(os.path.join(IMAGES, "*"))):
-        with open(image, "rb") as file:
-            report.product(name, file.read())
-        os.unlink(image)
+    device.products(name)
 report.end()

@@ -1,28 +1,15 @@
 # SPDX-License-Identifier: MIT
 """nvmath-python: an FFT for devices as LTO-IR, which libmathdx makes with NVRTC. It asks the driver for its version and for
-nothing else, so a driver that says this stands in where there is none. By default libmathdx unpacks NVRTC's headers (13.3 and
-later) into a new temporary directory in each process, and the compilation that unpacks is never cached.
+nothing else. By default libmathdx unpacks NVRTC's headers (13.3 and later) into a new temporary directory in each process, and
+the compilation that unpacks is never cached.
 """
-import ctypes
 import importlib.metadata
-import os
-import subprocess
 
-import numpy
+import device
 import report
 
-DRIVER = "int cuInit(unsigned flags) { return flags, 100; } int cuDriverGetVersion(int *version) { return *version = 13050, 0; }"
-
-os.environ["LIBMATHDX_NVRTC_NO_BUNDLED_HEADERS"] = "1"
-try:
-    ctypes.CDLL("libcuda.so.1").cuDriverGetVersion
-except (OSError, AttributeError):
-    driver = os.path.join(os.environ.get("TMPDIR", "/tmp"), "libcuda.so.1")
-    if not os.path.exists(driver):
-        subprocess.run(["cc", "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1", "-xc", "-", "-o", driver], input=DRIVER.encode(),
-                       env={**os.environ, "LD_PRELOAD": ""}, check=True)
-    ctypes.CDLL(driver)
-
+device.pretend("libcuda.so.1", LIBMATHDX_NVRTC_NO_BUNDLED_HEADERS="1")
+import numpy  # noqa: E402
 from nvmath.device import FFT, CodeType, ComputeCapability, cufftdx  # noqa: E402
 
 CAPABILITY = ComputeCapability(9, 0)

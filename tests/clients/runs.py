@@ -115,6 +115,8 @@ class Bench:
             variables["LD_LIBRARY_PATH"] += ":" + os.path.join(self.build, "apps", "stub")
         if client.program:
             variables["CLIENT_PROGRAM"] = os.path.join(self.build, "apps", client.program)
+        if client.debian:
+            variables["CLIENT_SOURCE"] = os.path.join(HOME, client.driver)
         if client.source:
             variables.update(CLIENT_WORK=os.path.join(HOME, client.driver), NVRTC_LIB=self.nvrtc["NVRTC_LIB"],
                              CLIENT_SOURCE=os.path.abspath(os.environ[client.source]),
@@ -158,6 +160,8 @@ class Bench:
                 os.remove(clock)
             preload.append(os.path.join(self.build, "tests", "compiler_clock.so"))
             variables["COMPILER_CLOCK"] = clock
+            if "lazily" in client.binds:
+                variables["LD_BIND_NOW"] = "1"
         if cached:
             preload.append(os.path.join(self.build, "libnvrtccache.so"))
             variables.update(NVRTCCACHE_DIR=self.cache, **more)
