@@ -8,7 +8,6 @@
 #include "cache/fork_mutex.h"
 #include "interpose/compilers.h"
 #include "interpose/elf/loaded.h"
-#include "interpose/elf/loader.h"
 #include "interpose/elf/next_symbol.h"
 
 #include <errno.h>
@@ -137,12 +136,7 @@ static const struct elf_object *candidate_for(const struct search *search, void 
 	struct elf_object object;
 
 	if (!address && elf_object_at((uintptr_t)caller, &object) && object.path[0]) {
-		void *handle = loader_open_again(object.path, 0);
-
-		if (handle) {
-			address = (uintptr_t)next_symbol(handle, landmark, version, NEXT_SYMBOL_DLVSYM);
-			dlclose(handle);
-		}
+		address = (uintptr_t)next_symbol_in(object.path, landmark, version, NEXT_SYMBOL_DLVSYM);
 	}
 	for (size_t i = 0; address && i < search->count; i++) {
 		if (elf_contains(&search->candidates[i], address)) {

@@ -100,20 +100,13 @@ void library_give_up(struct library *library, enum counter reason, const char *t
  */
 static uintptr_t bound_function(const struct elf_object *library, const char *name, const char *version)
 {
-	uintptr_t address = 0;
-	void *handle;
+	uintptr_t address = library ? 0 : elf_global_symbol(name, version);
 
-	if (!library) {
-		address = elf_global_symbol(name, version);
-		return address ? address : next_symbol_global(name, version);
+	if (library) {
+		return (uintptr_t)next_symbol_in(library->path, name, version,
+		                                 version ? NEXT_SYMBOL_DLVSYM : NEXT_SYMBOL_DLSYM);
 	}
-	handle = loader_open_again(library->path, 0);
-	if (handle) {
-		address =
-		    (uintptr_t)next_symbol(handle, name, version, version ? NEXT_SYMBOL_DLVSYM : NEXT_SYMBOL_DLSYM);
-		(void)dlclose(handle);
-	}
-	return address;
+	return address ? address : next_symbol_global(name, version);
 }
 
 bool library_watched(struct library *library)

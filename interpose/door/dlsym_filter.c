@@ -11,7 +11,7 @@
 #include "interpose/door/modules.h"
 #include "interpose/elf/elf.h"
 #include "interpose/elf/loaded.h"
-#include "interpose/elf/loader.h"
+#include "interpose/elf/next_symbol.h"
 #include "interpose/elf/plain.h"
 
 #include <errno.h>
@@ -31,17 +31,10 @@ static void *default_symbol(const char *name, const char *version, void *caller,
 {
 	struct elf_object object;
 	void *found = behind_us(next_symbol(RTLD_DEFAULT, name, version, which), name, version, which);
-	void *handle;
 
-	if (found || !elf_object_at((uintptr_t)caller, &object) || !object.path[0]) {
-		return found;
-	}
-	handle = loader_open_again(object.path, 0);
-	if (handle) {
-		found = next_symbol(handle, name, version, which);
-		dlclose(handle);
-	}
-	return found;
+	return found || !elf_object_at((uintptr_t)caller, &object) || !object.path[0]
+	           ? found
+	           : next_symbol_in(object.path, name, version, which);
 }
 
 /*

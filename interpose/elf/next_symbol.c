@@ -2,8 +2,7 @@
 #include "interpose/elf/next_symbol.h"
 
 #include "interpose/elf/elf.h"
-
-#include <dlfcn.h>
+#include "interpose/elf/loader.h"
 
 #if defined(__x86_64__)
 #define LIBC_FIRST "GLIBC_2.2.5"
@@ -75,6 +74,17 @@ void *next_symbol(void *handle, const char *name, const char *version, enum next
 
 	if (handle == RTLD_NEXT && found && elf_object_at((uintptr_t)found, &object) && elf_is_copy(&object)) {
 		return (void *)elf_next_symbol((uintptr_t)found, name, version);
+	}
+	return found;
+}
+
+void *next_symbol_in(const char *path, const char *name, const char *version, enum next_symbol_which which)
+{
+	void *handle = loader_open_again(path, 0);
+	void *found = handle ? next_symbol(handle, name, version, which) : NULL;
+
+	if (handle) {
+		(void)dlclose(handle);
 	}
 	return found;
 }

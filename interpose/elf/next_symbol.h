@@ -35,6 +35,8 @@ void next_symbol_bootstrap(void);
  * `version`.
  */
 void *next_symbol(void *handle, const char *name, const char *version, enum next_symbol_which which);
+/* The same in the scope of the loaded object with that path. */
+void *next_symbol_in(const char *path, const char *name, const char *version, enum next_symbol_which which);
 /*
  * Returns dlvsym(RTLD_DEFAULT, name, version). If that finds nothing, or `version` is NULL, returns the result of
  * dlsym; 0 if nothing is found.
