@@ -4,7 +4,6 @@
  *
  * Entries of one program would look the same in the table, so each line also shows its first name expression.
  */
-#include "cache/harmless.h"
 #include "cache/recency.h"
 #include "cli/console/console.h"
 #include "cli/console/key.h"
@@ -17,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#define WIDE 100 /* columns of a terminal from which the compiler is shown */
 
 static struct {
 	bool json;
@@ -86,135 +87,40 @@ static bool is_unnamed(struct span program)
 	       span_is(program, "<unnamed>");
 }
 
-/* ---- the table ---- */
+/* Behind the key and, unless the terminal is narrow, the compiler. What may be long is at the end of the line. */
+#define LINE_FORMAT "%-10.*s  %8s  %9s  %-12s  %s"
 
-/* Returns the size of the character at `text` in bytes; a byte that is not UTF-8 counts as a character. */
-static size_t measure_character(const char *text)
+static void print_line(const struct listed_result *result, bool is_wide)
 {
-	size_t size = 1;
-
-	while (((unsigned char)text[0] & 0xc0) == 0xc0 && ((unsigned char)text[size] & 0xc0) == 0x80) {
-		size++;
-	}
-	return size;
-}
-
-enum column { KEY, PROGRAM, COMPILER, ARCH, SAVES, SIZE, USED, COLUMNS };
-
-static const struct {
-	const char *title;
-	unsigned least;
-	bool is_number;
-} columns[] = {
-    [KEY] = {"KEY", KEY_SHORT, false}, [PROGRAM] = {"PROGRAM", 16, false}, [COMPILER] = {"COMPILER", 15, false},
-    [ARCH] = {"ARCH", 10, false},      [SAVES] = {"SAVES", 8, true},       [SIZE] = {"SIZE", 9, true},
-    [USED] = {"USED", 17, false},
-};
-
-#define GAP           2 /* between columns */
-#define PROGRAM_SHOWN 28
-#define LINE_SHOWN    107 /* all columns: what a pipe or a file gets */
-
-/* Chooses widths that fit the terminal. 0: the column is left out; those that matter least are left out first. */
-static void plan_columns(unsigned ret_widths[COLUMNS])
-{
-	static const enum column spare[] = {COMPILER, ARCH, SIZE, USED};
-	unsigned room = (isatty(STDOUT_FILENO) ? console_width() : LINE_SHOWN) + GAP;
-
-	for (size_t i = 0; i < COLUMNS; i++) {
-		ret_widths[i] = columns[i].least;
-		room -= columns[i].least + GAP;
-	}
-	for (size_t i = 0; i < sizeof(spare) / sizeof(spare[0]) && (int)room < 0; i++) {
-		ret_widths[spare[i]] = 0;
-		room += columns[spare[i]].least + GAP;
-	}
-	ret_widths[PROGRAM] +=
-	    room < PROGRAM_SHOWN - columns[PROGRAM].least ? room : PROGRAM_SHOWN - columns[PROGRAM].least;
-}
-
-/*
- * Prints a text in its column, numbers at its right end. Of a longer text the end is printed, after "...". Each
- * character counts as one column, which is right for most scripts.
- */
-static void print_cell(const unsigned widths[COLUMNS], enum column column, char *text)
-{
-	const char *from = text;
-	size_t count = 0, width = widths[column];
-	int blanks;
-
-	if (width == 0) {
-		return;
-	}
-	harmless_text(text);
-	for (const char *at = text; *at != '\0'; at += measure_character(at)) {
-		count++;
-	}
-	printf("%*s", column == KEY ? 0 : GAP, "");
-	if (count > width) {
-		for (; count > width - 3; count--) {
-			from += measure_character(from);
-		}
-		fputs("...", stdout);
-		count = width;
-	}
-	blanks = column == USED ? 0 : (int)(width - count);
-	printf("%*s%s%*s", columns[column].is_number ? blanks : 0, "", from, columns[column].is_number ? 0 : blanks,
-	       "");
-}
-
-/* Prints two texts with a blank between them, or a dash if both are empty. */
-static void print_pair(const unsigned widths[COLUMNS], enum column column, struct span first, struct span second)
-{
-	char *text;
-
-	if (first.size + second.size == 0) {
-		first = (struct span){"-", 1};
-	}
-	if (asprintf(&text, "%.*s%s%.*s", SPAN(first), first.size && second.size ? " " : "", SPAN(second)) >= 0) {
-		print_cell(widths, column, text);
-		free(text);
-	}
-}
-
-/* Prints numbers, times and the like, and a mark behind them: "failed". */
-static void print_word(const unsigned widths[COLUMNS], enum column column, const char *word, const char *mark)
-{
-	print_pair(widths, column, (struct span){word, strlen(word)}, (struct span){mark, strlen(mark)});
-}
-
-static void print_line(const struct listed_result *result, const unsigned widths[COLUMNS])
-{
-	char number[CONSOLE_NUMBER_BYTES], key[KEY_TEXT_BYTES];
-	const struct span none = {NULL, 0};
+	char saves[CONSOLE_NUMBER_BYTES], size[CONSOLE_NUMBER_BYTES], span[CONSOLE_NUMBER_BYTES];
+	char key[KEY_TEXT_BYTES], used[CONSOLE_NUMBER_BYTES + 4];
 	struct request request = results_request(result);
 	struct span program = request_text(&request, ABOUT_PROGRAM), kernel = request_text(&request, ABOUT_EXPRESSION);
+	struct span arch = request_arch(&request);
 
 	key_spell(result->key, key);
-	print_pair(widths, KEY, (struct span){key, KEY_SHORT}, none);
-	/* a default name tells nothing, and the kernel has the room instead */
-	print_pair(widths, PROGRAM, is_unnamed(program) && kernel.size ? none : program, kernel);
-	print_pair(widths, COMPILER, request_text(&request, ABOUT_TITLE), request_text(&request, ABOUT_RELEASE));
-	print_pair(widths, ARCH, request_arch(&request), none);
-	print_word(widths, SAVES, console_time(result->cost_ns, number), "");
-	print_word(widths, SIZE, console_bytes(result->bytes, number), "");
-	print_word(widths, USED, console_span(recency_now() - result->used_ns, number),
-	           result->return_code != 0 ? "ago failed" : "ago");
-	putchar('\n');
+	console_print(stdout, "%.*s  ", KEY_SHORT, key);
+	if (is_wide) {
+		console_print(stdout, "%-9.*s %-5.*s  ", SPAN(request_text(&request, ABOUT_TITLE)),
+		              SPAN(request_text(&request, ABOUT_RELEASE)));
+	}
+	snprintf(used, sizeof(used), "%s ago", console_span(recency_now() - result->used_ns, span));
+	/* a default name tells nothing beside a kernel */
+	program = is_unnamed(program) && kernel.size ? (struct span){NULL, 0} : program;
+	console_line(LINE_FORMAT "%.*s%s%.*s", SPAN(arch), console_time(result->cost_ns, saves),
+	             console_bytes(result->bytes, size), used, result->return_code != 0 ? "failed: " : "",
+	             SPAN(program), program.size && kernel.size ? " " : "", SPAN(kernel));
 	request_free(&request);
 }
 
 static void print_table(const struct list *list)
 {
-	unsigned widths[COLUMNS];
+	bool is_wide = isatty(STDOUT_FILENO) != 1 || console_width() >= WIDE;
 
-	plan_columns(widths);
-	for (enum column column = 0; column < COLUMNS; column++) {
-		print_word(widths, column, columns[column].title, "");
-	}
-	putchar('\n');
+	printf("KEY       %s" LINE_FORMAT "PROGRAM\n", is_wide ? "COMPILER         " : "", 4, "ARCH", "SAVES", "SIZE",
+	       "USED", "");
 	for (size_t i = 0; i < list->count; i++) {
-		print_line(&list->results[i], widths);
+		print_line(&list->results[i], is_wide);
 	}
 }
 

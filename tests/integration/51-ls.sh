@@ -23,18 +23,14 @@ check "An empty cache says that it has no entries, and is an empty array." nothi
 
 compile -arch=sm_90 -DN=4
 one_line() {
-	drawn 110 && [ "$(wc -l <"$tmp/out")" -eq 2 ] && head -n 1 "$tmp/out" | grep -q '^KEY  *PROGRAM  *COMPILER  *ARCH  *SAVES  *SIZE  *USED$' &&
-		tail -n 1 "$tmp/out" | grep -qE '^[0-9a-f]{8}  [^ ]+ +NVRTC 13\.[0-9]+ +sm_90 .*(now|ago)$' || { cat "$tmp/out" && false; }
+	drawn 110 && [ "$(wc -l <"$tmp/out")" -eq 2 ] && head -n 1 "$tmp/out" | grep -q '^KEY  *COMPILER  *ARCH  *SAVES  *SIZE  *USED  *PROGRAM$' &&
+		tail -n 1 "$tmp/out" | grep -qE '^[0-9a-f]{8}  NVRTC     13\.[0-9]+ +sm_90 .* ago +[^ ]+$' || { cat "$tmp/out" && false; }
 }
 check "A result has a line with its program, compiler, release and architecture." one_line
-narrow() { # what matters least is left out, and no line is longer than the terminal
-	local columns
-	for columns in 80 64 40; do
-		drawn "$columns" && ! grep -E "^.{$((columns + 1))}" "$tmp/out" && out_has '^KEY +PROGRAM .*SAVES' && ! out_has COMPILER || return
-	done
-	! out_has 'ARCH|SIZE|USED' && listed && out_has '^KEY +PROGRAM +COMPILER +ARCH +SAVES +SIZE +USED$'
+narrow() { # a program's name may be longer
+	drawn 80 && ! grep -E "^.{81}" "$tmp/out" && out_has '^KEY +ARCH +SAVES +SIZE +USED +PROGRAM' && listed && out_has '^KEY +COMPILER +ARCH'
 }
-check "The list fits its terminal, and has all columns where there is none." narrow
+check "The compiler is left out of a narrow terminal." narrow
 listed --json
 key_is_the_file() {
 	local key
@@ -78,12 +74,9 @@ other_scripts() {
 nvrtc, program = ctypes.CDLL(sys.argv[1]), ctypes.c_void_p()
 for name in ("größe.cu", "Длинное-имя-" * 4 + "ядро.cu"):
     nvrtc.nvrtcCreateProgram(ctypes.byref(program), b"__global__ void k() {}", name.encode("utf-8", "surrogateescape"), 0, None, None)
-    nvrtc.nvrtcCompileProgram(program, 0, None)' "$NVRTC" && drawn 110 && out_has ' größe\.cu +NVRTC ' && out_has '\.\.\..*-имя-ядро\.cu  NVRTC ' &&
-		LC_ALL=C.UTF-8 python3 -c 'import sys
-lines = open(sys.argv[1], encoding="utf-8").read().splitlines()
-assert len({line.index("NVRTC") for line in lines[1:]}) == 1, lines' "$tmp/out"
+    nvrtc.nvrtcCompileProgram(program, 0, None)' "$NVRTC" && drawn 110 && out_has ' ago +größe\.cu$' && out_has ' ago +(Длинное-имя-){4}ядро\.cu$'
 }
-check "Names in other scripts are shown as they are, and columns stay columns." other_scripts
+check "Names in other scripts are shown as they are." other_scripts
 still_hits() { compile -arch=sm_90 -DN=4 && compile -arch=sm_90 -DN=4 && [ "$(stat_of hits_disk)" -ge 1 ]; }
 check "Results that say what they are of are found as before." still_hits
 plan

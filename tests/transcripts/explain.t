@@ -208,8 +208,8 @@ A cached failure is reported as one, and missing artifacts are not extracted.
   first time: no cached entry of this program or this source is recorded
   $ explain $(key 1) | head -n 1
   bad.cu (PID, TIME)  MISS, compiled in TIME, a failure, stored as KEY
-  $ nvrtccache ls | tail -n 1 | grep -o ' failed$'; for verb in ls "show $(key 1)"; do nvrtccache $verb -j | json 'told[0]["returned"]'; done
-   failed
+  $ nvrtccache ls | tail -n 1 | grep -o ' failed: bad.cu$'; for verb in ls "show $(key 1)"; do nvrtccache $verb -j | json 'told[0]["returned"]'; done
+   failed: bad.cu
   6
   6
   $ echo good >bad.ptx; brief extract $(key 1) --ptx | sed s/$(key 1)/KEY/; cat bad.ptx
