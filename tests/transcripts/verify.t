@@ -66,11 +66,11 @@ another key, a directory in its place, and a symbolic link.
   >         test -e $bad && echo there; nvrtccache verify | cut -d ' ' -f 1-4) | names | paste -sd ' '
   > }
   $ for change in 'flip 40' 'truncate -s 400' 'truncate -s 100' 'head -c 4096 /dev/zero >' "cp $(file 2)"; do verify_bad "$change \$bad"; done
-  [1] nvrtccache: FILE: damaged: wrong header checksum ['FILE', 'damaged', 'wrong header checksum', False] [0] removed Verified 2 sound entries
+  [1] nvrtccache: FILE: damaged: truncated, or a wrong header ['FILE', 'damaged', 'truncated, or a wrong header', False] [0] removed Verified 2 sound entries
+  [1] nvrtccache: FILE: damaged: truncated, or a wrong header ['FILE', 'damaged', 'truncated, or a wrong header', False] [0] removed Verified 2 sound entries
   [1] nvrtccache: FILE: damaged: truncated ['FILE', 'damaged', 'truncated', False] [0] removed Verified 2 sound entries
-  [1] nvrtccache: FILE: damaged: truncated ['FILE', 'damaged', 'truncated', False] [0] removed Verified 2 sound entries
-  [1] nvrtccache: FILE: damaged: incompletely written ['FILE', 'damaged', 'incompletely written', False] [0] removed Verified 2 sound entries
-  [1] nvrtccache: FILE: damaged: the key does not match the file name ['FILE', 'damaged', 'the key does not match the file name', False] [0] removed Verified 2 sound entries
+  [1] nvrtccache: FILE: damaged: truncated, or a wrong header ['FILE', 'damaged', 'truncated, or a wrong header', False] [0] removed Verified 2 sound entries
+  [1] nvrtccache: FILE: damaged: truncated, or a wrong header ['FILE', 'damaged', 'truncated, or a wrong header', False] [0] removed Verified 2 sound entries
   $ verify_bad 'rm $bad; mkdir $bad'
   [1] nvrtccache: FILE: damaged: not a regular file ['FILE', 'damaged', 'not a regular file', False] [0] removed Verified 2 sound entries
   $ verify_bad 'mv $bad away; ln -s $TMP/away $bad'
@@ -87,7 +87,7 @@ Nor is a file of another user.
 
 Bytes after a sound entry are found, and the entry is counted.
   $ three; bad=$(file 1); head -c 300 /dev/urandom >>$bad; nvrtccache verify 2>&1 | names
-  nvrtccache: FILE: damaged: wrong data after the first entries
+  nvrtccache: FILE: damaged: truncated, or a wrong header
   Verified 3 sound entries in $TMP/cache, * read, in * *s (glob)
              1  damaged
 
