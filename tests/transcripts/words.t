@@ -20,7 +20,7 @@ The overview names every command.
     prune    evict the least recently used entries
     clear    remove all entries
     warm     compile recorded requests again, for other compilers or architectures
-    export   write all entries to a file ('-': standard output)
+    export   write all entries to a file ('-': standard output) or a directory
     import   add the entries of an exported file ('-': standard input)
     doctor   find out why a program's compilations are not cached
     report   turn traces (NVRTCCACHE_TRACE) into an HTML page
@@ -79,7 +79,7 @@ Every command explains itself, asked in either way.
   usage: nvrtccache prune [--max-size SIZE] [--older-than AGE]
   usage: nvrtccache clear
   usage: nvrtccache warm [options] [KEY...]
-  usage: nvrtccache export [--used-since AGE] [--key-file FILE] FILE
+  usage: nvrtccache export [options] FILE | --directory DIR
   usage: nvrtccache import [--key-file FILE] FILE
   usage: nvrtccache doctor [--] [program [argument...]]
   usage: nvrtccache report [TRACE...] [-o FILE]
