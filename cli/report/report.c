@@ -92,11 +92,9 @@ static int read_trace(FILE *file, struct stat *ret_found, char **ret_text, size_
 }
 
 /* Adds a trace file to the data. Returns false after a message if that fails. */
-static bool take_file(struct json *json, const char *file_name, const char *target)
+static bool take_file(struct json *json, const char *name, const char *target)
 {
-	bool is_input = strcmp(file_name, "-") == 0;
-	const char *name = is_input ? "standard input" : file_name;
-	FILE *file = is_input ? stdin : fopen(file_name, "re");
+	FILE *file = fopen(strcmp(name, "-") == 0 ? "/dev/stdin" : name, "re");
 	struct stat found = {0};
 	char *text = NULL;
 	size_t size = 0;
@@ -109,7 +107,7 @@ static bool take_file(struct json *json, const char *file_name, const char *targ
 		put_trace(json, name, &found, text, size);
 	}
 	free(text);
-	if (file && !is_input) {
+	if (file) {
 		fclose(file);
 	}
 	return !fault;

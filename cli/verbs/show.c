@@ -11,8 +11,6 @@
 #include <string.h>
 #include <time.h>
 
-#define LINE_WIDTH 100
-
 static struct {
 	bool json;
 } asked;
@@ -73,27 +71,21 @@ static bool is_plain(const struct about_fact *fact)
 	return fact->size > 0;
 }
 
-/* Prints the options, wrapped at LINE_WIDTH and quoted for a shell, so that they can be pasted into a command. */
+/* Prints the options in one line, quoted for a shell, so that they can be pasted into a command. */
 static void print_options(const struct request *request)
 {
-	size_t column = 0;
-
 	for (size_t i = 0; i < request->counts[ABOUT_OPTION]; i++) {
 		const struct about_fact *option = &request->facts[ABOUT_OPTION][i];
 		const char *quote = is_plain(option) ? "" : "'";
 
-		if (column == 0) {
+		if (i == 0) {
 			printf(RESULTS_LABEL, "options");
-		} else if (column + option->size > LINE_WIDTH) {
-			printf("\n" RESULTS_LABEL, "");
-			column = 0;
 		} else {
 			putchar(' ');
 		}
 		console_print(stdout, "%s%.*s%s", quote, (int)option->size, option->text, quote);
-		column += option->size + 1;
 	}
-	fputs(column > 0 ? "\n" : "", stdout);
+	fputs(request->counts[ABOUT_OPTION] > 0 ? "\n" : "", stdout);
 }
 
 /*
