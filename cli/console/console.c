@@ -217,6 +217,17 @@ bool console_settings(struct settings *ret_settings)
 	return true;
 }
 
+static void complain_of_place(const char *variable, const char *path, size_t size, int error, void *context)
+{
+	(void)context;
+	console_error("%s: '%.*s' cannot be used: %s", variable, (int)size, path, console_reason(error));
+}
+
+void console_places(const struct settings *settings)
+{
+	places_each_trouble(settings, complain_of_place, NULL);
+}
+
 bool console_directory(const struct settings *settings)
 {
 	struct stat found;

@@ -57,6 +57,8 @@ void console_print_count(uint64_t count, const char *one, const char *many);
  * message; the exit status is then EXIT_TROUBLE.
  */
 bool console_settings(struct settings *ret_settings);
+/* Reports on stderr the log, trace and layers that cannot be used. */
+void console_places(const struct settings *settings);
 /* Returns false after a message if there is no cache directory and none can be created. */
 bool console_directory(const struct settings *settings);
 

@@ -47,36 +47,43 @@ void finding_add(struct findings *findings, enum finding_level level, const char
 	printf("%s%-4s%s  %s\n", colours ? levels[level].colour : "", levels[level].name, colours ? "\033[0m" : "",
 	       text);
 	free(text);
-	findings->count++;
 	findings->failures += level == FINDING_FAIL;
 }
 
-/* Makes all checks. `argv` is the program to run; argv[0] NULL: no program was given. */
-static void examine(struct findings *findings, char **argv)
+/* Adds warnings about valid settings that prevent hits, or that have no effect. */
+static void note_modes(struct findings *findings, const struct settings *settings)
 {
-	struct settings settings;
-	bool loads;
+	const struct {
+		bool set;
+		const char *text;
+	} modes[] = {
+	    {settings->disable, "NVRTCCACHE_DISABLE is set: every call goes to the real compiler"},
+	    {settings->recache, "NVRTCCACHE_RECACHE is set: every call is compiled, and its result stored again"},
+	    {settings->verify, "NVRTCCACHE_VERIFY is set: every hit is compiled as well, as slow as without a cache"},
+	    /* a level of 2 is not reported, because it may be the default */
+	    {settings->log_level != 2 && !settings->log, "NVRTCCACHE_LOG_LEVEL has no effect without NVRTCCACHE_LOG"},
+	};
 
-	/* every other check needs the settings */
-	if (!doctor_settings(findings, &settings)) {
-		return;
+	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+		if (modes[i].set) {
+			finding_add(findings, FINDING_WARN, "%s", modes[i].text);
+		}
 	}
-	loads = doctor_library(findings);
-	doctor_directory(findings, &settings);
-	doctor_agent(findings, &settings);
-	if (argv[0] && loads) {
-		doctor_run(findings, argv);
-	}
-	settings_free(&settings);
 }
 
 static int run_doctor(struct settings *settings, char **operands)
 {
-	struct findings findings = {.count = 0};
+	struct findings findings = {.failures = 0};
+	bool loads;
 
-	/* doctor reads the settings itself, because verb_main() would print bad values on stderr, not as findings */
-	(void)settings;
-	examine(&findings, operands);
+	note_modes(&findings, settings);
+	console_places(settings);
+	loads = doctor_library(&findings);
+	doctor_directory(&findings, settings);
+	doctor_agent(&findings, settings);
+	if (operands[0] && loads) {
+		doctor_run(&findings, operands);
+	}
 	return findings.failures == 0 ? EXIT_DONE : EXIT_TROUBLE;
 }
 
@@ -89,6 +96,7 @@ const struct verb verb_doctor = {
         "cache and reports which compilers it called and the outcome of each call.",
     .exits = "0: no failures; 1: a check failed or could not be made; 2: unknown option.",
     .example = "nvrtccache doctor -- python3 train.py",
+    .needs = VERB_SETTINGS,
     .kind = VERB_OPERANDS_COMMAND,
     .operand = "program",
     .most = INT_MAX,

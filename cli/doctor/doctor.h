@@ -19,7 +19,7 @@
 enum finding_level { FINDING_OK, FINDING_WARN, FINDING_FAIL };
 
 struct findings {
-	size_t count, failures;
+	size_t failures;
 	const char *library; /* that programs have preloaded */
 	const char *refused; /* the cache directory if that is not used: its consequences are not reported again */
 };
@@ -28,8 +28,6 @@ struct findings {
 __attribute__((format(printf, 3, 4))) void finding_add(struct findings *findings, enum finding_level level,
                                                        const char *format, ...);
 
-/* Reads the settings and checks them. Returns false if they could not be read; then there is nothing to free. */
-bool doctor_settings(struct findings *findings, struct settings *ret_settings);
 /*
  * Checks the library and what else is preloaded, and preloads it into the programs that this process starts. Returns
  * false if that is not possible.

@@ -65,24 +65,6 @@ static bool is_from_environment(const struct settings *settings, const char *var
 	return value != NULL && value[0] != '\0';
 }
 
-static void report_place(const char *variable, const char *path, size_t size, int error, void *context)
-{
-	(void)context;
-	console_error("%s: '%.*s' cannot be used: %s", variable, (int)size, path, console_reason(error));
-}
-
-/* Reports files and directories of the settings that cannot be used. */
-static void report_places(const struct settings *settings)
-{
-	int error;
-
-	/* the directory is not checked if the cache is disabled, because it is then not used */
-	if (settings->directory != NULL && !settings->disable && places_directory(settings, &error) == PLACES_REFUSED) {
-		report_place("NVRTCCACHE_DIR", settings->directory, strlen(settings->directory), error, NULL);
-	}
-	places_each_trouble(settings, report_place, NULL);
-}
-
 static void print_row(const char *variable, bool from_environment, const char *value)
 {
 	console_line("%-11s %-22s %s", from_environment ? "environment" : "default", variable, value);
@@ -100,9 +82,15 @@ static void print_table(const struct settings *settings)
 
 static int run_config(struct settings *settings, char **operands)
 {
+	int error;
+
 	(void)operands;
 	print_table(settings);
-	report_places(settings);
+	/* the directory is not checked if the cache is disabled, because it is then not used */
+	if (settings->directory != NULL && !settings->disable && places_directory(settings, &error) == PLACES_REFUSED) {
+		console_error("NVRTCCACHE_DIR: '%s' cannot be used: %s", settings->directory, console_reason(error));
+	}
+	console_places(settings);
 	return EXIT_DONE;
 }
 

@@ -5,14 +5,12 @@ doctor: ok, warn and FAIL lines about the library, the directory, the settings, 
 Where all is well it says so, and makes nothing.
   $ export NVRTCCACHE_MAX_SIZE=1M # there is room for this
   $ nvrtccache doctor
-  ok    settings are valid
   ok    not preloaded: 'nvrtccache run' preloads it into the program that it runs
   ok    library loads: $BUILD/libnvrtccache.so
   ok    directory $TMP/cache does not exist yet and can be created
   $ test -e cache
   [1]
   $ mkdir -m 700 cache; nvrtccache doctor
-  ok    settings are valid
   ok    not preloaded: 'nvrtccache run' preloads it into the program that it runs
   ok    library loads: $BUILD/libnvrtccache.so
   ok    directory $TMP/cache belongs to you and can be written
@@ -113,18 +111,18 @@ A read-only file system is a FAIL, unless NVRTCCACHE_READONLY says so.
   ok    directory $TMP/small/cache is only read, because NVRTCCACHE_READONLY is set
   warn  file system in memory: entries are lost at a reboot
 
-Settings that are refused, unknown or in the way are warnings.
+Settings that are in the way are warnings; those that are refused or unknown are reported as by other commands.
   $ for setting in MAXSIZE=1G MAX_SIZE=much DISABLE=1 VERIFY=1 LOG_LEVEL=debug LOWER=$TMP/nowhere TRACE=$TMP/nowhere/t MAX_SIZE=999999T; do
   >     (export NVRTCCACHE_$setting; fails)
   > done
-  warn  NVRTCCACHE_MAXSIZE: unknown variable (did you mean 'NVRTCCACHE_MAX_SIZE'?)
-  warn  NVRTCCACHE_MAX_SIZE: bad value 'much' is ignored: it takes a size such as 4096, 500M or 1.5G, with K, M, G or T
   warn  NVRTCCACHE_DISABLE is set: every call goes to the real compiler
   warn  NVRTCCACHE_VERIFY is set: every hit is compiled as well, as slow as without a cache
   warn  NVRTCCACHE_LOG_LEVEL has no effect without NVRTCCACHE_LOG
-  warn  NVRTCCACHE_LOWER: '$TMP/nowhere' cannot be used: No such file or directory
-  warn  NVRTCCACHE_TRACE: '$TMP/nowhere/t' cannot be used: No such file or directory
   warn  the size limit of 976.6 PiB is larger than the whole file system
+  2> nvrtccache: NVRTCCACHE_MAXSIZE: unknown variable (did you mean 'NVRTCCACHE_MAX_SIZE'?)
+  2> nvrtccache: NVRTCCACHE_MAX_SIZE: bad value 'much' is ignored: it takes a size such as 4096, 500M or 1.5G, with K, M, G or T
+  2> nvrtccache: NVRTCCACHE_LOWER: '$TMP/nowhere' cannot be used: No such file or directory
+  2> nvrtccache: NVRTCCACHE_TRACE: '$TMP/nowhere/t' cannot be used: No such file or directory
   $ NVRTCCACHE_RECACHE=1 fails
   warn  NVRTCCACHE_RECACHE is set: every call is compiled, and its result stored again
 
