@@ -34,43 +34,21 @@ static void add_key(struct json *json, const char *name, const uint8_t *key)
 	json_string(json, name, key ? text : NULL);
 }
 
-static void add_difference(struct json *json, struct span what, struct span now, struct span was, struct span words)
-{
-	json_begin_object(json, NULL);
-	span_json(json, "what", what);
-	span_json(json, "now", now);
-	span_json(json, "was", was);
-	span_json_filled(json, "words", words);
-	json_end(json);
-}
-
-/* Adds the detail "header changed: inc/vec.h" as "what": "header changed", "now": "inc/vec.h". */
-static void add_stale(struct json *json, struct span detail)
-{
-	struct span what = detail, now = {NULL, 0};
-	const char *colon = detail.size ? memmem(detail.bytes, detail.size, ": ", 2) : NULL;
-
-	if (colon) {
-		what.size = (size_t)(colon - (const char *)detail.bytes);
-		now = (struct span){colon + 2, detail.size - what.size - 2};
-	}
-	add_difference(json, what, now, (struct span){NULL, 0}, detail);
-}
-
+/* A stale entry has no differences in its request: `detail` names what changed. */
 static void add_differences(struct json *json, const struct explanation *explanation)
 {
 	json_begin_array(json, "differences");
-	if (explanation->cause == CAUSE_STALE) {
-		add_stale(json, span_of_record(explanation->record->detail));
-	}
 	for (size_t i = 0; i < explanation->differences.count; i++) {
 		const struct difference *difference = &explanation->differences.list[i];
-		const struct span none = {NULL, 0};
 		struct difference_words words;
 
 		differences_spell(difference, explanation->request, &words);
-		add_difference(json, span_text(words.what), difference->now.text.bytes ? span_text(words.now) : none,
-		               difference->was.text.bytes ? span_text(words.was) : none, span_text(words.words));
+		json_begin_object(json, NULL);
+		json_string(json, "what", words.what);
+		json_string(json, "now", difference->now.text.bytes ? words.now : NULL);
+		json_string(json, "was", difference->was.text.bytes ? words.was : NULL);
+		json_string(json, "words", words.words);
+		json_end(json);
 	}
 	json_end(json);
 }

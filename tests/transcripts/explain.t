@@ -83,8 +83,8 @@ A path that is spelled in what was made; as JSON, and in the log, it is the path
   the same request was cached before, TIME earlier, and that entry is not valid here:
     bound to $TMP/r1, and now it is $TMP/r2
     NVRTCCACHE_SLOPPINESS=debug_paths lets it hit where that path is in a log or debug information only
-  $ nvrtccache explain --json | json 'told["differences"]'
-  [{'what': 'bound to $TMP/r1, and now it is $TMP/r2', 'now': None, 'was': None, 'words': 'bound to $TMP/r1, and now it is $TMP/r2'}]
+  $ nvrtccache explain --json | json 'told["differences"], told["detail"]'
+  ([], 'bound to $TMP/r1, and now it is $TMP/r2')
   $ grep -o '(bound to .*), ' log
   (bound to $TMP/r1, and now it is $TMP/r2), 
 
@@ -103,8 +103,8 @@ A header on disk that changed, by its path.
   a.cu (PID, TIME)  MISS, compiled in TIME, stored as KEY
   the same request was cached before, TIME earlier, and that entry is not valid here:
     header changed: inc/h.h
-  $ nvrtccache explain --json | json 'told["reason"], told["key"] == told["nearest"], told["differences"][0]["what"], told["differences"][0]["now"]'
-  ('stale', True, 'header changed', 'inc/h.h')
+  $ nvrtccache explain --json | json 'told["reason"], told["key"] == told["nearest"], told["detail"]'
+  ('stale', True, 'header changed: inc/h.h')
 
 One that appeared in front of it, and is gone again.
   $ old inc/first/h.h '#define M 3'; host "$H"; explain | tail -n +2
