@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* Uses the Damerau-Levenshtein distance, restricted to swaps of neighbours (optimal string alignment). */
 #include "cache/nearest.h"
 
 #include <stdio.h>
@@ -10,34 +9,26 @@ static unsigned smaller_of(unsigned one, unsigned other)
 	return one < other ? one : other;
 }
 
-/*
- * Computes the table of distances between prefixes of both words, row by row. A swap of neighbours needs the row before
- * the last, so three rows suffice. They fit on the stack of any thread of the host.
- */
+/* Computes the table of distances between prefixes of both words, of which one row is in memory. */
 static unsigned count_edits(const char *one, size_t one_size, const char *other, size_t other_size)
 {
-	unsigned rows[3][NEAREST_BYTES + 1];
-	unsigned *before = rows[0], *above = rows[1], *row = rows[2];
+	unsigned row[NEAREST_BYTES + 1];
 
 	for (size_t j = 0; j <= other_size; j++) {
-		above[j] = (unsigned)j;
+		row[j] = (unsigned)j;
 	}
 	for (size_t i = 1; i <= one_size; i++) {
-		unsigned *next = before;
+		unsigned before = row[0]; /* of the row above, one column to the left */
 
 		row[0] = (unsigned)i;
 		for (size_t j = 1; j <= other_size; j++) {
-			row[j] = above[j - 1] + (one[i - 1] != other[j - 1]);
-			row[j] = smaller_of(row[j], smaller_of(above[j], row[j - 1]) + 1);
-			if (i > 1 && j > 1 && one[i - 1] == other[j - 2] && one[i - 2] == other[j - 1]) {
-				row[j] = smaller_of(row[j], before[j - 2] + 1);
-			}
+			unsigned changed = before + (one[i - 1] != other[j - 1]);
+
+			before = row[j];
+			row[j] = smaller_of(changed, smaller_of(row[j], row[j - 1]) + 1);
 		}
-		before = above;
-		above = row;
-		row = next;
 	}
-	return above[other_size];
+	return row[other_size];
 }
 
 /* Returns the distance, or NEAREST_BYTES if the word is not close. "DIRR" is close to "DIR", "XYZ" to no setting. */
@@ -54,23 +45,14 @@ const char *nearest_suggest(const char *text, size_t size, const char *const *wo
                             char ret_text[NEAREST_TEXT_BYTES])
 {
 	unsigned nearest = NEAREST_BYTES;
-	size_t end = 0, equals = 0, named = 0;
 
+	ret_text[0] = '\0';
 	for (size_t i = 0; i < count; i++) {
 		unsigned found = measure_word(text, size, words[i] + skip);
 
-		equals = found < nearest ? 1 : equals + (found == nearest && found < NEAREST_BYTES);
-		nearest = found < nearest ? found : nearest;
-	}
-	ret_text[0] = '\0';
-	for (size_t i = 0; i < count && nearest < NEAREST_BYTES; i++) {
-		if (measure_word(text, size, words[i] + skip) == nearest && end < NEAREST_TEXT_BYTES) {
-			named++;
-			end += (size_t)snprintf(ret_text + end, NEAREST_TEXT_BYTES - end, "%s'%s'%s",
-			                        named == 1       ? " (did you mean "
-			                        : named < equals ? ", "
-			                                         : " or ",
-			                        words[i], named == equals ? "?)" : "");
+		if (found < NEAREST_BYTES && found <= nearest) {
+			nearest = found;
+			(void)snprintf(ret_text, NEAREST_TEXT_BYTES, " (did you mean '%s'?)", words[i]);
 		}
 	}
 	return ret_text;

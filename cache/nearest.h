@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nearest: suggests the known words that are closest to a mistyped word
+ * nearest: suggests the known word that is closest to a mistyped word
  *
- * The distance of two words is the number of letters that are missing, too many, wrong, or swapped with their
- * neighbour. A word is close if the distance is at most a third of the longer word's length, rounded up. All words at
- * the smallest distance are suggested.
+ * The distance of two words is the number of letters that are missing, too many or wrong (Levenshtein). A word is close
+ * if the distance is at most a third of the longer word's length, rounded up.
  *
  * Threads, signals, fork: no state. Memory: only the stack is used. Errors: none; a text longer than NEAREST_BYTES has
  * no close words.
@@ -18,7 +17,7 @@
 #define NEAREST_TEXT_BYTES 256
 
 /*
- * Writes for example " (did you mean 'prune' or 'run'?)" to `ret_text`, or "" if none of the `count` words is close to
+ * Writes for example " (did you mean 'prune'?)" to `ret_text`, or "" if none of the `count` words is close to
  * `text`. Returns `ret_text`. The first `skip` bytes of each word are a common prefix, which `text` does not have and
  * which is not compared.
  */

@@ -120,7 +120,7 @@ A mistyped word is answered with the closest one.
   $ for word in stat lsit prun xyzzy --hlep 'help exprot' 'ls --jsno' 'run --max_size=1G true'; do brief $word; done
   [2] nvrtccache: stat: unknown command (did you mean 'stats'?)
   [2] nvrtccache: lsit: unknown command (did you mean 'ls'?)
-  [2] nvrtccache: prun: unknown command (did you mean 'run' or 'prune'?)
+  [2] nvrtccache: prun: unknown command (did you mean 'prune'?)
   [2] nvrtccache: xyzzy: unknown command
   [2] nvrtccache: --hlep: unknown option (did you mean '--help'?)
   [2] nvrtccache: exprot: unknown command (did you mean 'export'?)
