@@ -20,9 +20,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PLACE_FLAGS (O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-#define HOME_NAME   DIRECTORY_HOME
-#define MAKE_TRIES  4 /* another process may remove the file between two calls */
+#define PLACE_FLAGS  (O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+#define HOME_NAME    DIRECTORY_HOME
+#define MAKE_TRIES   4 /* another process may remove the file between two calls */
+#define FACTS_SUFFIX ".facts"
 
 static const char tag_text[] = "Signature: 8a477f597d28d172789f06886806bc55\n"
                                "# This directory is a cache of compiled GPU programs and may be removed at any time.\n"
@@ -378,19 +379,28 @@ bool directory_entry_key(unsigned shard, const char *name, uint8_t ret_key[ENTRY
 	return true;
 }
 
-void directory_request_name(const uint8_t key[ENTRY_KEY_BYTES], char ret_name[DIRECTORY_REQUEST_BYTES])
+static void name_with(const uint8_t key[ENTRY_KEY_BYTES], const char *suffix, char *ret_name)
 {
 	directory_entry_name(key, ret_name);
-	memcpy(ret_name + DIRECTORY_NAME_BYTES - 1, DIRECTORY_REQUEST, sizeof(DIRECTORY_REQUEST));
+	memcpy(ret_name + DIRECTORY_NAME_BYTES - 1, suffix, strlen(suffix) + 1);
 }
 
-/* Returns the key of a request's name. */
-static bool request_key(unsigned shard, const char *name, uint8_t ret_key[ENTRY_KEY_BYTES])
+void directory_request_name(const uint8_t key[ENTRY_KEY_BYTES], char ret_name[DIRECTORY_REQUEST_BYTES])
+{
+	name_with(key, DIRECTORY_REQUEST, ret_name);
+}
+
+void directory_facts_name(const uint8_t key[ENTRY_KEY_BYTES], char ret_name[DIRECTORY_FACTS_BYTES])
+{
+	name_with(key, FACTS_SUFFIX, ret_name);
+}
+
+/* Returns the key of an entry's name with that suffix. */
+static bool key_before(unsigned shard, const char *name, const char *suffix, uint8_t ret_key[ENTRY_KEY_BYTES])
 {
 	char entry[DIRECTORY_NAME_BYTES] = "";
 
-	if (strlen(name) != DIRECTORY_REQUEST_BYTES - 1 ||
-	    strcmp(name + DIRECTORY_NAME_BYTES - 1, DIRECTORY_REQUEST) != 0) {
+	if (strlen(name) < DIRECTORY_NAME_BYTES || strcmp(name + DIRECTORY_NAME_BYTES - 1, suffix) != 0) {
 		return false;
 	}
 	memcpy(entry, name, DIRECTORY_NAME_BYTES - 1);
@@ -421,8 +431,10 @@ static int visit_name(const char *name, unsigned shard, int place, directory_vis
 		file.kind = DIRECTORY_TEMPORARY;
 	} else if (directory_entry_key(shard, name, file.key)) {
 		file.kind = DIRECTORY_ENTRY;
-	} else if (request_key(shard, name, file.key)) {
+	} else if (key_before(shard, name, DIRECTORY_REQUEST, file.key)) {
 		file.kind = DIRECTORY_BESIDE;
+	} else if (key_before(shard, name, FACTS_SUFFIX, file.key)) {
+		file.kind = DIRECTORY_FACTS;
 	}
 	return visit(context, &file);
 }

@@ -29,6 +29,7 @@
 #define DIRECTORY_NAME_BYTES    (2 * (ENTRY_KEY_BYTES - 1) + 1) /* 62 digits, NUL */
 #define DIRECTORY_REQUEST       ".request"
 #define DIRECTORY_REQUEST_BYTES (DIRECTORY_NAME_BYTES + sizeof(DIRECTORY_REQUEST) - 1)
+#define DIRECTORY_FACTS_BYTES   (DIRECTORY_NAME_BYTES + sizeof(".facts") - 1)
 #define DIRECTORY_SHARDS        256
 #define DIRECTORY_HOME          "v1"
 
@@ -87,12 +88,14 @@ void directory_entry_name(const uint8_t key[ENTRY_KEY_BYTES], char ret_name[DIRE
 bool directory_entry_key(unsigned shard, const char *name, uint8_t ret_key[ENTRY_KEY_BYTES]);
 /* Returns the name of the request beside the file of that key: the same with DIRECTORY_REQUEST. */
 void directory_request_name(const uint8_t key[ENTRY_KEY_BYTES], char ret_name[DIRECTORY_REQUEST_BYTES]);
+/* Returns the name of a file of facts (store_put_facts()). */
+void directory_facts_name(const uint8_t key[ENTRY_KEY_BYTES], char ret_name[DIRECTORY_FACTS_BYTES]);
 
 /* Returns whether the name is that of a temporary file of ours: "tmp.<pid>.<random>" (cache/temporary.c). */
 bool directory_is_temporary(const char *name);
 
 /* BESIDE: the name of a request (store_put_request()). FOREIGN: the name is not one of ours. */
-enum directory_kind { DIRECTORY_ENTRY, DIRECTORY_BESIDE, DIRECTORY_TEMPORARY, DIRECTORY_FOREIGN };
+enum directory_kind { DIRECTORY_ENTRY, DIRECTORY_BESIDE, DIRECTORY_FACTS, DIRECTORY_TEMPORARY, DIRECTORY_FOREIGN };
 struct directory_file {
 	int shard; /* descriptor */
 	const char *name;

@@ -281,38 +281,6 @@ int entry_adopt(void *bytes, size_t size, struct entry **ret_entry)
 	return adopt_bytes(bytes, &info, ret_entry);
 }
 
-/* Dependencies of the same size fit in place, so the body and its checksum do not change. */
-int entry_amend(const struct entry *entry, const void *dependencies, size_t size, struct entry **ret_entry)
-{
-	const struct entry_info *info = &entry->info;
-	struct header header;
-	uint8_t *bytes;
-	int rc;
-
-	if (size != info->dependencies_size || (size > 0 && !dependencies)) {
-		return -EINVAL;
-	}
-	bytes = malloc(info->total_size);
-	if (!bytes) {
-		return -ENOMEM;
-	}
-	memcpy(bytes, entry->bytes, info->total_size);
-	if (size > 0) {
-		memcpy(bytes + ENTRY_HEADER_BYTES, dependencies, size);
-	}
-	memcpy(&header, bytes, sizeof(header));
-	header.dependencies_sum = XXH3_128bits(bytes + ENTRY_HEADER_BYTES, info->body_offset - ENTRY_HEADER_BYTES);
-	header.header_sum = XXH3_128bits(&header, offsetof(struct header, header_sum));
-	memcpy(bytes, &header, sizeof(header));
-	rc = adopt_bytes(bytes, info, ret_entry);
-	if (rc < 0) {
-		free(bytes);
-	} else {
-		(*ret_entry)->reader = entry->reader;
-	}
-	return rc;
-}
-
 void entry_set_reader(struct entry *entry, uid_t reader)
 {
 	entry->reader = reader;

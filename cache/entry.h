@@ -18,8 +18,8 @@
  * Errors: -ENOMEM; -EINVAL for invalid arguments, also if they are too large or too many; -EBADMSG for bytes that are
  * not a sound entry, whatever the damage is.
  * Threads: reference counts are atomic, the rest never changes after an entry is shared. Fork, signals: plain memory.
- * Ownership: entry_build(), entry_adopt() and entry_amend() give the caller one reference; pointers into an entry are
- * valid as long as the caller has a reference.
+ * Ownership: entry_build() and entry_adopt() give the caller one reference; pointers into an entry are valid as long as
+ * the caller has a reference.
  */
 #ifndef CACHE_ENTRY_H
 #define CACHE_ENTRY_H
@@ -31,7 +31,7 @@
 
 #define ENTRY_KEY_BYTES    32
 #define ENTRY_HEADER_BYTES 192 /* must be read before the lengths are known */
-#define ENTRY_FORMAT       1
+#define ENTRY_FORMAT       2
 #define ENTRY_SECTIONS_MAX 64
 #define ENTRY_BYTES_MAX    (1u << 31)
 #define ENTRY_DEFAULT_CAP  (UINT64_C(5) << 30) /* of the cache */
@@ -90,9 +90,6 @@ bool entry_dependencies_sound(const void *entry_bytes, const struct entry_info *
  * begin with one whole entry (`size` >= total_size). On failure the bytes still belong to the caller.
  */
 int entry_adopt(void *bytes, size_t size, struct entry **ret_entry);
-
-/* Returns a copy with other dependencies of the same size. -EINVAL: the size differs. */
-int entry_amend(const struct entry *entry, const void *dependencies, size_t size, struct entry **ret_entry);
 
 /*
  * The reader is the effective user that trusted the file of this entry. The memory front serves the entry to that user

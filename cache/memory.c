@@ -51,13 +51,12 @@ struct memory {
 	_Alignas(64) _Atomic uint64_t total;
 	size_t bucket_mask;
 	uint64_t max_bytes;
-	store_same *same;
 	struct node **buckets;
 	_Atomic uint64_t clock;
 	struct shard shards[SHARDS];
 };
 
-int memory_open(uint64_t max_bytes, store_same *same, struct memory **ret_memory)
+int memory_open(uint64_t max_bytes, struct memory **ret_memory)
 {
 	struct memory *memory = aligned_alloc(_Alignof(struct memory), sizeof(*memory));
 	size_t count = BUCKETS_MIN;
@@ -77,7 +76,6 @@ int memory_open(uint64_t max_bytes, store_same *same, struct memory **ret_memory
 		}
 	}
 	memory->max_bytes = max_bytes;
-	memory->same = same;
 	memory->bucket_mask = count - 1;
 	for (size_t i = 0; i < SHARDS; i++) {
 		struct shard *shard = &memory->shards[i];
@@ -299,11 +297,6 @@ static bool reserve_bytes(struct memory *memory, uint64_t cost)
 	}
 }
 
-static bool same_dependencies(const struct memory *memory, const void *one, const void *other, size_t size)
-{
-	return size == 0 || (memory->same ? memory->same(one, size, other, size) : memcmp(one, other, size) == 0);
-}
-
 /* Returns the cached result whose dependencies require the same as those of `entry`, or NULL. The caller unrefs it. */
 static struct entry *find_same(struct memory *memory, uint64_t low, uint64_t high, const struct entry *entry)
 {
@@ -325,7 +318,7 @@ static struct entry *find_same(struct memory *memory, uint64_t low, uint64_t hig
 	for (size_t i = 0; i < count; i++) {
 		const void *others = entry_dependencies(candidates[i], &size);
 
-		if (found == NULL && same_dependencies(memory, others, dependencies, size)) {
+		if (found == NULL && (size == 0 || memcmp(others, dependencies, size) == 0)) {
 			found = candidates[i];
 		} else {
 			entry_unref(candidates[i]);

@@ -21,8 +21,8 @@
 
 struct memory;
 
-/* `max_bytes` is the limit of all entries together, with overhead. `same`: as in struct store_options. */
-int memory_open(uint64_t max_bytes, store_same *same, struct memory **ret_memory);
+/* `max_bytes` is the limit of all entries together, with overhead. */
+int memory_open(uint64_t max_bytes, struct memory **ret_memory);
 void memory_close(struct memory *memory);
 
 /*

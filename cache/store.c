@@ -24,11 +24,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool same_bytes(const void *one, size_t one_size, const void *other, size_t other_size)
-{
-	return one_size == other_size && memcmp(one, other, one_size) == 0;
-}
-
 int store_open(const struct store_options *options, struct store **ret_store)
 {
 	struct store *store;
@@ -61,7 +56,6 @@ int store_open(const struct store_options *options, struct store **ret_store)
 	store->fsync = options->fsync;
 	store->clock = options->clock ? options->clock : recency_now;
 	store->chore = options->chore;
-	store->same = options->same ? options->same : same_bytes;
 	*ret_store = store;
 	return 0;
 }

@@ -55,9 +55,6 @@ struct stat;
 /* Returns the current time for times of use, in nanoseconds of CLOCK_REALTIME; tests supply their own clock. */
 typedef int64_t store_clock(void);
 
-/* Returns whether two records of dependencies require the same; their bytes may differ in stamps. */
-typedef bool store_same(const void *one, size_t one_size, const void *other, size_t other_size);
-
 struct store_options {
 	const char *directory; /* absolute path, copied by store_open(); NULL: reads and writes return -ENXIO */
 	uint64_t max_size;     /* 0: no cap */
@@ -65,7 +62,6 @@ struct store_options {
 	bool shared;
 	bool fsync;
 	store_clock *clock;  /* NULL: recency_now() */
-	store_same *same;    /* NULL: compares the bytes */
 	struct chore *chore; /* progress of the functions in cache/tools/; NULL: not reported */
 };
 
@@ -92,11 +88,6 @@ int store_get(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], store_che
  */
 int store_put(struct store *store, const struct entry *entry);
 /*
- * Replaces `entry` by `anew`, which is `entry` with other dependencies (entry_amend()), if the file still contains the
- * bytes of `entry`. -EAGAIN: the file does not contain them, or another process is storing under that key.
- */
-int store_amend(struct store *store, const struct entry *entry, const struct entry *anew);
-/*
  * Removes `name`, the file of `key`, from `shard` after it was found damaged or not trusted. `seen` is the stat of the
  * file that was read. A directory of that name is removed if it is empty. -EAGAIN: the file has changed since, or
  * another process holds the key's lock to replace it; the file stays.
@@ -104,11 +95,15 @@ int store_amend(struct store *store, const struct entry *entry, const struct ent
 int store_discard(const struct directory *directory, int home, int shard, const uint8_t key[ENTRY_KEY_BYTES],
                   const char *name, const struct stat *seen);
 /*
- * A recorded request stands beside the file of its key (directory_request_name()). It has the mode and group of an
- * entry. Looking for it needs no lock; of two processes that write it, one is the last.
+ * Files in the shards that are no entries: a recorded request stands beside the file of its key; facts
+ * (keygen/facts.h) have a name of their own. They have the mode and group of an entry. They are read and written
+ * without a lock; of two processes that write one, one is the last.
  */
 bool store_has_request(struct store *store, const uint8_t key[ENTRY_KEY_BYTES]);
 int store_put_request(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], const void *bytes, size_t size);
+/* Reads at most `room` bytes. Returns how many, or a negative errno value. Updates the time of use as a hit does. */
+int store_get_facts(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], void *bytes, size_t room);
+int store_put_facts(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], const void *bytes, size_t size);
 /* Returns how many entries store_put() has evicted since the last call of this function. */
 uint64_t store_take_evictions(struct store *store);
 

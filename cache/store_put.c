@@ -23,15 +23,14 @@
 #define LOCK_WAIT_US 200000
 #define ROOM_TRIES   3
 
-/* Calls the caller's function, because dependencies that differ only in stamps require the same. */
-static bool same_dependencies(const struct store *store, const struct entry *a, const struct entry *b)
+static bool same_dependencies(const struct entry *a, const struct entry *b)
 {
 	size_t a_size;
 	size_t b_size;
 	const void *a_bytes = entry_dependencies(a, &a_size);
 	const void *b_bytes = entry_dependencies(b, &b_size);
 
-	return store->same(a_bytes, a_size, b_bytes, b_size);
+	return a_size == b_size && memcmp(a_bytes, b_bytes, a_size) == 0;
 }
 
 /*
@@ -63,7 +62,7 @@ static int append_old(const struct store *store, int shard, const char *name, co
 		if (source_take(&source, offset, &info, NULL, &old) < 0) {
 			continue;
 		}
-		if (!same_dependencies(store, old, entry)) {
+		if (!same_dependencies(old, entry)) {
 			size_t size;
 			const void *bytes = entry_bytes(old, &size);
 
@@ -130,64 +129,23 @@ static int publish_entry(const struct store *store, int shard, const char *name,
 	return rc;
 }
 
-/*
- * Returns whether the file contains the entry, byte for byte. Header and dependencies are compared; the header contains
- * the checksum of the body.
- */
-static bool is_there(const struct store *store, int shard, const char *name, const struct entry *entry)
-{
-	const struct entry_info *wanted = entry_info(entry);
-	struct source source = {.file = -1};
-	struct entry_info info;
-	struct stat found;
-	bool there = false;
-	size_t size;
-	const uint8_t *bytes = entry_bytes(entry, &size);
-
-	if (source_open(&store->directory, shard, name, &found, &source) < 0 || source_load(&source) < 0) {
-		source_close(&source);
-		return false;
-	}
-	for (uint64_t offset = 0; offset < source.size && !there; offset += info.total_size) {
-		const uint8_t *head;
-		uint8_t *owned;
-
-		if (source_header(&source, offset, wanted->key, &info) < 0 ||
-		    source_head(&source, offset, &info, &head, &owned) < 0) {
-			break;
-		}
-		there = info.body_offset == wanted->body_offset && memcmp(head, bytes, info.body_offset) == 0;
-		free(owned);
-	}
-	source_close(&source);
-	return there;
-}
-
-/* Stores the entry in the open home. For `replaced` see put_result(). */
-static int put_in_home(const struct store *store, int home, const struct entry *entry, const struct entry *replaced,
-                       struct evict *ret_stored)
+/* Waits at most LOCK_WAIT_US for the key's lock: losing a result of another process is better than a longer wait. */
+static int put_in_home(const struct store *store, int home, const struct entry *entry, struct evict *ret_stored)
 {
 	const uint8_t *key = entry_info(entry)->key;
 	char name[DIRECTORY_NAME_BYTES];
 	int shard = -1;
 	int lock = -1;
-	int rc =
-	    directory_open_shard(&store->directory, home, key[0], replaced ? DIRECTORY_LIST : DIRECTORY_MAKE, &shard);
+	int rc = directory_open_shard(&store->directory, home, key[0], DIRECTORY_MAKE, &shard);
 
 	if (rc < 0) {
 		return rc;
 	}
 	directory_entry_name(key, name);
-	if (lock_take_key(&store->directory, home, key, replaced ? 0 : LOCK_WAIT_US, &lock) < 0) {
-		lock = -1; /* losing a result of another process is better than making the host wait longer */
-		rc = replaced ? -EAGAIN : 0;
+	if (lock_take_key(&store->directory, home, key, LOCK_WAIT_US, &lock) < 0) {
+		lock = -1;
 	}
-	if (rc == 0 && replaced && !is_there(store, shard, name, replaced)) {
-		rc = -EAGAIN;
-	}
-	if (rc == 0) {
-		rc = publish_entry(store, shard, name, entry, ret_stored);
-	}
+	rc = publish_entry(store, shard, name, entry, ret_stored);
 	lock_release(lock);
 	close(shard);
 	return rc;
@@ -200,12 +158,10 @@ bool store_note_evictions(struct store *store, const struct sample_removed *remo
 }
 
 /*
- * Stores `entry`. If `replaced` is not NULL, the file must still contain that entry, nothing is created but the file,
- * and a key that another process has locked is an error (-EAGAIN) instead of a wait. Otherwise, if the file
- * system or a quota has no room (for bytes or inodes), entries are evicted until it should have, and the entry is
- * stored again.
+ * If the file system or a quota has no room (for bytes or inodes), entries are evicted until it should have, and the
+ * entry is stored again.
  */
-static int put_result(struct store *store, const struct entry *entry, const struct entry *replaced)
+int store_put(struct store *store, const struct entry *entry)
 {
 	const struct entry_info *info = entry_info(entry);
 	struct evict stored = {&store->directory, -1, store->max_size, store->clock(), info->key, info->total_size};
@@ -220,18 +176,18 @@ static int put_result(struct store *store, const struct entry *entry, const stru
 	if (info->total_size > entry_size_limit(store->max_size)) {
 		return -EFBIG;
 	}
-	rc = directory_open(&store->directory, replaced ? DIRECTORY_REACH : DIRECTORY_MAKE, &stored.home);
+	rc = directory_open(&store->directory, DIRECTORY_MAKE, &stored.home);
 	if (rc < 0) {
 		return rc;
 	}
-	rc = put_in_home(store, stored.home, entry, replaced, &stored);
-	for (unsigned i = 0; i < ROOM_TRIES && !replaced && (rc == -ENOSPC || rc == -EDQUOT); i++) {
+	rc = put_in_home(store, stored.home, entry, &stored);
+	for (unsigned i = 0; i < ROOM_TRIES && (rc == -ENOSPC || rc == -EDQUOT); i++) {
 		const struct sample_removed removed = evict_for_room(&stored);
 
 		if (!store_note_evictions(store, &removed)) {
 			break;
 		}
-		rc = put_in_home(store, stored.home, entry, replaced, &stored);
+		rc = put_in_home(store, stored.home, entry, &stored);
 	}
 	if (rc == 0) {
 		const struct sample_removed removed = evict_after_store(&stored);
@@ -240,15 +196,4 @@ static int put_result(struct store *store, const struct entry *entry, const stru
 	}
 	close(stored.home);
 	return rc;
-}
-
-/* Waits at most LOCK_WAIT_US for the key's lock: a lost result of another process only has to be compiled again. */
-int store_put(struct store *store, const struct entry *entry)
-{
-	return put_result(store, entry, NULL);
-}
-
-int store_amend(struct store *store, const struct entry *entry, const struct entry *anew)
-{
-	return put_result(store, anew, entry);
 }

@@ -17,7 +17,6 @@ struct store {
 	bool read_only;
 	bool fsync;
 	store_clock *clock;
-	store_same *same;
 	struct chore *chore;
 	_Atomic uint64_t evictions; /* not yet returned by store_take_evictions() */
 };

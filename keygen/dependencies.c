@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dependencies_build(): the writer. It stores as hints and flags what each look-up would otherwise have to find out:
- * whether opening a directory saves time, and whether a stamp is reliable.
+ * dependencies_build(): the writer. It stores as hints what each look-up would otherwise have to find out: whether
+ * opening a directory saves time.
  */
 #include "keygen/dependencies.h"
 #include "keygen/dependencies_format.h"
 #include "keygen/dependencies_items.h"
 #include "keygen/dependencies_read.h"
-#include "keygen/dependencies_sights.h"
 #include "keygen/dependencies_tell.h"
+#include "keygen/facts.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,42 +25,46 @@
 #define ABSENT_FOR_DIRECTORY 2
 #define CALLS_FOR_BASE       4
 
-/* The bytes, and what is_settled_item() needs. */
-struct writer {
-	struct stream stream;
-	struct sights sights;
-	int64_t start_ns;
-};
-
-/* Returns true if the item's stamp is reliable. Stats the file again, because the trace does not record mounts. */
-static bool is_settled_item(const struct item *item, struct writer *writer)
+/* Learns the file's content if its stamp is settled. Stats it again, because the trace does not record mounts. */
+static void learn_item(const struct item *item, int64_t start_ns, struct facts *facts)
 {
-	const struct mount *mount;
+	const struct facts_mount *mount;
 	struct file_stamp now;
 	struct stat stat;
 	uint64_t number;
 
 	if (stamp_look(AT_FDCWD, item->path, &stat, &number) != 0) {
-		return false;
+		return;
 	}
 	file_stamp_from(&stat, &now);
-	if (!file_stamp_same(&now, &item->stamp)) {
-		return false;
+	mount = facts_mount(facts, item->path, now.device, number);
+	if (file_stamp_same(&now, &item->stamp) && facts_settled(&now, mount, start_ns)) {
+		facts_learn_content(facts, &now, mount, item->digest->bytes);
 	}
-	mount = sights_mount(&writer->sights, item->path, now.device, number);
-	return stamp_counts(&now, mount, writer->start_ns);
 }
 
-static void write_item(const struct item *item, struct writer *writer)
+static void learn_items(const struct items *items, int64_t start_ns)
+{
+	struct facts facts;
+
+	facts_begin(&facts);
+	for (size_t i = 0; i < items->count; i++) {
+		if (items->item[i].kind == ITEM_CONTENT) {
+			learn_item(&items->item[i], start_ns, &facts);
+		}
+	}
+	facts_end(&facts);
+}
+
+static void write_item(const struct item *item, bool exact, struct stream *stream)
 {
 	const struct file_stamp *stamp = &item->stamp;
-	struct stream *stream = &writer->stream;
 	struct fixed_item head = {
 	    .kind = item->kind,
 	    .size = (uint32_t)strlen(item->name),
 	    .number = item->kind == ITEM_ABSENT ? (uint32_t)item->error : item->class,
 	};
-	struct fixed_identity identity = {.device = stamp->device, .inode = stamp->inode, .type = stamp->mode & S_IFMT};
+	struct fixed_identity identity = {.type = stamp->mode & S_IFMT};
 
 	stream_bytes(stream, &head, sizeof(head));
 	stream_bytes(stream, item->name, head.size);
@@ -68,16 +72,12 @@ static void write_item(const struct item *item, struct writer *writer)
 		return;
 	}
 	if (!S_ISDIR(stamp->mode)) {
-		identity.size = stamp->size;
-		identity.mtime_ns = stamp->mtime_ns;
+		identity.size = exact || item->kind == ITEM_CONTENT ? stamp->size : 0;
+		identity.mtime_ns = exact ? stamp->mtime_ns : 0;
 	}
-	identity.settled = item->kind == ITEM_CONTENT && is_settled_item(item, writer);
 	stream_bytes(stream, &identity, sizeof(identity));
 	if (item->kind == ITEM_CONTENT) {
-		struct fixed_content content = {.ctime_ns = stamp->ctime_ns};
-
-		memcpy(content.digest, item->digest->bytes, sizeof(content.digest));
-		stream_bytes(stream, &content, sizeof(content));
+		stream_bytes(stream, item->digest->bytes, sizeof(struct fixed_content));
 	}
 }
 
@@ -122,9 +122,8 @@ static bool opens_base(const struct items *items, size_t first)
 	return base != BASE_CWD && base != BASE_LITERAL && end - first >= CALLS_FOR_BASE;
 }
 
-static void write_groups(const struct items *items, struct writer *writer)
+static void write_groups(const struct items *items, bool exact, struct stream *stream)
 {
-	struct stream *stream = &writer->stream;
 	bool base = false;
 	size_t end;
 
@@ -144,7 +143,7 @@ static void write_groups(const struct items *items, struct writer *writer)
 		stream_u32(stream, (uint32_t)head->directory_size);
 		stream_bytes(stream, head->directory, head->directory_size);
 		for (size_t i = first; i < end; i++) {
-			write_item(&items->item[i], writer);
+			write_item(&items->item[i], exact, stream);
 		}
 	}
 }
@@ -171,12 +170,10 @@ static void write_roots(const struct dependencies_input *input, struct stream *s
 
 static int write_all(const struct dependencies_input *input, const struct items *items, struct stream *ret_stream)
 {
-	struct writer writer = {.start_ns = input->trace->start_ns};
-	struct stream *stream = &writer.stream;
-	struct fixed_stamps stamps = {0};
+	struct stream bytes = STREAM_EMPTY;
+	struct stream *stream = &bytes;
 	const struct trace *trace = input->trace;
 	uint32_t groups = 0;
-	size_t stamps_at;
 
 	for (size_t first = 0; first < items->count; first = group_end(items, first)) {
 		groups++;
@@ -189,8 +186,6 @@ static int write_all(const struct dependencies_input *input, const struct items 
 	stream_u32(stream, groups);
 	stream_u32(stream, (uint32_t)items->count);
 	stream_u32(stream, items->classes);
-	stamps_at = stream->size;
-	stream_bytes(stream, &stamps, sizeof(stamps));
 	if (input->companion) {
 		stream_bytes(stream, input->companion->bytes, KEY_BYTES);
 	}
@@ -202,15 +197,12 @@ static int write_all(const struct dependencies_input *input, const struct items 
 		stream_bytes(stream, trace->answers, trace->answer_count * sizeof(trace->answers[0]));
 	}
 	write_roots(input, stream);
-	write_groups(items, &writer);
+	write_groups(items, input->exact, stream);
 	if (stream->failed) {
 		stream_free(stream);
 		return -ENOMEM;
 	}
-	/* The stamps are written last, because the mounts are known only after the items are written. */
-	sights_write(&writer.sights, &stamps);
-	memcpy(stream->bytes + stamps_at, &stamps, sizeof(stamps));
-	*ret_stream = *stream;
+	*ret_stream = bytes;
 	return 0;
 }
 
@@ -261,10 +253,13 @@ int dependencies_build(const struct dependencies_input *input, struct stream *re
 	                   any_literal_root(input))) {
 		error = write_all(input, &items, &stream);
 	}
-	items_free(&items);
 	if (error == 0) {
 		error = check_readable(&stream);
 	}
+	if (error == 0) {
+		learn_items(&items, trace->start_ns);
+	}
+	items_free(&items);
 	if (error != 0) {
 		stream_free(&stream);
 		return error;

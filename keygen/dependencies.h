@@ -6,11 +6,9 @@
  * them against the present file system and machine. The store treats the bytes as opaque.
  *
  * The dependencies of a result, one per distinct path:
- *   content    the file was opened: its content is the same. If the recorded stamp (device, inode, size, mtime, ctime)
- *              is equal, was taken on this boot, in a mount that is still the same (keygen/mount.h), and the file was
- *              not racily clean, the content is not read; otherwise its BLAKE2b-256 is compared. A file of size 0 is
- *              always read. The file must also be readable: a thread with the same credentials opened it at the same
- *              ctime, or it is opened now (keygen/credentials.h).
+ *   content    the file was opened: its BLAKE2b-256 is the same. The content is not read if it is known for the present
+ *              stamp (keygen/facts.h). A file of size 0 is always read. The file must also be readable: a thread with
+ *              the same credentials opened it at the same ctime, or it is opened now (keygen/credentials.h).
  *   absent     the path was probed or opened and did not exist: it still does not exist.
  *   identity   the path was stat'ed but not opened, and existed: it still exists, and the same other paths name the
  *              same file as before (#pragma once compares device and inode). Opened files are compared in this way too.
@@ -26,8 +24,8 @@
  * information shows whether a file of the program's name exists); otherwise the dependencies contain no path.
  *
  * Speed: one stat per distinct path, and at most two opens per directory: of the directory and of one file in it (of
- * every file if the thread is confined). No allocation grows with file content. Content is read only if no stamp
- * replaces it, and once per process. Beyond the budget of a look-up the dependencies do not hold.
+ * every file if the thread is confined). No allocation grows with file content. Content is read only if it is not
+ * known. Beyond the budget of a look-up the dependencies do not hold.
  *
  * Errors: dependencies_build() returns -ENOMEM, or -EINVAL for a trace that dependencies cannot express (tainted,
  * failed, TRACE_LISTING, too many paths, bytes that cannot be read back). dependencies_hold() returns false in every
@@ -66,7 +64,10 @@ struct dependencies_input {
 	const char *pwd; /* $PWD: a probe of exactly this directory is no dependency unless it is in a root */
 };
 
-/* Builds the dependencies; the caller frees the stream. Size 0 means that the result has no dependencies. */
+/*
+ * Builds the dependencies, and learns the contents of the files; the caller frees the stream. Size 0 means that the
+ * result has no dependencies.
+ */
 int dependencies_build(const struct dependencies_input *input, struct stream *ret_stream);
 
 /*
@@ -97,30 +98,14 @@ void dependencies_budget_begin(struct dependencies_budget *ret_budget);
  */
 bool dependencies_hold(const void *dependencies, size_t size, const struct roots *roots, char *ret_why,
                        size_t why_size);
-/*
- * As dependencies_hold(), within a budget that several checks share. If contents had to be read, `ret_anew` (may be
- * NULL) is a copy of the dependencies with new stamps, of the same size, which the caller must free(). It is NULL if
- * new stamps would not save a later read.
- */
-bool dependencies_hold_anew(const void *dependencies, size_t size, const struct roots *roots,
-                            struct dependencies_budget *budget, char *ret_why, size_t why_size, void **ret_anew);
+/* As dependencies_hold(), within a budget that several checks share. */
+bool dependencies_hold_within(const void *dependencies, size_t size, const struct roots *roots,
+                              struct dependencies_budget *budget, char *ret_why, size_t why_size);
 /*
  * Sets a function that says whether this library finds the same files as the compiler (path_functions_agree()). It is
  * called before a path is first looked up; if it returns false, dependencies with a path do not hold. Default: true.
  */
 void dependencies_ask_paths(bool (*agree)(void));
-/*
- * Returns true if the stamps were taken within the last minute by another node, before the last boot, or in mounts
- * other than those of `anew`. Nodes or containers that share a directory would otherwise overwrite each other's stamps
- * at every hit.
- */
-bool dependencies_lately_elsewhere(const void *dependencies, const void *anew, size_t size);
-
-/* Clears the stamps in place, so that the next check reads every file. Bytes with a damaged head stay unchanged. */
-void dependencies_forget(void *dependencies, size_t size);
-/* Returns true if the two are equal except for their stamps. */
-bool dependencies_same(const void *one, size_t one_size, const void *other, size_t other_size);
-
 /* Returns true if any dependency is a path, or if the bytes are damaged. */
 bool dependencies_name_files(const void *dependencies, size_t size);
 

@@ -125,8 +125,7 @@ static int check_classes(struct walk *walk)
 	if (!walk_is_complete(walk)) {
 		return -EBADMSG;
 	}
-	return walk_is_distinct(walk) ? 0
-	                              : refuse_walk(walk->context, "two paths that were different files are one file");
+	return walk->joined ? refuse_walk(walk->context, "two paths that were different files are one file") : 0;
 }
 
 /* Describes an error of the walk itself. */
@@ -146,17 +145,14 @@ static const char *error_words(int error)
 	}
 }
 
-bool dependencies_hold_anew(const void *dependencies, size_t size, const struct roots *roots,
-                            struct dependencies_budget *budget, char *ret_why, size_t why_size, void **ret_anew)
+bool dependencies_hold_within(const void *dependencies, size_t size, const struct roots *roots,
+                              struct dependencies_budget *budget, char *ret_why, size_t why_size)
 {
 	static const struct visitor visitor = {check_begin, check_root, check_item};
 	struct check check = {.roots = roots, .why = ret_why, .why_size = ret_why ? why_size : 0};
 	struct walk walk; /* not cleared: clearing its PATH_MAX buffer would slow down each hit */
 	int error;
 
-	if (ret_anew) {
-		*ret_anew = NULL;
-	}
 	if (size == 0) {
 		return true;
 	}
@@ -167,12 +163,9 @@ bool dependencies_hold_anew(const void *dependencies, size_t size, const struct 
 	walk.root = roots->root;
 	walk.look = true;
 	walk.here = true;
-	error = walk_dependencies(&walk, dependencies, size, ret_anew ? CONTENT_ANEW : CONTENT_AS_IT_IS);
+	error = walk_dependencies(&walk, dependencies, size);
 	if (error == 0) {
 		error = check_classes(&walk);
-	}
-	if (error == 0 && ret_anew) {
-		*ret_anew = content_anew(&walk.content);
 	}
 	if (error != 0 && error != -ECANCELED) {
 		(void)refuse_walk(&check, "%s", error_words(error));
@@ -186,7 +179,7 @@ bool dependencies_hold(const void *dependencies, size_t size, const struct roots
 	struct dependencies_budget budget;
 
 	dependencies_budget_begin(&budget);
-	return dependencies_hold_anew(dependencies, size, roots, &budget, ret_why, why_size, NULL);
+	return dependencies_hold_within(dependencies, size, roots, &budget, ret_why, why_size);
 }
 
 bool dependencies_name_files(const void *dependencies, size_t size)

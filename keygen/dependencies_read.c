@@ -17,13 +17,11 @@ static int read_environment(struct reader *reader)
 	return reader_fixed(reader, reader->answers, reader->answer_count * sizeof(reader->answers[0])) ? 0 : -EBADMSG;
 }
 
-int reader_head(struct reader *reader, const void *bytes, size_t size, struct fixed_stamps *ret_stamps)
+int reader_head(struct reader *reader, const void *bytes, size_t size)
 {
 	struct cursor *cursor = &reader->cursor;
 	uint32_t magic;
-	const void *stamps;
 
-	reader->bytes = bytes;
 	*cursor = cursor_over(bytes, size);
 	magic = cursor_u32(cursor);
 	reader->flags = cursor_u32(cursor);
@@ -34,13 +32,11 @@ int reader_head(struct reader *reader, const void *bytes, size_t size, struct fi
 	if (!cursor->failed && magic != DEPENDENCIES_MAGIC) {
 		return -EPROTONOSUPPORT;
 	}
-	stamps = cursor_bytes(cursor, sizeof(*ret_stamps));
 	/* The counts are limited by the size, so that a damaged one cannot make the walk allocate gigabytes. */
-	if (!stamps || (reader->flags & ~DEPENDENCIES_FLAGS) != 0 || reader->items > size / sizeof(struct fixed_item) ||
-	    reader->classes > reader->items) {
+	if (cursor->failed || (reader->flags & ~DEPENDENCIES_FLAGS) != 0 ||
+	    reader->items > size / sizeof(struct fixed_item) || reader->classes > reader->items) {
 		return -EBADMSG;
 	}
-	memcpy(ret_stamps, stamps, sizeof(*ret_stamps));
 	return read_environment(reader);
 }
 

@@ -26,14 +26,12 @@ struct checked_item {
 	uint32_t kind;
 	uint32_t class;
 	int error;
-	size_t at; /* offset of the identity in the bytes; the content follows it */
 	struct fixed_identity identity;
 	struct fixed_content content;
 };
 
 struct reader {
 	struct cursor cursor;
-	const uint8_t *bytes;
 	uint32_t flags, roots, groups, classes;
 	uint32_t items;            /* not yet read as part of a group */
 	const uint8_t *companion;  /* KEY_BYTES; NULL: there is none */
@@ -42,8 +40,7 @@ struct reader {
 	uint32_t answer_count;
 };
 
-/* Reads the head. `ret_stamps` is a copy. */
-int reader_head(struct reader *reader, const void *bytes, size_t size, struct fixed_stamps *ret_stamps);
+int reader_head(struct reader *reader, const void *bytes, size_t size);
 /* Reads the next root. `ret_text` is NULL if the root may have any text. */
 int reader_root(struct reader *reader, const char **ret_text, size_t *ret_size);
 /* Reads the head of the next group. The caller then sets the base's text. */
@@ -89,7 +86,6 @@ __attribute__((always_inline)) static inline int reader_item(struct reader *read
 		return 0;
 	}
 	ret_item->class = head.number;
-	ret_item->at = (size_t)(reader->cursor.at - reader->bytes);
 	if ((head.kind != ITEM_IDENTITY && head.kind != ITEM_CONTENT) || head.number >= reader->classes ||
 	    !reader_fixed(reader, &ret_item->identity, sizeof(ret_item->identity)) ||
 	    (head.kind == ITEM_CONTENT && !reader_fixed(reader, &ret_item->content, sizeof(ret_item->content)))) {

@@ -140,8 +140,8 @@ int dependencies_tell(const void *dependencies, size_t size, const struct depend
 		walk.budget = places && places->budget ? places->budget : &unlimited;
 		walk.look = places != NULL;
 		walk.here = places && places->here;
-		error = walk_dependencies(&walk, dependencies, size, CONTENT_AS_IT_IS);
-		telling.told.joined = error == 0 && !walk_is_distinct(&walk);
+		error = walk_dependencies(&walk, dependencies, size);
+		telling.told.joined = error == 0 && walk.joined;
 		walk_end(&walk);
 		free(telling.root);
 	}
@@ -154,12 +154,11 @@ int dependencies_tell(const void *dependencies, size_t size, const struct depend
 bool dependencies_bound_root(const void *dependencies, size_t size, uint32_t root, const char **ret_text,
                              size_t *ret_size)
 {
-	struct fixed_stamps stamps;
 	const char *text = NULL;
 	struct reader reader;
 	size_t text_size = 0;
 
-	if (reader_head(&reader, dependencies, size, &stamps) != 0 || root >= reader.roots) {
+	if (reader_head(&reader, dependencies, size) != 0 || root >= reader.roots) {
 		return false;
 	}
 	for (uint32_t i = 0; i <= root; i++) {

@@ -9,6 +9,24 @@
 #include <stdlib.h>
 #include <time.h>
 
+/* Adds the file of a class to the set of files. If another class has it, two files have become one. */
+static inline void take_file(struct walk *walk, uint32_t class)
+{
+	const struct seen *file = &walk->seen[class];
+	uint64_t hash = (file->device * UINT64_C(0x9e3779b97f4a7c15) ^ file->inode) * UINT64_C(0x9e3779b97f4a7c15);
+	uint32_t at = (uint32_t)(hash >> 32) & walk->taken_mask;
+
+	for (; walk->taken[at] != 0; at = (at + 1) & walk->taken_mask) {
+		const struct seen *other = &walk->seen[walk->taken[at] - 1];
+
+		if (other->device == file->device && other->inode == file->inode) {
+			walk->joined = true;
+			return;
+		}
+	}
+	walk->taken[at] = class + 1;
+}
+
 /* Records the file that the item's path names now; returns false if paths of one class are no longer one file. */
 static inline bool note_file(struct walk *walk, const struct checked_item *item, const struct file_stamp *now)
 {
@@ -16,14 +34,10 @@ static inline bool note_file(struct walk *walk, const struct checked_item *item,
 
 	if (!seen->set) {
 		*seen = (struct seen){.device = now->device, .inode = now->inode, .set = true};
-	} else if (seen->device != now->device || seen->inode != now->inode) {
-		return false;
+		take_file(walk, item->class);
+		return true;
 	}
-	if (now->device != item->identity.device || now->inode != item->identity.inode) {
-		walk->moved = true;
-		content_moved(&walk->content, item, now);
-	}
-	return true;
+	return seen->device == now->device && seen->inode == now->inode;
 }
 
 static inline enum dependency_state ask_present(struct walk *walk, const struct checked_item *item,
@@ -215,35 +229,50 @@ static int walk_roots(struct walk *walk)
 
 static int walk_head(struct walk *walk, const void *dependencies, size_t size)
 {
-	struct fixed_stamps stamps;
-	int error = reader_head(&walk->reader, dependencies, size, &stamps);
+	int error = reader_head(&walk->reader, dependencies, size);
 
 	if (error != 0) {
 		return error;
-	}
-	/* Without paths no stamp is compared, so the boot id need not be read. */
-	if (walk->reader.items > 0) {
-		content_taken(&walk->content, &stamps);
 	}
 	walk->exact = (walk->reader.flags & DEPENDENCIES_EXACT) != 0;
 	return walk->visitor->begin(walk);
 }
 
-int walk_dependencies(struct walk *walk, const void *dependencies, size_t size, enum content_want want)
+/*
+ * Makes the lists of files, with at most half of the set in use. A set and not a comparison with recorded device and
+ * inode numbers, because these differ from node to node.
+ */
+static int make_lists(struct walk *walk)
+{
+	const size_t count = walk->reader.classes;
+	size_t room = 2;
+
+	while (room < 2 * count) {
+		room *= 2;
+	}
+	walk->seen = calloc(1, count * sizeof(*walk->seen) + room * sizeof(*walk->taken));
+	if (!walk->seen) {
+		return -ENOMEM;
+	}
+	walk->taken = (uint32_t *)(walk->seen + count);
+	walk->taken_mask = (uint32_t)room - 1;
+	return 0;
+}
+
+int walk_dependencies(struct walk *walk, const void *dependencies, size_t size)
 {
 	int error;
 
 	place_init(&walk->place);
-	content_begin(&walk->content, dependencies, size, want, walk->budget, &walk->place);
+	content_begin(&walk->content, walk->budget, &walk->place);
 	walk->seen = NULL;
-	walk->moved = false;
+	walk->joined = false;
 	error = walk_head(walk, dependencies, size);
 	if (error == 0) {
 		error = walk_roots(walk);
 	}
 	if (error == 0 && walk->reader.classes > 0) {
-		walk->seen = calloc(walk->reader.classes, sizeof(*walk->seen));
-		error = walk->seen ? 0 : -ENOMEM;
+		error = make_lists(walk);
 	}
 	for (uint32_t i = 0; error == 0 && i < walk->reader.groups; i++) {
 		error = walk_group(walk);
@@ -262,35 +291,6 @@ bool walk_is_complete(const struct walk *walk)
 {
 	for (uint32_t i = 0; i < walk->reader.classes; i++) {
 		if (!walk->seen[i].set) {
-			return false;
-		}
-	}
-	return true;
-}
-
-static int compare_seen(const void *left, const void *right)
-{
-	const struct seen *one = left;
-	const struct seen *other = right;
-
-	if (one->set != other->set) {
-		return one->set ? -1 : 1;
-	}
-	if (one->device != other->device) {
-		return one->device < other->device ? -1 : 1;
-	}
-	return one->inode < other->inode ? -1 : one->inode > other->inode;
-}
-
-/* If every path names the same file as before, the classes are distinct. */
-bool walk_is_distinct(struct walk *walk)
-{
-	if (!walk->moved || walk->reader.classes < 2) {
-		return true;
-	}
-	qsort(walk->seen, walk->reader.classes, sizeof(*walk->seen), compare_seen);
-	for (uint32_t i = 1; i < walk->reader.classes && walk->seen[i].set; i++) {
-		if (compare_seen(&walk->seen[i - 1], &walk->seen[i]) == 0) {
 			return false;
 		}
 	}

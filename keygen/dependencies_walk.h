@@ -8,7 +8,7 @@
  * dependencies_hold() stops at the first path that changed, that of dependencies_tell() reports every path.
  *
  * Calling sequence: set `budget` to `here` (walk_dependencies() sets the rest); walk_dependencies();
- * walk_is_complete() and walk_is_distinct(); walk_end(). Errors: -EBADMSG: damaged; -EPROTONOSUPPORT: another version;
+ * walk_is_complete() and `joined`; walk_end(). Errors: -EBADMSG: damaged; -EPROTONOSUPPORT: another version;
  * -ENAMETOOLONG; -ENOMEM; -E2BIG: beyond the budget; or what a visitor returned.
  */
 #ifndef KEYGEN_DEPENDENCIES_WALK_H
@@ -37,8 +37,10 @@ struct walk {
 	bool look;               /* query the file system */
 	bool here;               /* the working directory is that of the request */
 	struct seen *seen;       /* by class */
+	uint32_t *taken;         /* open-addressed set of the files in `seen`, by class + 1 */
+	uint32_t taken_mask;     /* the size of the set, a power of two, less 1 */
 	bool exact;              /* sizes and times of files are in the result */
-	bool moved;              /* a path names another file than before: walk_is_distinct() has to compare */
+	bool joined;             /* paths of different classes, which named different files, name one file */
 	struct content content;
 	struct place place;
 };
@@ -52,12 +54,10 @@ struct visitor {
 };
 
 /* The caller must call walk_end() afterwards, whatever this returns. */
-int walk_dependencies(struct walk *walk, const void *dependencies, size_t size, enum content_want want);
+int walk_dependencies(struct walk *walk, const void *dependencies, size_t size);
 void walk_end(struct walk *walk);
 
 /* Returns true if each class has at least one path; otherwise the bytes are damaged. */
 bool walk_is_complete(const struct walk *walk);
-/* Returns true if paths of different classes, which named different files, still name different files. */
-bool walk_is_distinct(struct walk *walk);
 
 #endif

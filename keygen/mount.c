@@ -56,11 +56,6 @@ static const struct known_type *find_type(const char *path, struct statfs *ret_s
 	return NULL;
 }
 
-bool mount_same(const struct mount *one, const struct mount *other)
-{
-	return one->device == other->device && one->number == other->number && one->kind == other->kind;
-}
-
 /* Returns the kernel's name of a block device: the last component of the target of its link in /sys/dev/block. */
 static bool device_name(uint64_t device, char ret_name[NAME_BYTES])
 {

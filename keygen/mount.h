@@ -37,7 +37,6 @@ struct mount {
 	uint32_t zero;
 };
 
-bool mount_same(const struct mount *one, const struct mount *other);
 /* Identifies a mount. `path`: any file in it; `device` and `number` as stamp_look() returned them for it. */
 void mount_identify(const char *path, uint64_t device, uint64_t number, struct mount *ret_mount);
 /* Reads the boot id. Returns false if it cannot be read; then no stamp is accepted. */

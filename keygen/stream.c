@@ -164,18 +164,6 @@ struct cursor cursor_over(const void *bytes, size_t size)
 	return (struct cursor){.at = at, .end = at + (bytes ? size : 0)};
 }
 
-const void *cursor_bytes(struct cursor *cursor, size_t size)
-{
-	const uint8_t *at = cursor->at;
-
-	if (cursor->failed || size > (size_t)(cursor->end - at)) {
-		cursor->failed = true;
-		return NULL;
-	}
-	cursor->at = at + size;
-	return at;
-}
-
 uint32_t cursor_u32(struct cursor *cursor)
 {
 	const void *at = cursor_bytes(cursor, sizeof(uint32_t));

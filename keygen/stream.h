@@ -51,7 +51,17 @@ struct cursor cursor_over(const void *bytes, size_t size);
 uint32_t cursor_u32(struct cursor *cursor);
 uint64_t cursor_u64(struct cursor *cursor);
 /* Returns a pointer into the cursor's bytes, or NULL (and `failed`) if fewer than `size` are left. */
-const void *cursor_bytes(struct cursor *cursor, size_t size);
+static inline const void *cursor_bytes(struct cursor *cursor, size_t size)
+{
+	const uint8_t *at = cursor->at;
+
+	if (cursor->failed || size > (size_t)(cursor->end - at)) {
+		cursor->failed = true;
+		return NULL;
+	}
+	cursor->at = at + size;
+	return at;
+}
 /* Reads a field; fails if its tag is not `tag`. */
 const void *cursor_field(struct cursor *cursor, uint8_t tag, size_t *ret_size);
 /* Reads the next field with any tag. Returns false at the end, or (and `failed`) if the bytes are damaged. */

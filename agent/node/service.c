@@ -4,7 +4,6 @@
 #include "cache/events.h"
 #include "cache/harmless.h"
 #include "cache/tools/foreign.h"
-#include "keygen/dependencies.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -81,8 +80,7 @@ static bool open_store(struct service *service)
 	int error = store_open(&(struct store_options){.directory = settings->directory,
 	                                               .max_size = settings->max_size,
 	                                               .shared = settings->shared,
-	                                               .fsync = settings->fsync,
-	                                               .same = dependencies_same},
+	                                               .fsync = settings->fsync},
 	                       &service->store);
 
 	if (error != 0) {
@@ -301,8 +299,7 @@ size_t service_land(struct service *service, const struct results *results)
 
 	for (size_t i = results->count; i > 0; i--) {
 		enum foreign_put put;
-		bool is_stored = foreign_put(service->store, results->entries[i - 1], dependencies_forget,
-		                             dependencies_same, &put) == 0;
+		bool is_stored = foreign_put(service->store, results->entries[i - 1], &put) == 0;
 
 		landed += is_stored;
 		service_count(service, SERVICE_COUNT_store_errors, !is_stored);

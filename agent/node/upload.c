@@ -2,10 +2,8 @@
 /* One thread, because a node compiles less than it can upload. The lock of the service protects the queue. */
 #include "agent/node/upload.h"
 
-#include "cache/tools/foreign.h"
 #include "cache/tools/inventory.h"
 #include "keygen/about.h"
-#include "keygen/dependencies.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -109,24 +107,23 @@ static bool may_go(const struct service *service, const struct entry *entry)
 	       entry_info(entry)->total_size <= service->rules.raw_max && !is_bound(entry);
 }
 
-/* Adds a result in front of the others, because entries are read oldest first. Stamps are of no use elsewhere. */
+/* Adds a result in front of the others, because entries are read oldest first. */
 static int take_result(void *context, const struct entry *entry)
 {
 	struct taking *taking = context;
 	struct results *results = taking->results;
-	struct entry *neutral;
 
 	if (!may_go(taking->service, entry)) {
 		service_count(taking->service, SERVICE_COUNT_left_out, 1);
 		return 0;
 	}
-	if (results->count == STORE_RESULTS_MAX || foreign_neutral(entry, dependencies_forget, &neutral) != 0) {
+	if (results->count == STORE_RESULTS_MAX) {
 		return -ENOMEM;
 	}
 	for (size_t i = results->count++; i > 0; i--) {
 		results->entries[i] = results->entries[i - 1];
 	}
-	results->entries[0] = neutral;
+	results->entries[0] = entry_ref((struct entry *)entry); /* inventory_read() created it, and has a reference */
 	return 0;
 }
 

@@ -147,7 +147,7 @@ static int inspect_file(void *context, const struct directory_file *file)
 {
 	struct look *look = context;
 
-	if (look->rc != 0 || file->kind == DIRECTORY_BESIDE) {
+	if (look->rc != 0 || file->kind == DIRECTORY_BESIDE || file->kind == DIRECTORY_FACTS) {
 		return 0;
 	}
 	look->file.shard = file->shard;

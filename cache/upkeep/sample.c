@@ -144,7 +144,10 @@ static bool is_picked(const struct drawing *drawing, const uint8_t key[ENTRY_KEY
 	return drawing->drawn < drawing->sample->most && number % drawing->step == drawing->pick;
 }
 
-/* Returns whether a request stays. It goes with its entry; one without goes if the cache is full or to be empty. */
+/*
+ * Returns whether a request stays. It goes with its entry; one without goes if the cache is full or to be empty, and so
+ * do facts.
+ */
 static bool keep_beside(struct sample *sample, const struct directory_file *file, const struct stat *found)
 {
 	char name[DIRECTORY_NAME_BYTES];
@@ -178,8 +181,8 @@ static int visit_file(void *context, const struct directory_file *file)
 		sample->foreign++;
 	} else if (file->kind == DIRECTORY_ENTRY) {
 		return draw_entry(drawing, file, &found);
-	} else if (file->kind == DIRECTORY_BESIDE ? keep_beside(sample, file, &found)
-	                                          : sweep_temporary(sample, file, &found)) {
+	} else if (file->kind == DIRECTORY_TEMPORARY ? sweep_temporary(sample, file, &found)
+	                                             : keep_beside(sample, file, &found)) {
 		drawing->temporary_bytes += sample_bytes_of(&found);
 	}
 	return 0;

@@ -2,8 +2,7 @@
 /*
  * export: writes the entries of the cache directory to one file, or to a directory for an image
  *
- * The most recently used entries come last, so that a smaller cache that imports the file evicts the others first. The
- * entries are written without the stamps of files, which are not valid on another machine.
+ * The most recently used entries come last, so that a smaller cache that imports the file evicts the others first.
  */
 #include "cache/recency.h"
 #include "cache/tools/age.h"
@@ -17,7 +16,6 @@
 #include "cli/console/verb.h"
 #include "cli/warm/requests.h"
 #include "cli/warm/worker.h"
-#include "keygen/dependencies.h"
 
 #include <errno.h>
 #include <ftw.h>
@@ -67,17 +65,14 @@ static int put_signature(struct export *export)
 static int put_entry(void *context, const struct entry *entry, int64_t used)
 {
 	struct export *export = context;
-	struct entry *neutral = NULL;
 	enum foreign_put outcome;
 	int error;
 
 	(void)used;
 	if (export->store) {
-		error = foreign_put(export->store, entry, dependencies_forget, dependencies_same, &outcome);
+		error = foreign_put(export->store, entry, &outcome);
 	} else {
-		error = foreign_neutral(entry, dependencies_forget, &neutral);
-		error = error ? error : bundle_write_entry(&export->writer, neutral);
-		entry_unref(neutral);
+		error = bundle_write_entry(&export->writer, entry);
 	}
 	export->bytes += error == 0 ? entry_info(entry)->total_size : 0;
 	export->entries += error == 0;
@@ -211,7 +206,7 @@ static int open_to_all(const char *path, const struct stat *found, int type, str
 static int export_directory(const struct settings *settings, const char *path, int64_t within_ns)
 {
 	char absolute[PATH_MAX], home[PATH_MAX + sizeof("/" DIRECTORY_HOME)];
-	const struct store_options options = {.directory = absolute, .same = dependencies_same};
+	const struct store_options options = {.directory = absolute};
 	int64_t began_ns = progress_clock();
 	struct export export = {0};
 	struct reading reading;

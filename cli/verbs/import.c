@@ -12,7 +12,6 @@
 #include "cli/console/console.h"
 #include "cli/console/progress.h"
 #include "cli/console/verb.h"
-#include "keygen/dependencies.h"
 #include "keygen/recording.h"
 
 #include <errno.h>
@@ -78,7 +77,7 @@ static bool begin_reading(const char *file, const struct settings *settings, str
 static void put_entry(struct import *import, const struct entry *entry)
 {
 	enum foreign_put outcome;
-	int error = foreign_put(import->store, entry, dependencies_forget, dependencies_same, &outcome);
+	int error = foreign_put(import->store, entry, &outcome);
 
 	/* the entry is only counted, because smaller ones may follow */
 	if (error == -EFBIG) {
@@ -271,8 +270,7 @@ static int run_import(struct settings *settings, char **operands)
 	                            : store_open(&(struct store_options){.directory = settings->directory,
 	                                                                 .max_size = settings->max_size,
 	                                                                 .shared = settings->shared,
-	                                                                 .fsync = settings->fsync,
-	                                                                 .same = dependencies_same},
+	                                                                 .fsync = settings->fsync},
 	                                         &store);
 	error = error ? error : ask_directory(settings);
 	interrupt_hold();

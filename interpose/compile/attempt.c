@@ -24,7 +24,6 @@ void attempt_free(struct attempt *attempt)
 	}
 	compile_lock_release(&attempt->compile_lock, attempt->outcome);
 	request_clear(&attempt->request);
-	free(attempt->finding.anew);
 	trace_free(&attempt->observed.trace);
 	snapshot_free(attempt->observed.told);
 	free((void *)attempt->observed.given.options);

@@ -37,7 +37,6 @@ struct finding {
 	struct key key;
 	enum origin origin; /* of the entry whose dependencies hold */
 	unsigned refused;   /* number of entries on disk with a changed dependency */
-	void *anew;         /* the entry's dependencies with new stamps; NULL: unchanged */
 };
 
 enum watching { WATCHING_NOTHING, WATCHING_IMPORTS };

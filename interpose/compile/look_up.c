@@ -34,10 +34,8 @@ static bool dependencies_still_hold(void *context, const void *dependencies, siz
 	    [EVENT_DETAIL_BYTES]; /* for later entries: the newest entry comes first, and only its reason is reported */
 	char *why = looking->event->detail[0] == '\0' ? looking->event->detail : other;
 
-	free(finding->anew);
-	finding->anew = NULL;
-	if (dependencies_hold_anew(dependencies, size, &looking->request->roots, &looking->budget, why,
-	                           EVENT_DETAIL_BYTES, &finding->anew)) {
+	if (dependencies_hold_within(dependencies, size, &looking->request->roots, &looking->budget, why,
+	                             EVENT_DETAIL_BYTES)) {
 		looking->event->detail[0] = '\0';
 		return true;
 	}
@@ -118,7 +116,7 @@ static bool note_if_nearest(void *context, const void *dependencies, size_t size
 	}
 	failing += roots_elsewhere(roots, dependencies, size) + told.joined;
 	if (failing < nearest->least &&
-	    !dependencies_hold_anew(dependencies, size, roots, budget, why, sizeof(why), NULL)) {
+	    !dependencies_hold_within(dependencies, size, roots, budget, why, sizeof(why))) {
 		nearest->least = failing;
 		memcpy(nearest->looking->event->detail, why, sizeof(why));
 	}
@@ -151,54 +149,6 @@ static void explain_by_nearest(struct looking *looking)
 	for (int i = 0; i < runtime->lower_count; i++) {
 		look_for_nearest(runtime->lower[i], &nearest);
 	}
-}
-
-/*
- * Stores the entry with new stamps. An entry of a lower cache is stored in the directory, because lower caches are
- * read-only.
- */
-static void write_anew(const struct entry *entry, const struct entry *anew, enum origin origin)
-{
-	const struct runtime *runtime = runtime_get();
-	size_t size;
-	const void *before = entry_dependencies(entry, &size);
-	const void *after = entry_dependencies(anew, &size);
-	char text[ERROR_TEXT_BYTES];
-	int error;
-
-	if (!runtime->store || runtime->settings.read_only || dependencies_lately_elsewhere(before, after, size)) {
-		return;
-	}
-	error = origin == ORIGIN_BELOW ? store_put(runtime->store, anew) : store_amend(runtime->store, entry, anew);
-	if (error != 0) {
-		log_write(LOG_INFO, "cannot update the entry's stamps: %s: %s", runtime->settings.directory,
-		          error_text(error, text));
-		return;
-	}
-	log_write(LOG_INFO, "updated the entry's stamps");
-	counters_add(COUNTER_TOTAL_evictions, store_take_evictions(runtime->store));
-}
-
-/*
- * Stamps are valid on one node, until its next boot. The first hit on an entry that was fetched, imported, part of an
- * image, or stored before the last boot reads the files and stores new stamps, so that the next process pays no more
- * than for an entry of its own. Takes the reference to `entry`, and returns a reference to `entry` or to a copy with
- * new stamps.
- */
-static struct entry *renew_stamps(struct finding *finding, struct entry *entry)
-{
-	struct entry *anew;
-	size_t size;
-
-	(void)entry_dependencies(entry, &size);
-	if (!finding->anew || entry_amend(entry, finding->anew, size, &anew) != 0) {
-		return entry;
-	}
-	free(finding->anew);
-	finding->anew = NULL;
-	write_anew(entry, anew, finding->origin);
-	entry_unref(entry);
-	return anew;
 }
 
 static void remember_entry(const struct finding *finding, struct entry *entry)
@@ -247,10 +197,6 @@ struct entry *look_up(const struct request *request, struct event *event, struct
 	if (entry) {
 		/* The entry contains its key, so a hit in memory does not have to digest the request. */
 		memcpy(ret_finding->key.bytes, entry_info(entry)->key, sizeof(ret_finding->key.bytes));
-		if (ret_finding->anew) {
-			entry = renew_stamps(ret_finding, entry);
-			remember_entry(ret_finding, entry);
-		}
 		return entry;
 	}
 	digest_key(request->spans, request->span_count, &ret_finding->key);
@@ -265,7 +211,6 @@ struct entry *look_up(const struct request *request, struct event *event, struct
 	if (error != 0) {
 		return NULL;
 	}
-	entry = renew_stamps(ret_finding, entry);
 	remember_entry(ret_finding, entry);
 	return entry;
 }

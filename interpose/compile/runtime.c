@@ -18,6 +18,7 @@
 #include "interpose/elf/loaded.h"
 #include "interpose/watch/watch.h"
 #include "keygen/dependencies.h"
+#include "keygen/facts.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -95,19 +96,35 @@ static void open_lower(const char *list)
 	}
 }
 
+static int read_facts(const struct key *name, void *bytes, size_t room)
+{
+	return runtime.store ? store_get_facts(runtime.store, name->bytes, bytes, room) : -ENXIO;
+}
+
+static void write_facts(const struct key *name, const void *bytes, size_t size)
+{
+	int error = runtime.store ? store_put_facts(runtime.store, name->bytes, bytes, size) : -ENXIO;
+
+	if (error == 0) {
+		log_write(LOG_INFO, "kept the contents of files that were read");
+		counters_add(COUNTER_TOTAL_evictions, store_take_evictions(runtime.store));
+	}
+}
+
 static void open_layers(pid_t process)
 {
+	static const struct facts_file facts_file = {read_facts, write_facts};
 	const struct store_options options = {
 	    .directory = runtime.settings.directory,
 	    .max_size = runtime.settings.max_size,
 	    .read_only = runtime.settings.read_only,
 	    .shared = runtime.settings.shared,
 	    .fsync = runtime.settings.fsync,
-	    .same = dependencies_same,
 	};
 
 	directory_settle(options.directory, runtime.settings.base_length, runtime.settings.base_is_home);
 	dependencies_ask_paths(path_functions_agree);
+	facts_keep_in(&facts_file);
 	events_open(&(struct directory){.path = runtime.settings.directory, .shared = runtime.settings.shared},
 	            runtime.settings.read_only ? EVENTS_READ_ONLY : EVENTS_WRITABLE, process);
 	timeline_open(runtime.settings.trace);
@@ -117,7 +134,7 @@ static void open_layers(pid_t process)
 	}
 	open_lower(runtime.settings.lower);
 	if (digest_random_secret(&runtime.secret) != 0 ||
-	    memory_open(runtime.settings.memory_size, dependencies_same, &runtime.memory) != 0) {
+	    memory_open(runtime.settings.memory_size, &runtime.memory) != 0) {
 		runtime.memory = NULL;
 	}
 	if (!options.directory || store_open(&options, &runtime.store) != 0) {

@@ -16,7 +16,6 @@
 #include "interpose/watch/environment.h"
 #include "keygen/about.h"
 #include "keygen/content.h"
-#include "keygen/dependencies.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -288,7 +287,6 @@ void link_grown(struct handle *handle, const struct entry *entry)
 	struct link *link = link_of(handle);
 	size_t size;
 	const void *dependencies = entry_dependencies(entry, &size);
-	void *seen = size ? malloc(size) : NULL;
 
 	link->has_failed |= return_code != NVJITLINK_SUCCESS;
 	if (handle->served == entry) {
@@ -301,14 +299,10 @@ void link_grown(struct handle *handle, const struct entry *entry)
 	 */
 	handle->creation.size = link->head_size;
 	stream_field(&handle->creation, TAG_STEP, entry_info(entry)->key, KEY_BYTES);
-	if (seen) {
-		memcpy(seen, dependencies, size);
-		/* stamps are removed, because they would differ from machine to machine, and so would later keys */
-		dependencies_forget(seen, size);
-		stream_field(&handle->creation, TAG_SEEN, seen, size);
-		free(seen);
+	if (size) {
+		stream_field(&handle->creation, TAG_SEEN, dependencies, size);
 	}
-	if ((size && !seen) || handle->creation.failed) {
+	if (handle->creation.failed) {
 		handle_unkey(handle, COUNTER_ERRORS_memory);
 	}
 }

@@ -152,25 +152,12 @@ static bool zero_between(const struct entry *entry)
 	return true;
 }
 
-/* Dependencies that ask for the same: are their bytes the same, but for the stamps? */
 static bool same_dependencies(const struct entry *one, const struct entry *other)
 {
 	size_t size, other_size;
 	const void *bytes = entry_dependencies(one, &size), *other_bytes = entry_dependencies(other, &other_size);
-	uint8_t *left = malloc(size + 1), *right = malloc(other_size + 1);
-	bool same;
 
-	if (!left || !right) {
-		fail("memory", "there is none");
-	}
-	memcpy(left, bytes, size);
-	memcpy(right, other_bytes, other_size);
-	dependencies_forget(left, size);
-	dependencies_forget(right, other_size);
-	same = size == other_size && memcmp(left, right, size) == 0;
-	free(left);
-	free(right);
-	return same;
+	return size == other_size && memcmp(bytes, other_bytes, size) == 0;
 }
 
 /* In the order in which they were built, which is the same for both. */
@@ -199,10 +186,6 @@ static enum verdict compare(const struct entry *one, const struct entry *other, 
 		*ret_what = "bytes between its parts";
 		return DIFFERENT;
 	}
-	if (!same_dependencies(one, other)) {
-		*ret_what = "its dependencies";
-		return DIFFERENT;
-	}
 	*ret_what = "its sections";
 	if (same_bytes(one, other)) {
 		return SAME;
@@ -223,13 +206,8 @@ static enum verdict compare(const struct entry *one, const struct entry *other, 
 
 static enum verdict find(const struct entry *entry, const struct file *others, const char **ret_what)
 {
-	const void *dependencies, *wanted;
-	size_t size, wanted_size;
-
-	wanted = entry_dependencies(entry, &wanted_size);
 	for (size_t i = 0; i < others->count; i++) {
-		dependencies = entry_dependencies(others->entries[i], &size);
-		if (dependencies_same(wanted, wanted_size, dependencies, size)) {
+		if (same_dependencies(entry, others->entries[i])) {
 			return compare(entry, others->entries[i], ret_what);
 		}
 	}

@@ -168,6 +168,8 @@ static void look_at(void *context, const char *path, const char *name, const str
 	if (strncmp(last, "tmp.", 4) == 0) {
 		usage->temporaries++;
 		usage->bytes += sample_bytes_of(found);
+	} else if (strlen(name) == 74 && strcmp(last + 62, ".facts") == 0) {
+		usage->bytes += sample_bytes_of(found);
 	} else if (strlen(name) == 68 && is_hex(last, 62)) {
 		if (usage->entries < 8) {
 			snprintf(usage->entry[usage->entries], sizeof(usage->entry[0]), "cache/%s", name);

@@ -29,11 +29,18 @@ fresh_cache
 own=$NVRTCCACHE_DIR
 old_header "$tmp/h" 'int h;' && compile "$tmp/h"
 
-own_costs_nothing() { watched "$tmp/h" && [ "$(logged 'hit on disk')" -eq 1 ] && [ "$(logged "updated the entry's stamps")" -eq 0 ]; }
-check "A result of this node is believed, and not written again." own_costs_nothing
+reads() { # HEADER, HITS, TIMES: the log says how often files had to be read
+	watched "$1" && [ "$(logged 'hit on disk') $(logged 'kept the contents of files that were read')" = "$2 $3" ] || { cat "$tmp/run.log" && false; }
+}
+unchanged() { # COMMAND...: leaves every entry of $1 as it is
+	find "$1" -type f -path '*/v1/??/*[0-9a-f]' ! -name '*.facts' -exec sha256sum {} + >"$tmp/sums" && "${@:2}" && sha256sum --quiet -c "$tmp/sums"
+}
+facts() { find "$1" -name '*.facts' | wc -l; }
+
+check "A result of this node is believed." reads "$tmp/h" 1 0
 
 "$COMMAND" export "$tmp/bundle" >/dev/null
-stampless() { # the device and inode of no file of this node are in it
+stampless() { # the inode and the times of no file of this node are in it
 	cp "$tmp/h" "$tmp/h2" && mv "$tmp/h2" "$tmp/h" && touch -d 2001-01-01 "$tmp/h" && sleep 0.1 || return
 	fresh_cache
 	compile "$tmp/h" && "$COMMAND" export "$tmp/bundle2" >/dev/null && cmp <(bodies "$tmp/bundle") <(bodies "$tmp/bundle2")
@@ -52,15 +59,13 @@ while data:
     data = data[entry + total:]
 PY
 }
-check "Exports of two nodes that saw other inodes have the same dependencies." stampless
+check "Results of two nodes that saw other inodes have the same dependencies." stampless
 
 foreign() {
 	fresh_cache
-	"$COMMAND" import "$tmp/bundle" >/dev/null && watched "$tmp/h" && [ "$(logged 'hit on disk')" -eq 1 ] &&
-		[ "$(logged "updated the entry's stamps")" -eq 1 ] && watched "$tmp/h" && [ "$(logged 'hit on disk')" -eq 1 ] &&
-		[ "$(logged "updated the entry's stamps")" -eq 0 ] || { cat "$tmp/run.log" && false; }
+	"$COMMAND" import "$tmp/bundle" >/dev/null && unchanged "$NVRTCCACHE_DIR" reads "$tmp/h" 1 1 && reads "$tmp/h" 1 0 && [ "$(facts "$NVRTCCACHE_DIR")" = 1 ]
 }
-check "An imported result is read once, stamped, and believed from then on." foreign
+check "The header of an imported result is read once, and the result does not change." foreign
 
 one_result() {
 	local before after
@@ -70,30 +75,47 @@ one_result() {
 }
 check "Equal results of several nodes are one result." one_result
 
+shared_headers() { # another result with the same header
+	timeout 120 "$COMMAND" run "$LIFE" "$NVRTC" trivial 0 "--fake-open=$tmp/h" -DOTHER >/dev/null && "$COMMAND" export "$tmp/both" >/dev/null && fresh_cache &&
+		"$COMMAND" import "$tmp/both" >/dev/null && reads "$tmp/h" 1 1 &&
+		NVRTCCACHE_LOG=$tmp/run.log NVRTCCACHE_LOG_LEVEL=info timeout 120 "$COMMAND" run "$LIFE" "$NVRTC" trivial 0 "--fake-open=$tmp/h" -DOTHER >/dev/null &&
+		[ "$(logged 'hit on disk') $(logged 'kept the contents of files that were read')" = '2 1' ]
+}
+check "A header that several results share is read once for all of them." shared_headers
+
 below() {
 	fresh_cache
-	local upper=$NVRTCCACHE_DIR lower=$tmp/lower
-	NVRTCCACHE_DIR=$lower "$COMMAND" import "$tmp/bundle" >/dev/null && find "$lower" -type f -path '*/v1/??/*' -exec sha256sum {} + >"$tmp/sums" &&
-		export NVRTCCACHE_LOWER=$lower && watched "$tmp/h" && [ "$(entries)" -eq 1 ] && [ "$(logged "updated the entry's stamps")" -eq 1 ] &&
-		watched "$tmp/h" && [ "$(logged 'hit on disk')" -eq 1 ] && [ "$(logged "updated the entry's stamps")" -eq 0 ] && sha256sum --quiet -c "$tmp/sums"
+	local lower=$tmp/lower
+	NVRTCCACHE_DIR=$lower "$COMMAND" import "$tmp/bundle" >/dev/null && export NVRTCCACHE_LOWER=$lower && unchanged "$lower" reads "$tmp/h" 1 1 &&
+		reads "$tmp/h" 1 0 && [ "$(entries) $(facts "$lower")" = '0 0' ]
 	local result=$?
 	unset NVRTCCACHE_LOWER
 	return "$result"
 }
-check "What a cache below had to have read comes to lie in the directory, stamped; below, nothing is written." below
+check "What a cache below had to have read is known in the directory; below, nothing is written." below
 
 read_only() {
 	fresh_cache
-	"$COMMAND" import "$tmp/bundle" >/dev/null && find "$NVRTCCACHE_DIR" -type f -path '*/v1/??/*' -exec sha256sum {} + >"$tmp/sums" &&
-		NVRTCCACHE_READONLY=1 watched "$tmp/h" && [ "$(logged 'hit on disk')" -eq 1 ] && sha256sum --quiet -c "$tmp/sums"
+	"$COMMAND" import "$tmp/bundle" >/dev/null && NVRTCCACHE_READONLY=1 reads "$tmp/h" 1 0 && NVRTCCACHE_READONLY=1 reads "$tmp/h" 1 0 && [ "$(facts "$NVRTCCACHE_DIR")" = 0 ]
 }
-check "A read-only directory is not written for stamps." read_only
+check "A read-only directory is not written." read_only
+
+two_nodes() { # that share a directory: the second one has another boot id
+	echo 00000000-0000-4000-8000-000000000000 >"$tmp/boot" && export tmp NVRTCCACHE_DIR COMMAND LIFE NVRTC && fresh_cache && "$COMMAND" import "$tmp/bundle" >/dev/null &&
+		reads "$tmp/h" 1 1 && for times in 1 0; do
+		unshare --mount bash -c 'mount --bind "$tmp/boot" /proc/sys/kernel/random/boot_id && '"$(declare -f compile watched logged reads)"'; reads "$tmp/h" 1 '"$times" || return
+	done && reads "$tmp/h" 1 0 && [ "$(facts "$NVRTCCACHE_DIR")" = 2 ]
+}
+sentence="Each of two nodes that share a directory reads a header once."
+if unshare --mount mount --bind /dev/null /proc/sys/kernel/random/boot_id 2>/dev/null; then
+	check "$sentence" two_nodes
+else
+	skip "$sentence" "nothing can be mounted here"
+fi
 
 changed() {
 	export NVRTCCACHE_DIR=$own
-	touch -d 2001-01-01 "$tmp/h" && sleep 0.1 && watched "$tmp/h" && [ "$(logged "updated the entry's stamps")" -eq 1 ] &&
-		watched "$tmp/h" && [ "$(logged "updated the entry's stamps")" -eq 0 ] && old_header "$tmp/h" 'int x;' && watched "$tmp/h" &&
-		[ "$(logged 'hit on disk')" -eq 0 ]
+	touch -d 2001-01-01 "$tmp/h" && sleep 0.1 && reads "$tmp/h" 1 1 && reads "$tmp/h" 1 0 && old_header "$tmp/h" 'int x;' && watched "$tmp/h" && [ "$(logged 'hit on disk')" -eq 0 ]
 }
 check "A header that was only touched is read once; one that was edited is a miss." changed
 

@@ -201,25 +201,15 @@ static inline void spoil_digests(void)
 #define assert_holds()   cr_assert(holds(), "does not hold: %s", why)
 #define assert_not(text) cr_assert(!holds() && strstr(why, (text)), "expected '%s', got '%s'", (text), why)
 
-/* What stamps were taken anew by the last check; NULL: none. */
-static void *anew;
-
-static inline bool holds_anew(void)
+/* Returns how many bytes of files a check reads, or -1 if the dependencies do not hold. */
+static inline int bytes_read(void)
 {
 	struct dependencies_budget budget;
+	bool held;
 
-	free(anew);
-	anew = NULL;
 	dependencies_budget_begin(&budget);
-	return dependencies_hold_anew(built.bytes, built.size, &tree_roots, &budget, why, sizeof(why), &anew);
-}
-
-static inline void take_anew(void)
-{
-	cr_assert_not_null(anew);
-	memcpy(built.bytes, anew, built.size);
-	free(anew);
-	anew = NULL;
+	held = dependencies_hold_within(built.bytes, built.size, &tree_roots, &budget, why, sizeof(why));
+	return held ? (int)(DEPENDENCIES_BYTES_MAX - budget.bytes) : -1;
 }
 
 static inline void tree_begin(void)
@@ -237,7 +227,6 @@ static inline void tree_end(void)
 	remove_tree(tree);
 	trace_free(&trace);
 	stream_free(&built);
-	free(anew);
 	while (tree_roots.count > 0) {
 		free(tree_root[--tree_roots.count].text);
 	}

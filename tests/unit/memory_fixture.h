@@ -15,7 +15,7 @@ static struct memory *memory;
 static inline void open_memory(uint64_t max_bytes)
 {
 	memory_close(memory);
-	cr_assert_eq(memory_open(max_bytes, NULL, &memory), 0);
+	cr_assert_eq(memory_open(max_bytes, &memory), 0);
 }
 
 static inline void set_up(void)

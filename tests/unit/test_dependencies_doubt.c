@@ -197,7 +197,7 @@ Test(dependencies_doubt, dependencies_with_paths_do_not_hold_if_a_preload_redire
 
 static bool holds_within(struct dependencies_budget *budget)
 {
-	return dependencies_hold_anew(built.bytes, built.size, &tree_roots, budget, why, sizeof(why), NULL);
+	return dependencies_hold_within(built.bytes, built.size, &tree_roots, budget, why, sizeof(why));
 }
 
 /* Records a header that was read and two names that were absent. */
@@ -240,8 +240,7 @@ Test(dependencies_doubt, one_look_up_reads_a_limited_number_of_bytes_in_all_resu
 	struct dependencies_budget budget;
 
 	see_three_paths();
-	dependencies_forget(built.bytes, built.size); /* the header has to be read */
-	put_file(in_tree("a.h"), "int a;");           /* and is too new to be remembered */
+	put_file(in_tree("a.h"), "int a;"); /* has to be read, and is too new for that to be kept */
 	dependencies_budget_begin(&budget);
 	budget.bytes = 11;
 	cr_expect(holds_within(&budget), "%s", why);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Dependencies: when a stamp is accepted, for which credentials, and when it is renewed. */
-#include "keygen/dependencies_format.h"
-#include "keygen/dependencies_sights.h"
+/* Dependencies: when a stamp replaces reading a file, and for which credentials. */
 #include "tests/unit/mount_fixture.h"
 #include "tests/unit/syscalls.h"
 
@@ -9,23 +7,11 @@
 
 TestSuite(dependencies_stamps, .init = tree_begin, .fini = tree_end);
 
-/* Asserts that all stamps were accepted and no file was read. */
-#define assert_believed()                   \
-	cr_assert(holds_anew(), "%s", why); \
-	cr_assert_null(anew)
-#define assert_read()                       \
-	cr_assert(holds_anew(), "%s", why); \
-	cr_assert_not_null(anew)
+/* Asserts that the dependencies hold, and that no file was read. */
+#define assert_believed() cr_assert_eq(bytes_read(), 0, "%s", why)
+#define assert_read()     cr_assert_eq(bytes_read(), 6, "%s", why)
 
-static struct fixed_stamps stamps_of(const struct stream *dependencies)
-{
-	struct fixed_stamps stamps;
-
-	memcpy(&stamps, dependencies->bytes + DEPENDENCIES_STAMPS_AT, sizeof(stamps));
-	return stamps;
-}
-
-Test(dependencies_stamps, stamps_taken_on_this_node_replace_reading)
+Test(dependencies_stamps, what_the_compiler_read_is_not_read_again)
 {
 	build_one("int a;");
 	assert_believed();
@@ -51,46 +37,34 @@ Test(dependencies_stamps, another_raw_image_of_a_writable_file_system_does_not_h
 	skip_unless(put_images(SMALL_EXT4) && mount_image(1, "rw,noatime"), "ext4 cannot be mounted here");
 	see_header(in_tree("mnt/a.h"));
 	build();
-	bool held = holds_anew();
-	bool believed = anew == NULL;
+	int read = bytes_read();
 	cr_assert(unmount_image() && mount_image(2, "rw,noatime"));
 	bool other = holds();
 	cr_assert(unmount_image());
-	cr_expect(held && believed, "%s", why);
+	cr_expect_eq(read, 0, "%s", why);
 	cr_expect_not(other, "the content of another image");
 }
 
-Test(dependencies_stamps, after_another_boot_a_file_is_read_once_and_gets_a_new_stamp)
-{
-	build_one("int a;");
-	built.bytes[DEPENDENCIES_STAMPS_AT] ^= 1;
-	usleep(50000); /* a file as new as the check is not settled */
-	assert_read();
-	take_anew();
-	assert_believed();
-}
-
-Test(dependencies_stamps, a_copy_with_another_stamp_is_read_once_and_gets_a_new_stamp)
+Test(dependencies_stamps, a_copy_with_another_stamp_is_read_once)
 {
 	build_one("int a;");
 	cr_assert_eq(rename(in_tree("a.h"), in_tree("old.h")), 0);
 	put_file(in_tree("a.h"), "int a;");
 	usleep(50000); /* a file as new as the check is not settled */
 	assert_read();
-	take_anew();
 	assert_believed();
 	put_file(in_tree("a.h"), "int b;");
 	assert_not("a.h");
 }
 
-Test(dependencies_stamps, a_file_as_new_as_the_check_gets_no_new_stamp)
+Test(dependencies_stamps, a_file_as_new_as_the_check_is_read_each_time)
 {
 	struct timespec future = {.tv_sec = (time_t)(now_ns() / SECOND_NS) + 3600};
 
 	build_one("int a;");
 	cr_assert_eq(utimensat(AT_FDCWD, in_tree("a.h"), (struct timespec[]){future, future}, 0), 0);
-	cr_assert(holds_anew());
-	cr_assert_null(anew);
+	assert_read();
+	assert_read();
 }
 
 Test(dependencies_stamps, an_empty_file_is_always_read)
@@ -102,31 +76,14 @@ Test(dependencies_stamps, an_empty_file_is_always_read)
 	assert_not("header changed");
 }
 
-Test(dependencies_stamps, an_equal_settled_stamp_replaces_the_digest)
+Test(dependencies_stamps, what_is_known_of_a_file_is_its_content)
 {
 	build_one("int a;");
-	built.bytes[built.size - 1] ^= 1;
-	assert_believed();
+	built.bytes[built.size - 1] ^= 1; /* of the digest */
+	assert_not("header changed");
 }
 
-Test(dependencies_stamps, both_mounts_of_one_tree_are_recorded)
-{
-	struct fixed_stamps stamps;
-
-	put_directory(in_tree("mem"));
-	skip_unless(mount("none", in_tree("mem"), "tmpfs", 0, NULL) == 0, "nothing can be mounted here");
-	put_seen(in_tree("mem/a.h"), "int a;");
-	put_seen(in_tree("b.h"), "int b;");
-	build();
-	stamps = stamps_of(&built);
-	bool believed = holds_anew() && !anew;
-	cr_assert_eq(umount(in_tree("mem")), 0);
-	cr_expect_eq(stamps.mounts, 2);
-	cr_expect(believed);
-}
-
-/* Two nodes have the same files with different stamps. */
-Test(dependencies_stamps, dependencies_of_two_nodes_are_equal_except_for_stamps)
+Test(dependencies_stamps, dependencies_of_two_nodes_are_equal)
 {
 	struct stream first;
 
@@ -142,102 +99,17 @@ Test(dependencies_stamps, dependencies_of_two_nodes_are_equal_except_for_stamps)
 	see_twin();
 	build();
 	cr_assert_eq(first.size, built.size);
-	cr_assert_neq(memcmp(first.bytes, built.bytes, built.size), 0);
-	cr_expect(dependencies_same(first.bytes, first.size, built.bytes, built.size));
-	put_file(in_tree("p1/a.h"), "int x;");
-	begin_trace();
-	see_twin();
-	build();
-	cr_expect_not(dependencies_same(first.bytes, first.size, built.bytes, built.size), "another content");
+	cr_expect_eq(memcmp(first.bytes, built.bytes, built.size), 0);
 	stream_free(&first);
 }
 
-Test(dependencies_stamps, in_exact_mode_times_are_compared_and_not_cleared)
+Test(dependencies_stamps, in_exact_mode_times_are_compared)
 {
-	struct stream first;
-
 	input.exact = true;
 	build_one("int a;");
-	first = take_built();
-	begin_trace();
-	cr_assert_eq(utimensat(AT_FDCWD, in_tree("a.h"), (struct timespec[]){{.tv_sec = 1}, {.tv_sec = 1}}, 0), 0);
-	see_header(in_tree("a.h"));
-	build();
-	cr_expect_not(dependencies_same(first.bytes, first.size, built.bytes, built.size));
-	dependencies_forget(built.bytes, built.size);
-	cr_expect(holds(), "%s", why);
-	dependencies_forget(first.bytes, first.size);
-	cr_expect_not(dependencies_hold(first.bytes, first.size, &tree_roots, NULL, 0));
-	stream_free(&first);
-}
-
-Test(dependencies_stamps, cleared_stamps_are_zero_and_are_renewed)
-{
-	static const struct fixed_stamps none;
-	struct fixed_stamps stamps;
-
-	build_one("int a;");
-	dependencies_forget(built.bytes, built.size);
-	stamps = stamps_of(&built);
-	cr_expect_eq(memcmp(&stamps, &none, sizeof(none)), 0);
-	usleep(50000);
-	assert_read();
-	take_anew();
 	assert_believed();
-}
-
-static bool lately_elsewhere(const struct fixed_stamps *before, const struct fixed_stamps *after)
-{
-	uint8_t old[DEPENDENCIES_STAMPS_AT + sizeof(*before)] = {0};
-	uint8_t now[sizeof(old)] = {0};
-
-	memcpy(old + DEPENDENCIES_STAMPS_AT, before, sizeof(*before));
-	memcpy(now + DEPENDENCIES_STAMPS_AT, after, sizeof(*after));
-	return dependencies_lately_elsewhere(old, now, sizeof(old));
-}
-
-Test(dependencies_stamps, recent_stamps_of_another_node_or_container_are_not_replaced)
-{
-	struct fixed_stamps here, there;
-
-	build_one("int a;");
-	here = stamps_of(&built);
-	cr_expect_not(lately_elsewhere(&here, &here), "this is the node");
-	there = here;
-	there.boot[0] ^= 1;
-	cr_expect(lately_elsewhere(&there, &here), "another node");
-	there.taken_ns -= 61 * SECOND_NS;
-	cr_expect_not(lately_elsewhere(&there, &here), "long ago");
-	there = here;
-	there.mounts = 1;
-	there.mount[0].device ^= 1;
-	here.mounts = 2;
-	here.mount[1] = there.mount[0];
-	cr_expect(lately_elsewhere(&there, &here), "another container, whose mount was kept");
-	there.taken_ns -= 61 * SECOND_NS;
-	cr_expect_not(lately_elsewhere(&there, &here), "long ago");
-	memset(&there, 0, sizeof(there));
-	cr_expect_not(lately_elsewhere(&there, &here), "nobody's");
-}
-
-Test(dependencies_stamps, renewed_stamps_drop_a_mount_in_which_a_stamp_differed)
-{
-	struct sights sights = {.sight = {{.mount = {.device = 7, .number = 1, .kind = MOUNT_NUMBERED}}}, .count = 1};
-	struct fixed_stamps old = {.mounts = 2,
-	                           .mount = {{.device = 7, .number = 2, .kind = MOUNT_NUMBERED},
-	                                     {.device = 8, .number = 3, .kind = MOUNT_NUMBERED}}};
-	struct fixed_stamps renewed;
-
-	skip_unless(mount_boot(old.boot), "this system does not name its boot");
-	sights_renew(&sights, &old, &renewed);
-	cr_expect_eq(renewed.mounts, 3, "all was as recorded");
-	sights.sight[0].changed = true;
-	sights_renew(&sights, &old, &renewed);
-	cr_expect_eq(renewed.mounts, 2, "what lies in the device's other mount may be another too");
-	cr_expect(mount_same(&renewed.mount[1], &old.mount[1]));
-	old.boot[0] ^= 1;
-	sights_renew(&sights, &old, &renewed);
-	cr_expect_eq(renewed.mounts, 1, "of another boot");
+	cr_assert_eq(utimensat(AT_FDCWD, in_tree("a.h"), (struct timespec[]){{.tv_sec = 1}, {.tv_sec = 1}}, 0), 0);
+	assert_not("size or time changed");
 }
 
 static bool landlock_by_anybody(void)

@@ -279,27 +279,3 @@ Test(entry, dependencies_are_checked_alone)
 	cr_assert_not(entry_dependencies_sound(bytes, &info));
 	free(bytes);
 }
-
-Test(entry, amending_changes_only_the_dependencies)
-{
-	const struct section section = {.tag = 3, .value = 4, .bytes = "section", .size = 7};
-	struct entry *entry, *amended;
-	struct section found;
-	const char *dependencies;
-	size_t size;
-
-	cr_assert_eq(entry_build(key, 9, "before", 6, &section, 1, &entry), 0);
-	cr_expect_eq(entry_amend(entry, "longer than before", 18, &amended), -EINVAL);
-	cr_assert_eq(entry_amend(entry, "behind", 6, &amended), 0);
-	dependencies = entry_dependencies(amended, &size);
-	cr_expect(size == 6 && memcmp(dependencies, "behind", 6) == 0);
-	cr_expect(entry_section(amended, 3, &found) && found.size == 7 && memcmp(found.bytes, "section", 7) == 0);
-	cr_expect_eq(entry_info(amended)->created_ns, entry_info(entry)->created_ns);
-	const void *bytes = entry_bytes(amended, &size);
-	void *copy = malloc(size);
-	memcpy(copy, bytes, size);
-	entry_unref(amended);
-	cr_expect_eq(entry_adopt(copy, size, &amended), 0, "its checksums are right");
-	entry_unref(amended);
-	entry_unref(entry);
-}

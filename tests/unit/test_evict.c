@@ -119,17 +119,6 @@ Store_test(evict, small_entries_count_the_blocks_that_they_take)
 	cr_assert_leq(usage_of(store).entries, 102);
 }
 
-static void forget_nothing(void *dependencies, size_t size)
-{
-	(void)dependencies;
-	(void)size;
-}
-
-static bool is_other(const void *one, size_t one_size, const void *other, size_t other_size)
-{
-	return one == other && one_size != other_size;
-}
-
 Store_test(evict, evictions_by_entries_from_elsewhere_are_counted)
 {
 	struct store *store = fixture_capped(10 * FILE_BYTES);
@@ -138,7 +127,7 @@ Store_test(evict, evictions_by_entries_from_elsewhere_are_counted)
 	for (unsigned i = 0; i < 30; i++) {
 		struct entry *entry = fixture_entry(numbered_key(i), 1, ENTRY_BYTES);
 
-		cr_assert_eq(foreign_put(store, entry, forget_nothing, is_other, &put), 0);
+		cr_assert_eq(foreign_put(store, entry, &put), 0);
 		entry_unref(entry);
 	}
 	cr_assert_eq(counters_here(COUNTER_TOTAL_evictions), 30 - usage_of(store).entries);

@@ -235,3 +235,32 @@ Store_test(prune, clear_removes_entries_and_empty_files_but_no_live_temporaries)
 	cr_expect_eq(noted_of(store).bytes, usage_of(store).bytes);
 	cr_assert_eq(unlink(in_home("77/tmp.1.1")), 0);
 }
+
+static const char *facts_path(unsigned number)
+{
+	static char path[500];
+
+	(void)snprintf(path, sizeof(path), "%s.facts", numbered_path(number));
+	return path;
+}
+
+Store_test(prune, facts_of_long_ago_go_from_a_full_cache)
+{
+	struct store *store = fixture_capped(1 << 20);
+	struct store *small;
+
+	put_range(store, 0, PUT);
+	for (unsigned i = 0; i < 2; i++) {
+		cr_assert_eq(store_put_facts(store, numbered_key(i), entry_magic, sizeof(entry_magic)), 0);
+		cr_assert_eq(unlink(numbered_path(i)), 0);
+	}
+	(void)pruned_of(store);
+	cr_expect(fixture_exists(facts_path(0)) && fixture_exists(facts_path(1)), "there is room");
+	clock_now += 2 * HOUR;
+	uint8_t bytes[16];
+	cr_assert_eq(store_get_facts(store, numbered_key(1), bytes, sizeof(bytes)), (int)sizeof(entry_magic));
+	small = fixture_capped(usage_of(store).bytes / 2);
+	(void)pruned_of(small);
+	cr_expect_not(fixture_exists(facts_path(0)), "not read for two hours");
+	cr_expect(fixture_exists(facts_path(1)), "read now");
+}

@@ -233,57 +233,6 @@ Store_test(store, a_process_that_holds_the_locks_is_waited_for_once)
 	}
 }
 
-/* The first of the two bytes names the node. */
-static bool same_but_for_who(const void *one, size_t one_size, const void *other, size_t other_size)
-{
-	const uint8_t *left = one;
-	const uint8_t *right = other;
-
-	return one_size == other_size && memcmp(left + 1, right + 1, one_size - 1) == 0;
-}
-
-Store_test(store, equal_results_of_sixteen_nodes_are_stored_once)
-{
-	struct store *store = fixture_store((struct store_options){.same = same_but_for_who});
-	struct stat one, many;
-
-	for (int node = 1; node <= STORE_RESULTS_MAX; node++) {
-		cr_assert_eq(fixture_put(store, 0x100 + node), 0);
-		cr_assert_eq(stat(fixture.path, node == 1 ? &one : &many), 0);
-	}
-	cr_expect_eq(many.st_size, one.st_size);
-	cr_assert_eq(fixture_put(store, 0x201), 0);
-	cr_assert_eq(stat(fixture.path, &many), 0);
-	cr_expect_eq(many.st_size, 2 * one.st_size, "another result");
-}
-
-static int amend(struct store *store, const struct entry *entry, int dependency)
-{
-	struct entry *anew;
-	int rc;
-
-	cr_assert_eq(entry_amend(entry, &dependency, sizeof(dependency), &anew), 0);
-	rc = store_amend(store, entry, anew);
-	entry_unref(anew);
-	return rc;
-}
-
-Store_test(store, an_amended_result_replaces_exactly_the_original)
-{
-	struct store *store = fixture_store((struct store_options){.same = same_but_for_who});
-	struct entry *entry = fixture_entry(fixture_key, 0x101, 100);
-
-	cr_expect_eq(amend(store, entry, 0x102), -ENOENT, "it is not there, and no directory is made for it");
-	cr_expect_neq(access(fixture.root, F_OK), 0);
-	cr_assert_eq(store_put(store, entry), 0);
-	cr_expect_eq(amend(store, entry, 0x102), 0);
-	cr_expect_eq(fixture_get(store, 0x101), -ESTALE);
-	cr_expect_eq(fixture_get(store, 0x102), 0x101, "the sections of before");
-	cr_expect_eq(amend(store, entry, 0x103), -EAGAIN, "another has amended it meanwhile");
-	cr_expect_eq(fixture_get(store, 0x102), 0x101, "the sections of before");
-	entry_unref(entry);
-}
-
 Store_test(store, puts_with_fsync_are_found)
 {
 	struct store *careful = fixture_store((struct store_options){.fsync = true});

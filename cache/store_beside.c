@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Recorded requests, beside the files of the keys. */
+/* Files in the shards that are no entries: recorded requests and facts. */
 #include "cache/store_state.h"
+
+#include "cache/calls.h"
+#include "cache/recency.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -43,17 +46,41 @@ bool store_has_request(struct store *store, const uint8_t key[ENTRY_KEY_BYTES])
 	return is_there;
 }
 
-static int publish_request(const struct store *store, int shard, const uint8_t key[ENTRY_KEY_BYTES], const void *bytes,
-                           size_t size)
+int store_get_facts(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], void *bytes, size_t room)
+{
+	char name[DIRECTORY_FACTS_BYTES];
+	struct stat found;
+	int home, shard, file;
+	int rc = open_places(store, DIRECTORY_REACH, key, &home, &shard);
+
+	if (rc < 0) {
+		return rc;
+	}
+	directory_facts_name(key, name);
+	rc = directory_open_seen(&store->directory, shard, name, O_RDONLY, &file, &found);
+	if (rc == 0) {
+		const int64_t now = store->read_only ? 0 : store->clock();
+		const ssize_t size = call_pread(file, bytes, room, 0);
+
+		rc = size < 0 ? -errno : (int)size;
+		close(file);
+		if (!store->read_only && recency_due(&found, now)) {
+			recency_touch(shard, name, &found, now);
+		}
+	}
+	close(shard);
+	close(home);
+	return rc;
+}
+
+static int publish(const struct store *store, int shard, const char *name, const void *bytes, size_t size)
 {
 	struct temporary temporary;
-	char name[DIRECTORY_REQUEST_BYTES];
 	int rc = store_begin_file(store, shard, &temporary);
 
 	if (rc < 0) {
 		return rc;
 	}
-	directory_request_name(key, name);
 	rc = temporary_append(&temporary, bytes, size);
 	rc = rc < 0 ? rc : temporary_publish(&temporary, name, DURABILITY_NONE);
 	if (rc < 0) {
@@ -63,7 +90,8 @@ static int publish_request(const struct store *store, int shard, const uint8_t k
 }
 
 /* The new file counts, so entries may have to be evicted. */
-int store_put_request(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], const void *bytes, size_t size)
+static int put_beside(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], const char *name, const void *bytes,
+                      size_t size)
 {
 	struct evict stored = {&store->directory, -1, store->max_size, 0, key, size};
 	int shard;
@@ -79,7 +107,7 @@ int store_put_request(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], c
 	if (rc < 0) {
 		return rc;
 	}
-	rc = publish_request(store, shard, key, bytes, size);
+	rc = publish(store, shard, name, bytes, size);
 	close(shard);
 	if (rc == 0) {
 		struct sample_removed removed;
@@ -90,4 +118,20 @@ int store_put_request(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], c
 	}
 	close(stored.home);
 	return rc;
+}
+
+int store_put_request(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], const void *bytes, size_t size)
+{
+	char name[DIRECTORY_REQUEST_BYTES];
+
+	directory_request_name(key, name);
+	return put_beside(store, key, name, bytes, size);
+}
+
+int store_put_facts(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], const void *bytes, size_t size)
+{
+	char name[DIRECTORY_FACTS_BYTES];
+
+	directory_facts_name(key, name);
+	return put_beside(store, key, name, bytes, size);
 }
