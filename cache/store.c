@@ -144,14 +144,43 @@ static int read_result(struct store *store, int at, const char *path, const uint
 	return rc;
 }
 
-static int open_directories(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], int *ret_home, int *ret_shard)
+static int open_directories(const struct store *store, const uint8_t key[ENTRY_KEY_BYTES], struct store_place *place)
 {
-	int rc = directory_open(&store->directory, DIRECTORY_REACH, ret_home);
+	int rc = directory_open(&store->directory, DIRECTORY_REACH, &place->home);
 
 	if (rc == 0) {
-		rc = directory_open_shard(&store->directory, *ret_home, key[0], DIRECTORY_REACH, ret_shard);
+		rc = directory_open_shard(&store->directory, place->home, key[0], DIRECTORY_REACH, &place->shard);
 	}
 	return rc;
+}
+
+/*
+ * In a private cache the file is reached by its path from the root. In a shared cache, and to remove a file, the
+ * directories are opened one by one.
+ */
+int store_reach(const struct store *store, const uint8_t key[ENTRY_KEY_BYTES], struct store_place *ret_place)
+{
+	struct store_place *place = ret_place;
+	char *shard = place->path + sizeof(DIRECTORY_HOME);
+	int rc;
+
+	*place =
+	    (struct store_place){.root = -1, .home = -1, .shard = -1, .path = DIRECTORY_HOME "/", .name = shard + 3};
+	if (!store->directory.path) {
+		return -ENXIO;
+	}
+	(void)digits_spell(key, 1, shard);
+	rc = directory_open_root(&store->directory, place->path, &place->root);
+	shard[2] = '/';
+	directory_entry_name(key, place->name);
+	place->at = place->root;
+	if (rc == -EOPNOTSUPP) {
+		rc = open_directories(store, key, place);
+		memmove(place->path, place->name, DIRECTORY_NAME_BYTES);
+		place->name = place->path;
+		place->at = place->shard;
+	}
+	return rc == -ESTALE ? -EIO : rc;
 }
 
 static void close_opened(int descriptor)
@@ -159,6 +188,13 @@ static void close_opened(int descriptor)
 	if (descriptor >= 0) {
 		close(descriptor);
 	}
+}
+
+void store_leave(const struct store_place *place)
+{
+	close_opened(place->shard);
+	close_opened(place->home);
+	close_opened(place->root);
 }
 
 /*
@@ -190,43 +226,21 @@ int store_discard(const struct directory *directory, int home, int shard, const 
 	return rc;
 }
 
-/*
- * In a private cache the file is opened by its path from the root. In a shared cache, and to remove a file, the
- * directories are opened one by one.
- */
 int store_get(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], store_check *check, void *context,
               struct entry **ret_entry)
 {
-	char path[sizeof(DIRECTORY_HOME "/ab/") + DIRECTORY_NAME_BYTES] = DIRECTORY_HOME "/";
-	char *shard_name = path + sizeof(DIRECTORY_HOME), *name = shard_name + 3;
+	struct store_place place;
 	struct stat found = {0};
-	int root = -1, home = -1, shard = -1;
-	int rc;
+	int rc = store_reach(store, key, &place);
 
-	if (!store->directory.path) {
-		return -ENXIO;
+	if (rc == 0) {
+		rc = read_result(store, place.at, place.path, key, check, context, &found, ret_entry);
+		if ((rc == -EBADMSG || rc == -EPERM) && !store->read_only &&
+		    (place.shard >= 0 || open_directories(store, key, &place) == 0)) {
+			(void)store_discard(&store->directory, place.home, place.shard, key, place.name, &found);
+		}
 	}
-	(void)digits_spell(key, 1, shard_name);
-	rc = directory_open_root(&store->directory, path, &root);
-	if (rc == -EOPNOTSUPP) {
-		rc = open_directories(store, key, &home, &shard);
-	}
-	if (rc < 0) {
-		rc = rc == -ESTALE ? -EIO : rc; /* NFS: for the caller, -ESTALE means that no result holds */
-		goto out;
-	}
-	shard_name[2] = '/';
-	directory_entry_name(key, name);
-	rc = root >= 0 ? read_result(store, root, path, key, check, context, &found, ret_entry)
-	               : read_result(store, shard, name, key, check, context, &found, ret_entry);
-	if ((rc == -EBADMSG || rc == -EPERM) && !store->read_only &&
-	    (shard >= 0 || open_directories(store, key, &home, &shard) == 0)) {
-		(void)store_discard(&store->directory, home, shard, key, name, &found);
-	}
-out:
-	close_opened(shard);
-	close_opened(home);
-	close_opened(root);
+	store_leave(&place);
 	return rc;
 }
 

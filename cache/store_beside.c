@@ -10,66 +10,42 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Opens the home and the shard of a key. */
-static int open_places(const struct store *store, enum directory_want want, const uint8_t key[ENTRY_KEY_BYTES],
-                       int *ret_home, int *ret_shard)
-{
-	int home = -1;
-	int rc = store->directory.path ? directory_open(&store->directory, want, &home) : -ENXIO;
-
-	if (rc < 0) {
-		return rc;
-	}
-	rc = directory_open_shard(&store->directory, home, key[0], want, ret_shard);
-	if (rc < 0) {
-		close(home);
-		return rc;
-	}
-	*ret_home = home;
-	return 0;
-}
-
 bool store_has_request(struct store *store, const uint8_t key[ENTRY_KEY_BYTES])
 {
-	char name[DIRECTORY_REQUEST_BYTES];
+	struct store_place place;
 	struct stat found;
-	int home, shard;
-	bool is_there;
+	int rc = store_reach(store, key, &place);
 
-	if (open_places(store, DIRECTORY_REACH, key, &home, &shard) < 0) {
-		return false;
+	if (rc == 0) {
+		directory_request_name(key, place.name);
+		rc = fstatat(place.at, place.path, &found, AT_SYMLINK_NOFOLLOW);
 	}
-	directory_request_name(key, name);
-	is_there = fstatat(shard, name, &found, AT_SYMLINK_NOFOLLOW) == 0;
-	close(shard);
-	close(home);
-	return is_there;
+	store_leave(&place);
+	return rc == 0;
 }
 
 int store_get_facts(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], void *bytes, size_t room)
 {
-	char name[DIRECTORY_FACTS_BYTES];
+	const int64_t now = store->read_only ? 0 : store->clock();
+	struct store_place place;
 	struct stat found;
-	int home, shard, file;
-	int rc = open_places(store, DIRECTORY_REACH, key, &home, &shard);
+	int file;
+	int rc = store_reach(store, key, &place);
 
-	if (rc < 0) {
-		return rc;
-	}
-	directory_facts_name(key, name);
-	rc = directory_open_seen(&store->directory, shard, name, O_RDONLY, &file, &found);
 	if (rc == 0) {
-		const int64_t now = store->read_only ? 0 : store->clock();
+		directory_facts_name(key, place.name);
+		rc = directory_open_seen(&store->directory, place.at, place.path, O_RDONLY, &file, &found);
+	}
+	if (rc == 0) {
 		const ssize_t size = call_pread(file, bytes, room, 0);
 
 		rc = size < 0 ? -errno : (int)size;
 		close(file);
 		if (!store->read_only && recency_due(&found, now)) {
-			recency_touch(shard, name, &found, now);
+			recency_touch(place.at, place.path, &found, now);
 		}
 	}
-	close(shard);
-	close(home);
+	store_leave(&place);
 	return rc;
 }
 
@@ -103,12 +79,18 @@ static int put_beside(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], c
 	if (size > entry_size_limit(store->max_size)) {
 		return -EFBIG;
 	}
-	rc = open_places(store, DIRECTORY_MAKE, key, &stored.home, &shard);
+	if (!store->directory.path) {
+		return -ENXIO;
+	}
+	rc = directory_open(&store->directory, DIRECTORY_MAKE, &stored.home);
 	if (rc < 0) {
 		return rc;
 	}
-	rc = publish(store, shard, name, bytes, size);
-	close(shard);
+	rc = directory_open_shard(&store->directory, stored.home, key[0], DIRECTORY_MAKE, &shard);
+	if (rc == 0) {
+		rc = publish(store, shard, name, bytes, size);
+		close(shard);
+	}
 	if (rc == 0) {
 		struct sample_removed removed;
 

@@ -21,6 +21,21 @@ struct store {
 	_Atomic uint64_t evictions; /* not yet returned by store_take_evictions() */
 };
 
+/* A file of a shard that is to be read: `path` is relative to `at`. */
+struct store_place {
+	int at;
+	int root, home, shard; /* -1: not open */
+	char path[sizeof(DIRECTORY_HOME "/ab/") + DIRECTORY_REQUEST_BYTES];
+	char *name; /* in the shard: the end of `path` */
+};
+
+/*
+ * Finds the place of a key's file. The caller calls store_leave() whatever this returns. -EIO: ESTALE of a network file
+ * system; for callers of the store -ESTALE means that no result holds.
+ */
+int store_reach(const struct store *store, const uint8_t key[ENTRY_KEY_BYTES], struct store_place *ret_place);
+void store_leave(const struct store_place *place);
+
 /* temporary_begin() of a file with the mode and group of an entry. */
 int store_begin_file(const struct store *store, int shard, struct temporary *ret_temporary);
 /* Counts what was evicted. Returns true if something was. */

@@ -151,9 +151,6 @@ static bool prepare_process(const struct credentials *credentials)
 	const struct span fresh = {&process.secret, sizeof(process.secret)};
 	size_t count = 0;
 
-	if (digest_random_secret(&process.secret) != 0) {
-		return false;
-	}
 	memcpy(process.who, credentials->who, sizeof(process.who));
 	memcpy(text.who, credentials->who, sizeof(text.who));
 	process.has_name = kept_in && mount_boot(text.boot);
@@ -162,6 +159,9 @@ static bool prepare_process(const struct credentials *credentials)
 		count = fill_list();
 	}
 	if (count == 0) {
+		if (digest_random_secret(&process.secret) != 0) {
+			return false;
+		}
 		memcpy(known.head.magic, magic, sizeof(magic));
 		digest_key(&fresh, 1, &known.head.seed);
 	}
