@@ -10,6 +10,7 @@
 
 #include "cache/calls.h"
 #include "cache/digits.h"
+#include "cache/ground.h"
 #include "cache/output.h"
 #include "cache/trust.h"
 
@@ -21,84 +22,12 @@
 #include <string.h>
 
 #define PLACE_FLAGS  (O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-#define HOME_NAME    DIRECTORY_HOME
 #define MAKE_TRIES   4 /* another process may remove the file between two calls */
 #define FACTS_SUFFIX ".facts"
 
 static const char tag_text[] = "Signature: 8a477f597d28d172789f06886806bc55\n"
                                "# This directory is a cache of compiled GPU programs and may be removed at any time.\n"
                                "# For information about cache directory tags see https://bford.info/cachedir/\n";
-
-/* The arguments of directory_settle(); written before other threads read them. */
-static struct {
-	bool known;
-	dev_t device; /* of "/" */
-	ino_t inode;
-	char base[PATH_MAX]; /* $XDG_CACHE_HOME or $HOME; empty: it need not be checked */
-	bool base_is_home;
-} ground;
-
-static bool stat_path(const char *path, struct stat *ret_found)
-{
-	return call_fstatat(AT_FDCWD, path, ret_found, 0) == 0;
-}
-
-/*
- * The identity of "/" at start shows whether the host has changed its root (chroot) since. Nothing is created in
- * another root.
- */
-void directory_settle(const char *path, size_t base_length, bool base_is_home)
-{
-	struct stat root;
-
-	ground.known = stat("/", &root) == 0; /* the only cost for a process that creates nothing */
-	if (ground.known) {
-		ground.device = root.st_dev;
-		ground.inode = root.st_ino;
-	}
-	ground.base[0] = '\0';
-	ground.base_is_home = base_is_home;
-	if (base_length > 0 && base_length < sizeof(ground.base)) {
-		memcpy(ground.base, path, base_length);
-		ground.base[base_length] = '\0';
-	}
-}
-
-bool directory_base_allows(const char *base, bool base_is_home)
-{
-	char path[PATH_MAX];
-	struct stat found;
-	size_t length = strlen(base);
-
-	if (length >= sizeof(path)) {
-		return false;
-	}
-	memcpy(path, base, length + 1);
-	while (!stat_path(path, &found)) {
-		char *slash = strrchr(path, '/');
-
-		if (base_is_home || !slash || strcmp(path, "/") == 0) {
-			return false;
-		}
-		slash[slash == path] = '\0';
-	}
-	return trust_owner(&found);
-}
-
-/* Called only if a directory is missing: existing directories are used in any root. */
-static bool may_make(void)
-{
-	struct stat found;
-
-	if (ground.known &&
-	    (!stat_path("/", &found) || found.st_dev != ground.device || found.st_ino != ground.inode)) {
-		return false;
-	}
-	if (ground.base[0] != '\0' && !directory_base_allows(ground.base, ground.base_is_home)) {
-		return false;
-	}
-	return trust_user();
-}
 
 /*
  * Creates the directory with a mode that is never too permissive, so that no other user can enter before it is settled.
@@ -206,7 +135,7 @@ static int open_root(const struct directory *directory, enum directory_want want
 	if (rc != -ENOENT || want != DIRECTORY_MAKE) {
 		return rc;
 	}
-	rc = may_make() ? make_root(directory) : -ENXIO;
+	rc = ground_allows() ? make_root(directory) : -ENXIO;
 	if (rc < 0) {
 		return rc;
 	}
@@ -257,7 +186,7 @@ int directory_open_root(const struct directory *directory, const char *place, in
 	if (rc < 0) {
 		return rc;
 	}
-	rc = judge_place(directory, root, HOME_NAME);
+	rc = judge_place(directory, root, DIRECTORY_HOME);
 	if (rc == 0 && place) {
 		rc = judge_place(directory, root, place);
 	}
@@ -279,13 +208,13 @@ int directory_open(const struct directory *directory, enum directory_want want, 
 	if (rc < 0) {
 		return rc;
 	}
-	rc = open_trusted(directory, root, HOME_NAME, O_PATH, ret_home);
+	rc = open_trusted(directory, root, DIRECTORY_HOME, O_PATH, ret_home);
 	if (rc == 0 && make) {
-		mend_place(directory, root, HOME_NAME);
+		mend_place(directory, root, DIRECTORY_HOME);
 	}
 	if (rc == -ENOENT && make) {
-		rc = may_make() ? make_place(directory, root, HOME_NAME) : -ENXIO;
-		rc = rc < 0 ? rc : open_trusted(directory, root, HOME_NAME, O_PATH, ret_home);
+		rc = ground_allows() ? make_place(directory, root, DIRECTORY_HOME) : -ENXIO;
+		rc = rc < 0 ? rc : open_trusted(directory, root, DIRECTORY_HOME, O_PATH, ret_home);
 	}
 	call_close(root);
 	return rc;

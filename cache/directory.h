@@ -14,7 +14,7 @@
  *
  * Calling sequence: directory_open() for each call of the store, everything else relative to the home, close().
  * Errors: negative errno values; -EPERM: not trusted; -ENOTDIR: a symbolic link, or not a directory.
- * Ownership: the caller closes the descriptors (O_CLOEXEC). State: the arguments of directory_settle().
+ * Ownership: the caller closes the descriptors (O_CLOEXEC).
  */
 #ifndef CACHE_DIRECTORY_H
 #define CACHE_DIRECTORY_H
@@ -38,23 +38,10 @@ struct directory {
 	bool shared;
 };
 
-/*
- * Remembers "/" and the base as they are at the start; call once, before there are threads. `path` is the cache
- * directory or NULL; its first `base_length` bytes are $HOME or $XDG_CACHE_HOME (0: the user has chosen the directory).
- * Afterwards no directory is created while "/" is another directory, because after chroot() the user has not asked for
- * a cache there, nor if the base does not allow it.
- */
-void directory_settle(const char *path, size_t base_length, bool base_is_home);
-/*
- * Returns false for a base that belongs to a third user (neither this one nor root), because its owner could not remove
- * our files, and for a missing $HOME. A missing $XDG_CACHE_HOME is created; its nearest existing parent counts.
- */
-bool directory_base_allows(const char *base, bool base_is_home);
-
 /* REACH: to open files in it (O_PATH). LIST: to read its names too. MAKE: like LIST, but created first if missing. */
 enum directory_want { DIRECTORY_REACH, DIRECTORY_LIST, DIRECTORY_MAKE };
 
-/* Opens the home (O_PATH). DIRECTORY_MAKE creates it and the root. -ENXIO: see directory_settle(). */
+/* Opens the home (O_PATH). DIRECTORY_MAKE creates it and the root. -ENXIO: it may not be created (cache/ground.h). */
 int directory_open(const struct directory *directory, enum directory_want want, int *ret_home);
 
 /* Open a directory in the home. */

@@ -13,7 +13,7 @@
  * recorded once a second.
  *
  * If the host has removed the directory since the first record, none creates it again (after chroot nothing does: see
- * directory_settle()). If there is nothing to record at exit, no system call is made, because a sandbox that the host
+ * ground_settle()). If there is nothing to record at exit, no system call is made, because a sandbox that the host
  * has entered meanwhile (seccomp) may kill a process for it.
  */
 #include "cache/events.h"

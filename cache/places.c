@@ -7,6 +7,7 @@
 
 #include "cache/calls.h"
 #include "cache/directory.h"
+#include "cache/ground.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -81,7 +82,7 @@ static bool base_forbids(const struct settings *settings)
 	char base[PATH_MAX];
 	int size = snprintf(base, sizeof(base), "%.*s", (int)settings->base_length, settings->directory);
 
-	return size > 0 && ((size_t)size >= sizeof(base) || !directory_base_allows(base, settings->base_is_home));
+	return size > 0 && ((size_t)size >= sizeof(base) || !ground_base_allows(base, settings->base_is_home));
 }
 
 /* A root without a home counts as existing, because the first store creates the home. */

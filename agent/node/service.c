@@ -2,6 +2,7 @@
 #include "agent/node/service.h"
 
 #include "cache/events.h"
+#include "cache/ground.h"
 #include "cache/harmless.h"
 #include "cache/tools/foreign.h"
 
@@ -132,7 +133,7 @@ bool service_begin(struct service *service, const struct service_options *option
 	service->pause.longest_ns = 60 * SECOND;
 	begin_lock(service);
 	events_open(&service->directory, EVENTS_WRITABLE, getpid());
-	directory_settle(service->settings.directory, service->settings.base_length, service->settings.base_is_home);
+	ground_settle(service->settings.directory, service->settings.base_length, service->settings.base_is_home);
 	service->rules.trust = options->trust;
 	service->rules.raw_max = largest < VALUE_RAW_MAX ? largest : VALUE_RAW_MAX;
 	return read_keys(service) && open_store(service) && open_engines(service);

@@ -5,6 +5,7 @@
  */
 #include "cache/directory.h"
 #include "cache/events.h"
+#include "cache/ground.h"
 #include "cache/store.h"
 #include "cache/tools/bundle.h"
 #include "cache/tools/foreign.h"
@@ -264,7 +265,7 @@ static int run_import(struct settings *settings, char **operands)
 	int error, status;
 
 	/* makes the store create a default directory only in a $HOME that belongs to this user */
-	directory_settle(settings->directory, settings->base_length, settings->base_is_home);
+	ground_settle(settings->directory, settings->base_length, settings->base_is_home);
 	events_open(&(struct directory){settings->directory, settings->shared}, EVENTS_WRITABLE, getpid());
 	error = settings->read_only ? -EROFS
 	                            : store_open(&(struct store_options){.directory = settings->directory,

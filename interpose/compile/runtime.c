@@ -9,6 +9,7 @@
 #include "cache/compile_lock.h"
 #include "cache/directory.h"
 #include "cache/error_text.h"
+#include "cache/ground.h"
 #include "cache/places.h"
 #include "interpose/compile/handle.h"
 #include "interpose/compile/library.h"
@@ -122,7 +123,7 @@ static void open_layers(pid_t process)
 	    .fsync = runtime.settings.fsync,
 	};
 
-	directory_settle(options.directory, runtime.settings.base_length, runtime.settings.base_is_home);
+	ground_settle(options.directory, runtime.settings.base_length, runtime.settings.base_is_home);
 	dependencies_ask_paths(path_functions_agree);
 	facts_keep_in(&facts_file);
 	events_open(&(struct directory){.path = runtime.settings.directory, .shared = runtime.settings.shared},

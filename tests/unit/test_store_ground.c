@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* store: a cache is not created where it was not asked for */
 #include "cache/events.h"
+#include "cache/ground.h"
 #include "store_fixture.h"
 
 TestSuite(store_ground, .init = fixture_open, .fini = fixture_close);
@@ -20,7 +21,7 @@ Store_test(store_ground, is_not_created_after_a_chroot)
 	const char *jail = beside("jail");
 
 	cr_assert_eq(mkdir(jail, 0700), 0);
-	directory_settle(fixture.root, 0, false);
+	ground_settle(fixture.root, 0, false);
 	/* counts are recorded at exit */
 	expect_in_child(go_to(jail), fixture_put(fixture.store, 1) == -ENXIO &&
 	                                 events_tell_counts(EVENTS_NOW) == -ENXIO &&
@@ -34,7 +35,7 @@ static struct store *store_below(const char *home)
 {
 	const char *path = fixture_name(home, "", ".cache/nvrtccache");
 
-	directory_settle(path, strlen(home), true);
+	ground_settle(path, strlen(home), true);
 	return fixture_store((struct store_options){.directory = path});
 }
 
@@ -88,7 +89,7 @@ static struct store *store_in(const char *base)
 {
 	const char *path = fixture_name(base, "", "nvrtccache");
 
-	directory_settle(path, strlen(base), false);
+	ground_settle(path, strlen(base), false);
 	return fixture_store((struct store_options){.directory = path});
 }
 
