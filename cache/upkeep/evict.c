@@ -127,6 +127,7 @@ static void evict_in_rounds(struct work *work, uint64_t (*bytes_wanted)(const st
 		return;
 	}
 	if (work->sample.sums.file >= 0) {
+		sums_flush(&work->sample.sums);
 		sums_read(&work->sample.sums);
 	}
 	for (unsigned round = 0; round < EVICT_ROUNDS && bytes_wanted(work) > 0; round++) {

@@ -51,11 +51,12 @@ void sample_settle(struct sample *sample)
 {
 	for (unsigned shard = 0; shard < DIRECTORY_SHARDS; shard++) {
 		if (sample->places[shard] >= 0) {
-			sums_write(&sample->sums, shard);
+			sums_note(&sample->sums, shard);
 			close(sample->places[shard]);
 			sample->places[shard] = -1;
 		}
 	}
+	sums_flush(&sample->sums);
 	sample->count = 0;
 }
 
@@ -231,7 +232,7 @@ int sample_shard(struct sample *sample, unsigned shard)
 		}
 	}
 	if (!before.known || sum->files != before.files || sum->bytes != before.bytes) {
-		sums_write(&sample->sums, shard);
+		sums_note(&sample->sums, shard);
 	}
 	return rc;
 }

@@ -52,6 +52,7 @@ void sums_open(const struct directory *directory, int home, enum sums_access acc
 		rc = -EPERM;
 	}
 	ret_sums->file = rc == 0 ? file : -1;
+	memset(ret_sums->noted, 0, sizeof(ret_sums->noted));
 	sums_read(ret_sums);
 }
 
@@ -72,14 +73,34 @@ void sums_read(struct sums *sums)
 	}
 }
 
-void sums_write(struct sums *sums, unsigned shard)
+void sums_note(struct sums *sums, unsigned shard)
 {
-	struct sums_shard sum = sums->shards[shard];
-
 	sums->shards[shard].known = 1;
-	sum.known = check_of(&sum, shard);
-	if (sums->file >= 0) {
-		(void)output_at(sums->file, (off_t)(SUMS_AT + shard * sizeof(sum)), &sum, sizeof(sum));
+	sums->noted[shard] = true;
+}
+
+/* Writes the sums of neighbouring shards at once, because a write costs four system calls (cache/output.h). */
+void sums_flush(struct sums *sums)
+{
+	struct sums_shard run[DIRECTORY_SHARDS];
+	unsigned count = 0;
+
+	for (unsigned shard = 0; shard < DIRECTORY_SHARDS; shard++) {
+		if (sums->noted[shard]) {
+			run[count] = sums->shards[shard];
+			run[count].known = check_of(&run[count], shard);
+			sums->noted[shard] = false;
+			count++;
+		}
+		if (count > 0 && (shard + 1 == DIRECTORY_SHARDS || !sums->noted[shard + 1])) {
+			const unsigned first = shard + 1 - count;
+
+			if (sums->file >= 0) {
+				(void)output_at(sums->file, (off_t)(SUMS_AT + first * sizeof(run[0])), run,
+				                count * sizeof(run[0]));
+			}
+			count = 0;
+		}
 	}
 }
 

@@ -7,9 +7,10 @@
  * size of the cache, and names no entry. A sum replaces the one before it and is never added to, so the next sample of
  * a shard corrects what was wrong.
  *
- * Calling sequence: sums_open(), any of the others, sums_close(). No lock is needed: each shard's sum is written by one
- * call, and has a check value, so that a torn or forged one is unknown.
- * Errors: none. If the file cannot be opened or created, all sums are unknown and sums_write() does nothing.
+ * Calling sequence: sums_open(), any of the others, sums_flush() before sums_read() and at the end, sums_close(). No
+ * lock is needed: only sums that were noted are written, and each has a check value, so that a torn or forged one is
+ * unknown.
+ * Errors: none. If the file cannot be opened or created, all sums are unknown and sums_flush() does nothing.
  */
 #ifndef CACHE_UPKEEP_SUMS_H
 #define CACHE_UPKEEP_SUMS_H
@@ -25,6 +26,7 @@ struct sums_shard {
 struct sums {
 	int file; /* descriptor; -1: none */
 	struct sums_shard shards[DIRECTORY_SHARDS];
+	bool noted[DIRECTORY_SHARDS]; /* since the last sums_flush() */
 };
 
 enum sums_access { SUMS_READ, SUMS_WRITE };
@@ -33,8 +35,10 @@ enum sums_access { SUMS_READ, SUMS_WRITE };
 void sums_open(const struct directory *directory, int home, enum sums_access access, struct sums *ret_sums);
 /* Reads all sums again. */
 void sums_read(struct sums *sums);
-/* Makes the sum of one shard known, and writes it. */
-void sums_write(struct sums *sums, unsigned shard);
+/* Makes the sum of one shard known. */
+void sums_note(struct sums *sums, unsigned shard);
+/* Writes the sums that were noted. */
+void sums_flush(struct sums *sums);
 void sums_close(struct sums *sums);
 
 /* Returns the total of all known sums. */
