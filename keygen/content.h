@@ -10,7 +10,8 @@
  * Calling sequence: content_put() at any time. At most CONTENT_REMEMBERED digests are remembered; later ones replace
  * earlier ones.
  *
- * Errors: those of the stream. Threads, fork, signals: as recall.h.
+ * Errors: those of the stream. Threads: any. Fork: a slot that a thread of the parent was using stays unusable in
+ * the child. Signals: not from handlers.
  */
 #ifndef KEYGEN_CONTENT_H
 #define KEYGEN_CONTENT_H
