@@ -13,8 +13,10 @@ struct work {
 	struct sample sample;
 };
 
+enum dryness { NOT_DRY, DRY };
+
 /* -ENOENT: the directory does not exist. It is not created. */
-static int begin_work(const struct store *store, struct work *ret_work)
+static int begin_work(const struct store *store, enum dryness dryness, struct work *ret_work)
 {
 	struct sample *sample = &ret_work->sample;
 	int rc;
@@ -24,9 +26,10 @@ static int begin_work(const struct store *store, struct work *ret_work)
 	    .sample = {.directory = &store->directory,
 	               .now = store->clock(),
 	               .cap = store->max_size,
-	               .most = UINT32_MAX},
+	               .most = UINT32_MAX,
+	               .dry = dryness == DRY},
 	};
-	if (!store->directory.path || store->read_only) {
+	if (!store->directory.path || (store->read_only && dryness != DRY)) {
 		return store->directory.path ? -EROFS : -ENXIO;
 	}
 	rc = directory_open(&store->directory, DIRECTORY_REACH, &sample->home);
@@ -114,7 +117,8 @@ static int remove_excess(struct work *work)
 	return rc;
 }
 
-static int empty_shard(struct work *work, unsigned shard)
+/* `wanted` NULL: all keys. */
+static int empty_shard(struct work *work, unsigned shard, store_wanted *wanted, void *context)
 {
 	int rc, removed = 0;
 
@@ -124,16 +128,18 @@ static int empty_shard(struct work *work, unsigned shard)
 		return rc;
 	}
 	for (size_t i = 0; i < work->sample.count && removed == 0; i++) {
-		removed = remove_one(work, &work->sample.files[i]);
+		if (!wanted || wanted(context, work->sample.files[i].key)) {
+			removed = remove_one(work, &work->sample.files[i]);
+		}
 	}
 	return removed < 0 ? removed : rc;
 }
 
 /* Old files go before excess ones: what was not used for so long is the least recently used anyway. */
-int store_prune(struct store *store, int64_t unused_ns, struct store_pruned *ret_pruned)
+static int prune(struct store *store, enum dryness dryness, int64_t unused_ns, struct store_pruned *ret_pruned)
 {
 	struct work work;
-	int rc = begin_work(store, &work);
+	int rc = begin_work(store, dryness, &work);
 
 	*ret_pruned = (struct store_pruned){.foreign = 0};
 	if (rc < 0) {
@@ -151,24 +157,39 @@ int store_prune(struct store *store, int64_t unused_ns, struct store_pruned *ret
 	return rc;
 }
 
+int store_prune(struct store *store, int64_t unused_ns, struct store_pruned *ret_pruned)
+{
+	return prune(store, NOT_DRY, unused_ns, ret_pruned);
+}
+
+int store_prune_dry(struct store *store, int64_t unused_ns, struct store_pruned *ret_pruned)
+{
+	return prune(store, DRY, unused_ns, ret_pruned);
+}
+
 /* Shard by shard, so that a million names are never in memory. An error of one shard does not stop the others. */
-int store_clear(struct store *store, struct store_pruned *ret_pruned)
+int store_clear_wanted(struct store *store, store_wanted *wanted, void *context, struct store_pruned *ret_pruned)
 {
 	struct work work;
-	int rc = begin_work(store, &work);
+	int rc = begin_work(store, NOT_DRY, &work);
 
 	*ret_pruned = (struct store_pruned){.foreign = 0};
 	if (rc < 0) {
 		return rc == -ENOENT ? 0 : rc;
 	}
-	work.sample.clears = true;
+	work.sample.clears = wanted == NULL;
 	chore_begin(work.chore, CHORE_WORKING, sums_total(&work.sample.sums).files, CHORE_GUESSED);
 	for (unsigned shard = 0; shard < DIRECTORY_SHARDS && rc != -EINTR; shard++) {
-		int emptied = empty_shard(&work, shard);
+		int emptied = empty_shard(&work, shard, wanted, context);
 
 		rc = rc < 0 ? rc : emptied;
 		chore_advance(work.chore, shard + 1, DIRECTORY_SHARDS);
 	}
 	end_work(&work, ret_pruned);
 	return rc;
+}
+
+int store_clear(struct store *store, struct store_pruned *ret_pruned)
+{
+	return store_clear_wanted(store, NULL, NULL, ret_pruned);
 }

@@ -35,6 +35,7 @@ struct sample {
 	uint64_t cap;  /* 0: none */
 	uint32_t most; /* files to draw of one shard: SAMPLE_FILES, or UINT32_MAX for all */
 	bool clears;   /* requests without an entry are removed at once */
+	bool dry;      /* nothing is changed; what would be removed is counted */
 	struct sums sums;
 	uint64_t random;              /* made from `now`: which names are drawn */
 	int places[DIRECTORY_SHARDS]; /* descriptors of the shards; -1: not open */

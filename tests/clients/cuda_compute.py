@@ -11,7 +11,7 @@ from cuda.compute import CountingIterator, OpKind, ProxyArray, make_reduce_into
 
 def built(what, make, **arguments):
     with report.compiling():
-        algorithm = make(compute_capability=90, **arguments)
+        algorithm = make(compute_capability=int(report.ARCH), **arguments)
     report.product(what, algorithm.serialize())
 
 

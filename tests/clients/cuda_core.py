@@ -17,7 +17,7 @@ def compile_program(what, source, target, names=(), **options):
     log = Log()
     try:
         with report.compiling():
-            code = Program(source, "c++", ProgramOptions(arch="sm_90", **options)).compile(
+            code = Program(source, "c++", ProgramOptions(arch="sm_" + report.ARCH, **options)).compile(
                 target, name_expressions=names, logs=log)
         report.product(f"{what} {target}", code.code)
         report.text(f"{what} names", repr(sorted(code.symbol_mapping.items())))

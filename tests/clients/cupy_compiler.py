@@ -57,7 +57,7 @@ def compile_program(what, source, in_memory, **options):
     options.setdefault("options", ("-std=c++17",))
     try:
         with report.compiling():
-            data, mapping = compiler.compile_using_nvrtc(source, arch="90", log_stream=log,
+            data, mapping = compiler.compile_using_nvrtc(source, arch=report.ARCH, log_stream=log,
                                                          cache_in_memory=in_memory, **options)
         report.product(what, data if what != NAMED_LTO else bytes(len(data)))
         report.text(f"{what}: names", repr(sorted((mapping or {}).items())))
@@ -77,7 +77,7 @@ for how, memory in (("memory", True), ("file", False)):
     compile_program(f"{how}, its headers", HALF, memory, options=OWN)
     compile_program(f"{how}, CUB", SUM, memory, options=OWN, name_expressions=["sum<float, 128>", "sum<int, 64>"])
 with report.compiling():
-    fingerprint = compiler._preprocess("", ("-ftz=true",), "90", "nvrtc")
+    fingerprint = compiler._preprocess("", ("-ftz=true",), report.ARCH, "nvrtc")
 report.text("compiler's fingerprint", fingerprint)
 with report.compiling():
     fingerprint = compiler._preprocess("", (), "80", "nvrtc")
