@@ -139,14 +139,17 @@ fi
 # ---- containers
 
 # kernels.nvb, as an image or a runner would be given it
-at_home maker && (export LD_PRELOAD=$prefix/lib/libnvrtccache.so && compile -DBAKED) && nvrtccache export kernels.nvb >/dev/null || exit 1
+at_home maker && (export LD_PRELOAD=$prefix/lib/libnvrtccache.so NVRTCCACHE_RECORD=1 && compile -DBAKED && compile -DWARMED -arch=sm_75) &&
+	nvrtccache export --requests kernels.nvb >/dev/null || exit 1
 image() {
 	local run
-	cp kernels.nvb "$prefix/" && run=$(sed -n 's/^RUN \(NVRTCCACHE_DIR=.*\)/\1/p' "$recipes/Dockerfile" | sed "s#/opt/#$prefix/#g") && [ -n "$run" ] && sh -ec "$run" &&
-		[ ! -e "$prefix/kernels.nvb" ] && [ -z "$(find "$prefix/nvrtccache" ! -perm -a+r)" ] || return
-	at_home container && (export NVRTCCACHE_LOWER=$prefix/nvrtccache LD_PRELOAD=$prefix/lib/libnvrtccache.so && compile -DBAKED) && [ "$(stat_of hits_disk)" -eq 1 ]
+	cp kernels.nvb "$prefix/" && run=$(sed -n 's/^RUN \(export NVRTCCACHE_DIR=.*\)/\1/p' "$recipes/Dockerfile" | sed "s#/opt/#$prefix/#g") && [ -n "$run" ] &&
+		ARCHS=$(sed -n 's/^ARG ARCHS=//p' "$recipes/Dockerfile") LD_LIBRARY_PATH=$tmp/copies sh -ec "$run" &&
+		[ -z "$(find "$prefix/nvrtccache" ! -perm -a+r -o -name '*.request')" ] || return
+	at_home container && (export NVRTCCACHE_LOWER=$prefix/nvrtccache LD_PRELOAD=$prefix/lib/libnvrtccache.so && compile -DBAKED && compile -DWARMED -arch=sm_100) &&
+		[ "$(stat_of hits_disk)" -eq 2 ]
 }
-check "What the Dockerfile bakes in is hit." image
+check "What the Dockerfile bakes in is hit, also for an architecture that the run had not." image
 another_user() {
 	local other=(setpriv --reuid=65534 --regid=65534 --clear-groups env NVRTCCACHE_LOWER="$prefix/nvrtccache" \
 		NVRTCCACHE_DIR="$tmp/volume/nvrtccache")
@@ -267,6 +270,16 @@ pod() {
 	unset NVRTCCACHE_DIR
 	return $status
 }
+image_volume() { # the mount has what the stage `cache` copies
+	local at='document["spec"]' place=$tmp/mounted variables
+	[ "$(yaml kubernetes-image.yaml "sorted(m['name'] for c in $at['containers'] for m in c['volumeMounts']) == sorted(v['name'] for v in $at['volumes'])")" = True ] &&
+		[ "$(grep -c '^COPY --from=.* /nvrtccache/$\|^COPY --from=.* /lib/$' "$recipes/Dockerfile")" = 2 ] &&
+		mkdir -p "$place/lib" && cp "$prefix/lib/libnvrtccache.so" "$place/lib/" && cp -r "$prefix/nvrtccache" "$place/" &&
+		variables=$(yaml kubernetes-image.yaml "'\n'.join(e['name'] + '=' + e['value'] for e in $at['containers'][0]['env'])" | sed "s#/kernels/#$place/#; s#/cache/#$tmp/own/#") &&
+		mkdir "$tmp/own" && mapfile -t variables <<<"$variables" && env "${variables[@]}" "$LIFE" "$NVRTC" trivial 0 -DBAKED >/dev/null &&
+		(export "${variables[@]:1}" && unset LD_PRELOAD && [ "$(stat_of hits_disk)" -eq 1 ])
+}
+check "A pod hits in an image volume." image_volume
 check "The pod's init container leaves library and results, and the container hits." pod
 
 # make test of a runner
