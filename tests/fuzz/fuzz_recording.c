@@ -32,6 +32,21 @@ static void check_fields(struct cursor cursor, const struct stream *file)
 	require(!cursor.failed);
 }
 
+/* Head and calls are all that there is, so they can be sealed again. */
+static void check_sealed(const struct recording *recording, const struct stream *file)
+{
+	const struct cursor *read = &recording->calls;
+	struct stream head = STREAM_EMPTY, calls = STREAM_EMPTY, again;
+
+	stream_bytes(&head, recording->head.bytes, recording->head.size);
+	stream_bytes(&calls, read->at, (size_t)(read->end - read->at));
+	again = recording_seal(&head, &calls);
+	require(again.size == file->size && memcmp(again.bytes, file->bytes, file->size) == 0);
+	stream_free(&again);
+	stream_free(&calls);
+	stream_free(&head);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	struct stream body = {.bytes = copy_of(bytes, size), .size = size};
@@ -41,6 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 
 	require(!file.failed);
 	if (recording_open(file.bytes, file.size, &recording) == 0) {
+		check_sealed(&recording, &file);
 		check_text(recording.compiler, &file);
 		check_text(recording.release, &file);
 		check_text(recording.directory, &file);
