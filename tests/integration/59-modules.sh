@@ -56,6 +56,13 @@ check "None is unreached." unreached 0
 check "If a tool has written a slot before the library, the module runs, uncached." \
 	really_so_often "1 1 1" "now=$modules/now.so" patch run
 check "It is counted, in each process." unreached 2
+in_part() {
+	fresh_cache
+	preloaded "$modules/host" "$so13" "now=$modules/now.so" run >"$tmp/cold"
+	preloaded "$modules/host" "$so13" "now=$modules/now.so" patch run >"$tmp/warm"
+	diff <(lines "$tmp/cold") <(lines "$tmp/warm")
+}
+check "Its link is not served by the calls that the library sees." in_part
 check "A slot that a thread of the loader writes once more is written again." really_so_often "1 1 0" \
 	"now=$modules/now.so" save "lazy=$modules/lazy.so" look undo run
 
