@@ -6,9 +6,10 @@
 #include "cache/tools/inventory.h"
 
 #include <errno.h>
+#include <linux/memfd.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define ARTIFACT_LEAST 64 /* bytes: that shorter ones are equal shows nothing */
@@ -204,7 +205,8 @@ int inputs_open(const struct jobs *jobs, const struct job *job, int *ret_file)
 		return requests_open(&jobs->directory, job->request->key, ret_file);
 	}
 	error = spell_request(jobs, job, &spelled);
-	file = error == 0 ? memfd_create("request", MFD_CLOEXEC) : -1;
+	/* libc has memfd_create() from 2.27 on */
+	file = error == 0 ? (int)syscall(SYS_memfd_create, "request", MFD_CLOEXEC) : -1;
 	if (error == 0 && (file < 0 || output_at(file, 0, spelled.bytes, spelled.size) != 0)) {
 		error = -errno;
 	}
