@@ -9,6 +9,13 @@ so13=$FAKE/13/libnvrtc.so.13
 all_ways=(guarded {next,default,program,libc}-{old,new} helper-{default,program}-new)
 
 preloading() { # LIST COMMAND...
+	if [ -n "${in_system:-}" ]; then
+		local code=0
+		tr : '\n' <<<"$1" >/etc/ld.so.preload
+		timeout 20 "${@:2}" || code=$?
+		: >/etc/ld.so.preload
+		return $code
+	fi
 	timeout 20 env ${1:+"${EMULATED:-LD_PRELOAD}=$1"} "${@:2}"
 }
 run() { # OUTPUT LIST
@@ -55,6 +62,25 @@ rows() { # HOOK ORDER MOMENT...
 	[ ! -s "$tmp/failures" ] && [ "$works" -ge $((${#ways[@]} * $# / 2)) ] && [ "$works" -gt 0 ]
 }
 other=$LOADER/neighbour.so # a hook, too
+
+# All preloads are in /etc/ld.so.preload: in a mount namespace, where a directory lies over /etc.
+lay_over_etc() {
+	in_memory
+	mkdir "$memory/up" "$memory/work" && mount -t overlay -o "lowerdir=/etc,upperdir=$memory/up,workdir=$memory/work" overlay /etc
+}
+if [ -n "${in_system:-}" ]; then
+	lay_over_etc || exit
+	[ "$in_system" = rows ] || exit 0
+	ways=("${all_ways[@]}")
+	rows hook_dlsym behind call && rows hook_dlsym before call && rows hook_dlopen behind call
+	exit
+fi
+in_system() { in_system=$1 unshare -m --propagation private bash "$0" "$BUILD"; }
+if [ "$(id -u)" = 0 ] && in_system try 2>/dev/null; then
+	check "A hook and this library in /etc/ld.so.preload work as the hook alone there." in_system rows
+else
+	skip "A hook and this library in /etc/ld.so.preload work as the hook alone there." "takes root, and mount namespaces"
+fi
 for order in before behind around linked; do
 	ways=("${all_ways[@]}")
 	check "A hook of dlsym $order works as without this library, and the program is cached." rows hook_dlsym $order call
