@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLACK 16 /* bytes after the size that a getter returned */
+#define SLACK     16                  /* bytes after the size that a getter returned */
+#define TOLD_MORE (UINT64_C(1) << 20) /* than was written */
 
 /* Two buffers are filled with different bytes: a position where they still differ was not written. */
 #define FILL_ONE   0x55
@@ -19,11 +20,11 @@ typedef int bytes_getter(void *handle, void *bytes);
 
 /*
  * Returns true if a getter wrote no more than the size that it returned, or one NUL if that is 0: hosts allocate no
- * more.
+ * more. Nor may they be made to allocate far more, by an entry that somebody forged.
  */
 static bool fits_size(size_t written, uint64_t told)
 {
-	return written <= (told > 0 ? told : 1);
+	return written <= (told > 0 ? told : 1) && told <= written + TOLD_MORE;
 }
 
 /* Returns how many bytes of `one` were written; `other` was filled with another byte. */

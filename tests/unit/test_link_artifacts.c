@@ -77,6 +77,17 @@ Test(link_artifacts, no_more_bytes_are_written_than_the_size_getter_returned)
 	expect(&section, NVJITLINK_INTERNAL, 42, NVJITLINK_INTERNAL, 0);
 }
 
+Test(link_artifacts, a_host_is_not_told_to_allocate_what_a_forged_result_says)
+{
+	struct section section = section_of(&(struct kept){1 << 20, "text"}, 4, 0, 0);
+
+	expect(&section, 0, 1 << 20, 0, 4);
+	for (uint64_t told = 1 << 21; told != 0; told <<= 1) {
+		section = section_of(&(struct kept){told, "text"}, 4, 0, 0);
+		expect(&section, NVJITLINK_INTERNAL, 42, NVJITLINK_INTERNAL, 0);
+	}
+}
+
 Test(link_artifacts, a_missing_artifact_is_an_error)
 {
 	static const char short_of_a_size[7] = "sevens"; /* eight bytes would be a size */
