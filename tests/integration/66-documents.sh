@@ -93,8 +93,8 @@ plain() {
 		s/[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}/DATE/g; s/[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}\b/DATE/g; s/\b[0-9]{2}:[0-9]{2}:[0-9]{2}\b/CLOCK/g
 		s/\b[0-9]+(\.[0-9]+)? (bytes?|[KMGT]i?B)\b/SIZE/g
 		s/\b[0-9]+(\.[0-9]+)? ?(ns|us|ms|s|min|h|d|days|hours)\b( (ago|earlier|later))?/TIME/g; s/\b(just )?now$/TIME/
-		s/\b[0-9a-f]{6,64}(\.\.\.|…)?/KEY/g; s/\b(NVRTC|nvJitLink|libNVVM) [0-9][0-9.]*( or later)?/\1 RELEASE/g
-		s/\bpython3\.[0-9]+/python3/g; s/\bpid [0-9]+/pid N/g; s/[0-9][0-9,]*\.?[0-9]* ?%/PERCENT/g; s/\b[0-9,]+ events?\b/N events/g; s/\b[0-9,]+ (entries|results)\b/N \1/g; s/\b[0-9][0-9,]{2,}(\.[0-9]+)?\b/N/g
+		s/\bpid [0-9]+/pid N/g; s/\b[0-9a-f]{6,64}(\.\.\.|…)?/KEY/g; s/\b(NVRTC|nvJitLink|libNVVM) [0-9][0-9.]*( or later)?/\1 RELEASE/g
+		s/\bpython3\.[0-9]+/python3/g; s/[0-9][0-9,]*\.?[0-9]* ?%/PERCENT/g; s/\b[0-9,]+ events?\b/N events/g; s/\b[0-9,]+ (entries|results)\b/N \1/g; s/\b[0-9][0-9,]{2,}(\.[0-9]+)?\b/N/g
 		s/^(ok|warn) +((local|network) file system.*|file system in memory.*)/FILE SYSTEM/; s/^(ok|warn) +(SIZE free.*)/\2/
 		# the compiler of the tests has lowered names of its own, and asks for three paths more than NVRTC
 		s/\b_Z[0-9A-Za-z_]+/LOWERED/g; s/\bon [0-9]+ paths/on N paths/; /^ +unchanged +(\. +a directory|__nv_[^ ]* +did not exist)$/d
