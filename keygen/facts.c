@@ -47,9 +47,11 @@ _Static_assert(LIST_MAX < UINT16_MAX && sizeof(known.list[0]) == sizeof(struct f
 
 static const struct facts_file *kept_in;
 
+enum state { UNASKED, FILLING, FILLED, UNUSABLE };
+
 /* Written once, by the thread that moves `state` from UNASKED to FILLING. */
 static struct {
-	_Atomic enum { UNASKED, FILLING, FILLED, UNUSABLE } state;
+	_Atomic int state; /* enum state */
 	struct secret secret;
 	struct key name;
 	bool has_name;
