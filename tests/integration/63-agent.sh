@@ -357,7 +357,7 @@ hung_up() { # as nohup has it
 check "An agent whose parent has ignored SIGHUP ignores it, and without streams it writes into nothing." hung_up
 start served --key-file "$tmp/keys"
 
-keys_in() { find "$1/v1" -type f -path '*/v1/??/*' -printf '%P\n' | tr -d /; }
+keys_in() { find "$1/v1" -type f -path '*/v1/??/*' ! -name '*.facts' -printf '%P\n' | tr -d /; }
 report_all() { # every key of the directory, as the programs that have stored it do
 	local one
 	for one in $(keys_in "$served"); do peer stored "$one" || return; done
