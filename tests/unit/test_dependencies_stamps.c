@@ -192,3 +192,16 @@ Test(dependencies_stamps, a_header_forbidden_by_an_access_control_list_does_not_
 	assert_believed();
 	expect_in_child(become_nobody(), !holds());
 }
+
+Test(dependencies_stamps, of_two_headers_of_a_directory_another_user_must_be_able_to_read_both)
+{
+	cr_assert_eq(chmod(tree, 0755), 0);
+	put_file(in_tree("a.h"), "int a;");
+	put_file(in_tree("b.h"), "int b;");
+	cr_assert_eq(chmod(in_tree("b.h"), 0600), 0);
+	see_header(in_tree("a.h"));
+	see_header(in_tree("b.h"));
+	build();
+	assert_believed();
+	expect_in_child(become_nobody(), !holds());
+}

@@ -100,16 +100,6 @@ Test(facts, an_edited_file_is_read_in_spite_of_facts)
 	cr_expect_eq(in_child(check_dependencies()), DOES_NOT_HOLD);
 }
 
-Test(facts, of_another_boot_are_not_used)
-{
-	int read;
-
-	leave_facts();
-	read = in_child(check_after_another_boot());
-	skip_unless(read != 254, "nothing can be mounted over the boot id here");
-	cr_expect_eq(read, 6);
-}
-
 Test(facts, a_file_of_facts_of_another_boot_is_not_used_under_this_boots_name)
 {
 	char path[PATH_MAX];
