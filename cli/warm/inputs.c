@@ -156,7 +156,7 @@ static int put_input(struct stream *calls, const struct jobs *jobs, const struct
 		stream_field(calls, RECORDING_BYTES, input->bytes, input->size);
 		return 0;
 	}
-	if (!digits_parse(job->key, sizeof(key), key) || job->outcome == JOB_FAILED ||
+	if (!digits_parse(job->verdict.key, sizeof(key), key) || job->verdict.outcome == JOB_FAILED ||
 	    inventory_read(&jobs->directory, key, copy_artifact, &artifact) == -ENOMEM || !artifact.bytes) {
 		free(artifact.bytes);
 		return -ECANCELED;

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/warm/jobs.h"
 
-#include "cache/harmless.h"
 #include "cli/console/console.h"
 #include "cli/console/progress.h"
-#include "cli/warm/worker.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,17 +16,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define TEXT_MAX ((size_t)256 << 10) /* of a worker's output; the rest is dropped */
-
 /* ---- one worker ---- */
 
 __attribute__((format(printf, 2, 3))) static void explain(struct job *job, const char *format, ...)
 {
 	va_list arguments;
 
-	job->outcome = JOB_FAILED;
+	job->verdict.outcome = JOB_FAILED;
 	va_start(arguments, format);
-	(void)vsnprintf(job->why, sizeof(job->why), format, arguments);
+	(void)vsnprintf(job->verdict.why, sizeof(job->verdict.why), format, arguments);
 	va_end(arguments);
 }
 
@@ -78,10 +74,10 @@ __attribute__((noreturn)) static void become_worker(const struct jobs *jobs, con
 {
 	char *words[] = {WORKER_NAME, (char *)(uintptr_t)job->compiler, (char *)(uintptr_t)job->arch,
 	                 jobs->mode == REPLAY_COMPILE ? "1" : "2", NULL};
-	int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
 	struct recording recording;
 	const char *why = NULL;
-	char text[JOB_WHY_BYTES];
+	struct verdict verdict = {.outcome = JOB_FAILED};
 	void *bytes;
 	size_t size;
 
@@ -89,7 +85,7 @@ __attribute__((noreturn)) static void become_worker(const struct jobs *jobs, con
 	(void)setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0}); /* a core would lie in the request's directory */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent || dup2(request, STDIN_FILENO) < 0 ||
 	    dup2(output, STDOUT_FILENO) < 0 || dup2(nothing, STDERR_FILENO) < 0) {
-		_exit(WORKER_FAILED);
+		_exit(EXIT_TROUBLE);
 	}
 	if (worker_read(request, &bytes, &size) != 0 || recording_open(bytes, size, &recording) != 0) {
 		why = "the request is damaged";
@@ -99,10 +95,8 @@ __attribute__((noreturn)) static void become_worker(const struct jobs *jobs, con
 	if (!why && set_settings(jobs)) {
 		(void)execv("/proc/self/exe", words);
 	}
-	(void)snprintf(text, sizeof(text), "%s", why ? why : strerror(errno));
-	harmless_text(text);
-	dprintf(STDOUT_FILENO, "!%s\n", text);
-	_exit(WORKER_FAILED);
+	(void)snprintf(verdict.why, sizeof(verdict.why), "%s", why ? why : strerror(errno));
+	_exit(write(STDOUT_FILENO, &verdict, sizeof(verdict)) < 0);
 }
 
 /*
@@ -136,86 +130,6 @@ static int start_worker(const struct jobs *jobs, struct job *job)
 	return error;
 }
 
-/* Returns the last line of the output that begins with this character, without it; NULL: there is none. */
-static char *find_line(const struct job *job, char begin)
-{
-	char *found = NULL, *rest = NULL;
-
-	for (char *line = job->text; line; line = rest) {
-		rest = strchr(line, '\n');
-		if (rest) {
-			rest++;
-		}
-		found = *line == begin ? line + 1 : found;
-	}
-	return found;
-}
-
-/* Decides how the job ended by what the library said of the last call, which depends on those before it. */
-static void judge_call(struct job *job, const char *call, const char *log, int code)
-{
-	enum replay_outcome outcome = (enum replay_outcome)atoi(call);
-	const char *why = strchr(call + 2, ' ');
-
-	(void)snprintf(job->key, sizeof(job->key), "%.*s", (int)strcspn(call + 2, " "), call + 2);
-	/* a failure that is none with this compiler is as good as a success */
-	if ((outcome == REPLAY_HIT || outcome == REPLAY_STORED) &&
-	    (code == 0 || (uint64_t)code == job->request->result)) {
-		job->outcome = outcome == REPLAY_HIT ? JOB_THERE : JOB_STORED;
-	} else if (outcome == REPLAY_HIT || outcome == REPLAY_STORED) {
-		explain(job, "the compiler refused it (%d)%s%s", code, log ? ": " : "", log ? log : "");
-	} else if (outcome == REPLAY_NO_CALL) {
-		explain(job, "the compiler was not called");
-	} else {
-		explain(job, "%s%s", outcome == REPLAY_BYPASSED ? "not sent: " : "",
-		        why && why[1] ? why + 1 : "no entry");
-	}
-}
-
-/*
- * A worker that was killed, or that ended before the library said something, has not stored anything that could be
- * wrong: the library stores a result only when the call has returned.
- */
-static void judge(struct job *job, int status)
-{
-	const char *said = find_line(job, '!'), *call = find_line(job, '=');
-
-	for (char *end = job->text; end && (end = strchr(end, '\n'));) {
-		*end++ = '\0';
-	}
-	if (job->ends_ns == 0) {
-		explain(job, "stopped after its time (--timeout)");
-	} else if (WIFSIGNALED(status)) {
-		explain(job, "the compiler was killed by signal %d", WTERMSIG(status));
-	} else if (WEXITSTATUS(status) == WORKER_FAILED || !call || strlen(call) < 3) {
-		explain(job, "%s", said ? said : "the worker failed");
-	} else {
-		judge_call(job, call, said, WEXITSTATUS(status));
-	}
-	free(job->text);
-	job->text = NULL;
-}
-
-/* Returns false at the end of the worker's output. */
-static bool read_output(struct job *job)
-{
-	char piece[4096];
-	ssize_t got = read(job->output, piece, sizeof(piece));
-	char *grown;
-
-	if (got < 0 && errno == EINTR) {
-		return true;
-	}
-	grown = got > 0 && job->size < TEXT_MAX ? realloc(job->text, job->size + (size_t)got + 1) : NULL;
-	if (grown) {
-		job->text = grown;
-		memcpy(grown + job->size, piece, (size_t)got);
-		job->size += (size_t)got;
-		grown[job->size] = '\0';
-	}
-	return got > 0;
-}
-
 /* ---- all workers ---- */
 
 static void show_progress(struct jobs *jobs, size_t done, uint64_t done_ns, int64_t began_ns)
@@ -239,40 +153,49 @@ static void show_progress(struct jobs *jobs, size_t done, uint64_t done_ns, int6
 }
 
 /*
- * Waits until a worker writes or ends, at most 200 ms, so that the progress line moves and ^C is seen while long
- * compilations run. Kills workers that have had their time. Returns the job that has ended, or NULL.
+ * Waits until a worker ends, at most 200 ms, so that the progress line moves and ^C is seen while long compilations
+ * run. Kills workers that have had their time. Returns the number of one that has ended, or `count`.
  */
-static struct job *wait_for_worker(struct job **running, size_t count)
+static size_t wait_for_worker(struct job **running, size_t count)
 {
 	struct pollfd polled[JOBS_MAX];
-	struct job *ended = NULL;
+	size_t ended = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		if (running[i]->ends_ns < progress_clock()) {
 			running[i]->ends_ns = 0;
 			(void)kill(running[i]->worker, SIGKILL);
 		}
-		polled[i] = (struct pollfd){.fd = running[i]->output, .events = POLLIN};
+		polled[i] = (struct pollfd){.fd = running[i]->output}; /* the end of a pipe needs no event */
 	}
-	if (poll(polled, count, 200) > 0) {
-		for (size_t i = 0; i < count && !ended; i++) {
-			if (polled[i].revents && !read_output(running[i])) {
-				ended = running[i];
-			}
-		}
+	if (poll(polled, count, 200) <= 0) {
+		return count;
+	}
+	while (ended < count && !polled[ended].revents) {
+		ended++;
 	}
 	return ended;
 }
 
-static void end_job(struct jobs *jobs, struct job *job)
+/*
+ * A worker that was killed, or that ended before it said something, has not stored anything that could be wrong: the
+ * library stores a result only when the call has returned.
+ */
+static void end_job(struct job *job)
 {
+	bool told = read(job->output, &job->verdict, sizeof(job->verdict)) == sizeof(job->verdict);
 	int status = 0;
 
 	close(job->output);
 	while (waitpid(job->worker, &status, 0) < 0 && errno == EINTR)
 		;
-	judge(job, status);
-	jobs->failures += job->outcome == JOB_FAILED;
+	if (job->ends_ns == 0) {
+		explain(job, "stopped after its time (--timeout)");
+	} else if (WIFSIGNALED(status)) {
+		explain(job, "the compiler was killed by signal %d", WTERMSIG(status));
+	} else if (!told) {
+		explain(job, "the worker failed");
+	}
 }
 
 /*
@@ -288,14 +211,14 @@ int jobs_run(struct jobs *jobs)
 	int error = 0;
 
 	while (error == 0 || count > 0) {
-		struct job *ended;
+		size_t ended;
 
 		while (error == 0 && interrupt_seen() == 0 && count < jobs->parallel && next < jobs->count &&
 		       (count == 0 || running[0]->request->is_link == jobs->list[next].request->is_link)) {
 			struct job *job = &jobs->list[next++];
 
 			error = start_worker(jobs, job);
-			if (error == 0 && job->outcome == JOB_WAITS) {
+			if (error == 0 && job->verdict.outcome == JOB_WAITS) {
 				running[count++] = job;
 			} else if (error == 0) {
 				jobs->failures++;
@@ -307,14 +230,12 @@ int jobs_run(struct jobs *jobs)
 		}
 		show_progress(jobs, done, done_ns, began_ns);
 		ended = wait_for_worker(running, count);
-		for (size_t i = 0; ended && i < count; i++) {
-			if (running[i] == ended) {
-				running[i] = running[--count];
-				end_job(jobs, ended);
-				done++;
-				done_ns += ended->request->cost_ns;
-				break;
-			}
+		if (ended < count) {
+			end_job(running[ended]);
+			jobs->failures += running[ended]->verdict.outcome == JOB_FAILED;
+			done_ns += running[ended]->request->cost_ns;
+			done++;
+			running[ended] = running[--count];
 		}
 	}
 	progress_end();

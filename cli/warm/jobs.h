@@ -6,7 +6,7 @@
  * ends if this process is killed. What a worker has compiled is stored when it ends, so an interruption loses only the
  * jobs that run.
  *
- * Calling sequence: fill in `list`; jobs_run(); read the outcomes. Errors: of a job in its `why`. Signals: after
+ * Calling sequence: fill in `list`; jobs_run(); read the outcomes. Errors: of a job in its verdict. Signals: after
  * interrupt_hold() a signal lets the running jobs finish; the others stay JOB_WAITS. Threads: one.
  */
 #ifndef CLI_WARM_JOBS_H
@@ -15,28 +15,21 @@
 #include "cache/replay.h"
 #include "cache/settings.h"
 #include "cli/warm/requests.h"
+#include "cli/warm/worker.h"
 
 #include <sys/types.h>
 
-/* JOB_STORED: or, with REPLAY_CHECK, nothing. JOB_FAILED: with REPLAY_CHECK, a program would miss. */
-enum job_outcome { JOB_WAITS, JOB_STORED, JOB_THERE, JOB_FAILED };
-
-#define JOB_WHY_BYTES 300
-#define JOBS_MAX      256 /* workers at a time */
+#define JOBS_MAX 256 /* workers at a time */
 
 struct job {
 	const struct warm_request *request;
 	const char *compiler; /* a path, or a name for the loader */
 	const char *arch;     /* "": as recorded */
 	unsigned place;       /* of the compiler among those of its kind */
-	enum job_outcome outcome;
-	char why[JOB_WHY_BYTES]; /* of JOB_FAILED */
-	char key[65];            /* under which the worker looked; "": unknown */
+	struct verdict verdict;
 	pid_t worker;
 	int output;      /* its standard output */
 	int64_t ends_ns; /* when it has had its time */
-	char *text;      /* what it has written */
-	size_t size;     /* of the text */
 };
 
 struct jobs {

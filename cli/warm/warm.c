@@ -232,10 +232,11 @@ static void print_json(const struct jobs *jobs, const size_t counts[4], unsigned
 		json_string(&json, "compiler", job->compiler);
 		json_string(&json, "arch", job->arch[0] ? job->arch : NULL);
 		json_string(&json, "outcome",
-		            jobs->mode == REPLAY_CHECK && job->outcome == JOB_FAILED ? "missing"
-		                                                                     : outcomes[job->outcome]);
-		json_string(&json, "key", job->key[0] ? job->key : NULL);
-		json_string(&json, "why", job->outcome == JOB_FAILED ? job->why : NULL);
+		            jobs->mode == REPLAY_CHECK && job->verdict.outcome == JOB_FAILED
+		                ? "missing"
+		                : outcomes[job->verdict.outcome]);
+		json_string(&json, "key", job->verdict.key[0] ? job->verdict.key : NULL);
+		json_string(&json, "why", job->verdict.outcome == JOB_FAILED ? job->verdict.why : NULL);
 		json_end(&json);
 		console_json(&json);
 	}
@@ -255,8 +256,9 @@ static void print_jobs(const struct jobs *jobs)
 		if (asked.dry_run) {
 			console_line("%.*s: %s%s%s, of %s", KEY_SHORT, key, job->compiler, arch, job->arch,
 			             job->request->release);
-		} else if (job->outcome == JOB_FAILED) {
-			console_error("%.*s: %s%s%s: %s", KEY_SHORT, key, job->compiler, arch, job->arch, job->why);
+		} else if (job->verdict.outcome == JOB_FAILED) {
+			console_error("%.*s: %s%s%s: %s", KEY_SHORT, key, job->compiler, arch, job->arch,
+			              job->verdict.why);
 		}
 	}
 }
@@ -268,7 +270,7 @@ static int report(const struct jobs *jobs, unsigned damaged, int64_t took_ns)
 	size_t counts[4] = {0};
 
 	for (size_t i = 0; i < jobs->count; i++) {
-		counts[jobs->list[i].outcome]++;
+		counts[jobs->list[i].verdict.outcome]++;
 	}
 	if (asked.json) {
 		print_json(jobs, counts, damaged);

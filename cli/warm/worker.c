@@ -6,7 +6,6 @@
  */
 #include "cli/warm/worker.h"
 
-#include "cache/harmless.h"
 #include "cache/replay.h"
 #include "keygen/about.h"
 
@@ -41,23 +40,29 @@ struct worker {
 	const char *source, *name;
 	struct span input;
 	const char **options, **names, **texts;
+	char *log;
 	size_t option_count, header_count;
 	struct about_arch seen;
 };
+
+static struct verdict verdict;
+static int parent; /* the pipe */
+
+/* exit() and not _exit(): the library records there what it has not recorded yet. */
+__attribute__((noreturn)) static void finish(enum job_outcome outcome)
+{
+	verdict.outcome = outcome;
+	exit(write(parent, &verdict, sizeof(verdict)) < 0);
+}
 
 __attribute__((format(printf, 1, 2), noreturn)) static void fail(const char *format, ...)
 {
 	va_list arguments;
 
-	char text[1024];
-
 	va_start(arguments, format);
-	(void)vsnprintf(text, sizeof(text), format, arguments); /* NOLINT(clang-analyzer-valist.Uninitialized): it is */
+	(void)vsnprintf(verdict.why, sizeof(verdict.why), format, arguments);
 	va_end(arguments);
-	harmless_text(text); /* a line of it would be a line of the worker */
-	printf("!%s\n", text);
-	fflush(stdout);
-	_exit(WORKER_FAILED);
+	finish(JOB_FAILED);
 }
 
 /*
@@ -211,22 +216,6 @@ static anyhow *function(const struct worker *worker, const char *name)
 	return (anyhow *)(uintptr_t)found;
 }
 
-/* Prints the first line of a log, for a call that failed. */
-static void print_log(const struct worker *worker, const char *size_name, const char *name)
-{
-	size_t size = 0;
-	char *log;
-
-	if (CALL(worker, size_name, void *, size_t *)(worker->handle, &size) != 0 || size < 2 ||
-	    !(log = calloc(1, size + 1))) {
-		return;
-	}
-	if (CALL(worker, name, void *, char *)(worker->handle, log) == 0) {
-		printf("!%.*s\n", (int)strcspn(log, "\n"), log);
-	}
-	free(log);
-}
-
 static int create_nvrtc(struct worker *worker)
 {
 	return CALL(worker, "nvrtcCreateProgram", void **, const char *, const char *, int, const char **,
@@ -307,11 +296,45 @@ static void add_input(struct worker *worker, const struct kind *kind, uint64_t t
 	worker->name = NULL;
 }
 
+/* Reports the first line of the log of a call that failed. */
+__attribute__((noreturn)) static void fail_call(struct worker *worker, const struct kind *kind, int result)
+{
+	size_t size = 0;
+
+	if (CALL(worker, kind->log_size, void *, size_t *)(worker->handle, &size) == 0) {
+		worker->log = calloc(1, size + 1);
+	}
+	if (!worker->log || CALL(worker, kind->log, void *, char *)(worker->handle, worker->log) != 0) {
+		fail("the compiler refused it (%d)", result);
+	}
+	fail("the compiler refused it (%d): %.*s", result, (int)strcspn(worker->log, "\n"), worker->log);
+}
+
+/* Decides how the request ended by what the library said of the last call, which depends on those before it. */
+__attribute__((noreturn)) static void judge(struct worker *worker, const struct kind *kind, int result)
+{
+	/* the functions of the log are calls too */
+	const struct replay_order order = *worker->order;
+
+	memcpy(verdict.key, order.key, sizeof(verdict.key));
+	if (order.outcome == REPLAY_HIT || order.outcome == REPLAY_STORED) {
+		/* a failure that is none with this compiler is as good as a success */
+		if (result != 0 && (uint64_t)result != worker->recording.result) {
+			fail_call(worker, kind, result);
+		}
+		finish(order.outcome == REPLAY_HIT ? JOB_THERE : JOB_STORED);
+	}
+	if (order.outcome == REPLAY_NO_CALL) {
+		fail("the compiler was not called");
+	}
+	fail("%s%s", order.outcome == REPLAY_BYPASSED ? "not sent: " : "", order.why[0] ? order.why : "no entry");
+}
+
 /*
  * The fields come in the order of the calls (keygen/recording.h), so the first field that is an argument of a later
  * call than the creation creates the handle.
  */
-static int run(struct worker *worker, const struct kind *kind)
+__attribute__((noreturn)) static void run(struct worker *worker, const struct kind *kind)
 {
 	struct cursor cursor = worker->recording.calls;
 	struct span field;
@@ -356,10 +379,7 @@ static int run(struct worker *worker, const struct kind *kind)
 			fail("the request is damaged");
 		}
 	}
-	if (result != 0) {
-		print_log(worker, kind->log_size, kind->log);
-	}
-	return result;
+	judge(worker, kind, result);
 }
 
 /* The number of fields bounds the number of arguments of any kind, so the arrays never grow. */
@@ -371,8 +391,6 @@ static void read_request(struct worker *worker)
 	if (worker_read(STDIN_FILENO, &bytes, &size) != 0 || recording_open(bytes, size, &worker->recording) != 0) {
 		fail("the request is damaged");
 	}
-	/* the compiler must not find the request there */
-	(void)dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
 	worker->options = calloc(worker->recording.call_fields + 1, sizeof(char *));
 	worker->names = calloc(worker->recording.call_fields + 1, sizeof(char *));
 	worker->texts = calloc(worker->recording.call_fields + 1, sizeof(char *));
@@ -381,16 +399,13 @@ static void read_request(struct worker *worker)
 	}
 }
 
-/*
- * The locale and the rounding mode are set before the compiler is loaded, as a program that has them would do.
- * exit() and not _exit() at the end: the library records there what it has not recorded yet.
- */
+/* The locale and the rounding mode are set before the compiler is loaded, as a program that has them would do. */
 int worker_main(int count, char **words)
 {
 	struct worker worker = {.arch = count > 2 ? words[2] : ""};
-	int result = WORKER_FAILED;
 
-	if (count != 4) {
+	parent = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+	if (count != 4 || parent < 0) {
 		fail("a worker is started by 'nvrtccache warm' only");
 	}
 	worker.order = dlsym(RTLD_DEFAULT, STRING(REPLAY_SYMBOL));
@@ -398,6 +413,9 @@ int worker_main(int count, char **words)
 		fail("the library is not preloaded");
 	}
 	read_request(&worker);
+	/* compilers find neither the request nor the pipe there */
+	(void)dup2(STDERR_FILENO, STDIN_FILENO);
+	(void)dup2(STDERR_FILENO, STDOUT_FILENO);
 	worker.order->mode = words[3][0] == '1' ? REPLAY_COMPILE : REPLAY_CHECK;
 	worker.order->floating_point = worker.recording.floating_point;
 	/* with a slash it is a file, which may be anybody's */
@@ -411,10 +429,8 @@ int worker_main(int count, char **words)
 	}
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		if (strcmp(kinds[i].name, worker.recording.compiler) == 0) {
-			result = run(&worker, &kinds[i]);
+			run(&worker, &kinds[i]);
 		}
 	}
-	printf("=%d %s %s\n", worker.order->outcome, worker.order->key[0] ? worker.order->key : "-", worker.order->why);
-	fflush(stdout);
-	exit(result);
+	fail("the request is damaged");
 }

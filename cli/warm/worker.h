@@ -12,17 +12,24 @@
  *
  * Calling sequence: in the child of a fork, worker_surroundings() and then execv() of this command with the name
  * WORKER_NAME and the arguments of worker_main(): the compiler's file, the architecture or "", the mode's number.
- * Standard input is the request. On standard output, a line that begins with '!' says what failed, and the last line is
- * "=OUTCOME KEY WHY" (cache/replay.h) of the last call. Exit status: that of the last call (0: success), or
- * WORKER_FAILED. Threads: one.
+ * Standard input is the request, and standard output a pipe that gets a struct verdict in one write. A worker that ends
+ * without it has failed. Threads: one.
  */
 #ifndef CLI_WARM_WORKER_H
 #define CLI_WARM_WORKER_H
 
 #include "keygen/recording.h"
 
-#define WORKER_NAME   "nvrtccache-worker"
-#define WORKER_FAILED 100
+#define WORKER_NAME "nvrtccache-worker"
+
+/* JOB_STORED: or, with REPLAY_CHECK, nothing. JOB_FAILED: with REPLAY_CHECK, a program would miss. */
+enum job_outcome { JOB_WAITS, JOB_STORED, JOB_THERE, JOB_FAILED };
+
+struct verdict {
+	enum job_outcome outcome;
+	char key[65];  /* under which the library looked; "": unknown */
+	char why[300]; /* of JOB_FAILED */
+};
 
 /* Reads a whole file of at most RECORDING_MAX bytes. The caller frees the bytes. Negative errno. */
 int worker_read(int file, void **ret_bytes, size_t *ret_size);
