@@ -132,18 +132,24 @@ static int start_worker(const struct jobs *jobs, struct job *job)
 
 /* ---- all workers ---- */
 
-static void show_progress(struct jobs *jobs, size_t done, uint64_t done_ns, int64_t began_ns)
+static void show_progress(const struct jobs *jobs, int64_t began_ns)
 {
 	static char doing[80];
 	char left[CONSOLE_NUMBER_BYTES], failed[CONSOLE_NUMBER_BYTES];
-	uint64_t whole_ns = 0, took_ns = (uint64_t)(progress_clock() - began_ns);
+	uint64_t whole_ns = 0, done_ns = 0, took_ns = (uint64_t)(progress_clock() - began_ns);
+	size_t done = 0, failures = 0;
 
-	for (size_t i = 0; i < jobs->count; i++) {
-		whole_ns += jobs->list[i].request->cost_ns;
+	for (const struct job *job = jobs->list; job < jobs->list + jobs->count; job++) {
+		bool ended = job->verdict.outcome != JOB_WAITS;
+
+		whole_ns += job->request->cost_ns;
+		done_ns += ended ? job->request->cost_ns : 0;
+		failures += job->verdict.outcome == JOB_FAILED;
+		done += ended;
 	}
 	(void)snprintf(
 	    doing, sizeof(doing), "%s, %s failed, %s left", jobs->mode == REPLAY_CHECK ? "checking" : "warming",
-	    console_count(jobs->failures, failed),
+	    console_count(failures, failed),
 	    done_ns ? console_time((uint64_t)((double)took_ns * (double)(whole_ns - done_ns) / (double)done_ns), left)
 	            : "?");
 	progress_show(done, jobs->count, PROGRESS_KNOWN);
@@ -205,36 +211,24 @@ static void end_job(struct job *job)
 int jobs_run(struct jobs *jobs)
 {
 	struct job *running[JOBS_MAX];
-	size_t next = 0, count = 0, done = 0;
+	size_t next = 0, count = 0, ended;
 	int64_t began_ns = progress_clock();
-	uint64_t done_ns = 0;
 	int error = 0;
 
-	while (error == 0 || count > 0) {
-		size_t ended;
-
+	for (;;) {
 		while (error == 0 && interrupt_seen() == 0 && count < jobs->parallel && next < jobs->count &&
 		       (count == 0 || running[0]->request->is_link == jobs->list[next].request->is_link)) {
-			struct job *job = &jobs->list[next++];
-
-			error = start_worker(jobs, job);
-			if (error == 0 && job->verdict.outcome == JOB_WAITS) {
-				running[count++] = job;
-			} else if (error == 0) {
-				jobs->failures++;
-				done++;
-			}
+			running[count] = &jobs->list[next++];
+			error = start_worker(jobs, running[count]);
+			count += error == 0 && running[count]->verdict.outcome == JOB_WAITS;
 		}
 		if (count == 0) {
 			break;
 		}
-		show_progress(jobs, done, done_ns, began_ns);
+		show_progress(jobs, began_ns);
 		ended = wait_for_worker(running, count);
 		if (ended < count) {
 			end_job(running[ended]);
-			jobs->failures += running[ended]->verdict.outcome == JOB_FAILED;
-			done_ns += running[ended]->request->cost_ns;
-			done++;
 			running[ended] = running[--count];
 		}
 	}

@@ -44,7 +44,6 @@ struct jobs {
 	struct job *list; /* links last: they start when all others have ended */
 	size_t count;
 	size_t kindless; /* requests without a compiler of their kind, which have no job */
-	size_t failures; /* jobs that failed so far, for the progress line */
 };
 
 /* Runs the jobs in order. Returns 0, or a negative errno value if workers cannot be started at all. */
