@@ -29,43 +29,31 @@ __attribute__((format(printf, 2, 3))) static void explain(struct job *job, const
 }
 
 /*
- * The directory of the worker is the request's, so the loader must not search it. Leaves in a list of the loader what
- * is absolute. In a list of files (`separators` has a blank) one without a slash is searched in the lists of
- * directories, so it stays.
+ * Sets what the loader and the library in workers read. A worker enters the directory of its request, so the loader
+ * must search only directories that are absolute.
  */
-static bool leave_absolute(const char *name, const char *separators)
-{
-	const char *list = getenv(name);
-	char *kept = list ? malloc(strlen(list) + 1) : NULL;
-	size_t size = 0;
-	bool done;
-
-	for (const char *end; kept && *list; list = *end ? end + 1 : end) {
-		int length = (int)strcspn(list, separators);
-
-		end = list + length;
-		if (*list == '/' || strncmp(list, "$ORIGIN", 7) == 0 || strncmp(list, "${ORIGIN}", 9) == 0 ||
-		    (separators[1] == ' ' && !memchr(list, '/', (size_t)length))) {
-			size += (size_t)sprintf(kept + size, "%s%.*s", size > 0 ? ":" : "", length, list);
-		}
-	}
-	done = size > 0 ? setenv(name, kept, 1) == 0 : (!list || kept) && unsetenv(name) == 0;
-	free(kept);
-	return done;
-}
-
-/* Sets what the loader and the library in the worker read; the request has set its variables before. */
-static bool set_settings(const struct jobs *jobs)
+static bool set_variables(const struct jobs *jobs)
 {
 	static const char *const unset[] = {"NVRTCCACHE_DISABLE", "NVRTCCACHE_VERIFY", "NVRTCCACHE_RECACHE",
 	                                    "NVRTCCACHE_STATS",   "NVRTCCACHE_TRACE",  "NVRTCCACHE_RECORD"};
+	const char *list = getenv("LD_LIBRARY_PATH");
+	char *words = strdup(list ? list : ""), *kept = calloc(1, strlen(list ? list : "") + 1), *rest = NULL;
+	bool done = words && kept;
 
+	for (char *word = done ? strtok_r(words, ":;", &rest) : NULL; word; word = strtok_r(NULL, ":;", &rest)) {
+		if (*word == '/') {
+			strcat(strcat(kept, kept[0] ? ":" : ""), word);
+		}
+	}
 	for (size_t i = 0; i < sizeof(unset) / sizeof(unset[0]); i++) {
 		(void)unsetenv(unset[i]);
 	}
-	return leave_absolute("LD_LIBRARY_PATH", ":;") && leave_absolute("LD_PRELOAD", ": ") &&
-	       leave_absolute("LD_AUDIT", ": ") && setenv("NVRTCCACHE_DIR", jobs->settings->directory, 1) == 0 &&
+	done = done && (kept[0] ? setenv("LD_LIBRARY_PATH", kept, 1) : unsetenv("LD_LIBRARY_PATH")) == 0 &&
+	       setenv("NVRTCCACHE_DIR", jobs->settings->directory, 1) == 0 &&
 	       (jobs->mode == REPLAY_CHECK || setenv("NVRTCCACHE_RECORD", "1", 1) == 0);
+	free(words);
+	free(kept);
+	return done;
 }
 
 /* The child: its own process group, so that ^C on the terminal does not end what it compiles. */
@@ -75,28 +63,14 @@ __attribute__((noreturn)) static void become_worker(const struct jobs *jobs, con
 	char *words[] = {WORKER_NAME, (char *)(uintptr_t)job->compiler, (char *)(uintptr_t)job->arch,
 	                 jobs->mode == REPLAY_COMPILE ? "1" : "2", NULL};
 	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-	struct recording recording;
-	const char *why = NULL;
-	struct verdict verdict = {.outcome = JOB_FAILED};
-	void *bytes;
-	size_t size;
 
 	(void)setpgid(0, 0);
 	(void)setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0}); /* a core would lie in the request's directory */
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent || dup2(request, STDIN_FILENO) < 0 ||
-	    dup2(output, STDOUT_FILENO) < 0 || dup2(nothing, STDERR_FILENO) < 0) {
-		_exit(EXIT_TROUBLE);
-	}
-	if (worker_read(request, &bytes, &size) != 0 || recording_open(bytes, size, &recording) != 0) {
-		why = "the request is damaged";
-	} else {
-		why = worker_surroundings(&recording);
-	}
-	if (!why && set_settings(jobs)) {
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent && dup2(request, STDIN_FILENO) >= 0 &&
+	    dup2(output, STDOUT_FILENO) >= 0 && dup2(nothing, STDERR_FILENO) >= 0) {
 		(void)execv("/proc/self/exe", words);
 	}
-	(void)snprintf(verdict.why, sizeof(verdict.why), "%s", why ? why : strerror(errno));
-	_exit(write(STDOUT_FILENO, &verdict, sizeof(verdict)) < 0);
+	_exit(EXIT_TROUBLE);
 }
 
 /*
@@ -213,7 +187,7 @@ int jobs_run(struct jobs *jobs)
 	struct job *running[JOBS_MAX];
 	size_t next = 0, count = 0, ended;
 	int64_t began_ns = progress_clock();
-	int error = 0;
+	int error = set_variables(jobs) ? 0 : -ENOMEM;
 
 	for (;;) {
 		while (error == 0 && interrupt_seen() == 0 && count < jobs->parallel && next < jobs->count &&

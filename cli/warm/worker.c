@@ -120,9 +120,8 @@ static bool is_word(const char *list, const char *name)
 }
 
 /* A variable without a value is unset; if one follows, it is set afterwards. */
-static const char *set_variables(const struct recording *recording)
+static void set_variables(const struct recording *recording)
 {
-	static char text[300];
 	struct cursor cursor = recording->variables;
 	const char *name = "";
 	struct span field;
@@ -135,33 +134,24 @@ static const char *set_variables(const struct recording *recording)
 				(void)unsetenv(name);
 			}
 		} else if (!is_word(SETTABLE, name)) {
-			(void)snprintf(text, sizeof(text), "the variable %s was set", name);
-			return text;
+			fail("the variable %s was set", name);
 		} else if (setenv(name, field.bytes, 1) != 0) {
-			return strerror(errno);
+			fail("%s", strerror(errno));
 		}
 	}
-	return NULL;
 }
 
 /*
  * A path-dependent request has its directory in the key, so a result from another directory would never be found. Any
  * other request compiles anywhere, as its program would.
  */
-const char *worker_surroundings(const struct recording *recording)
+static void enter_directory(const struct recording *recording)
 {
-	static char text[300];
-	const char *why = set_variables(recording);
+	const char *directory = recording->directory ? recording->directory : "";
 
-	if (why || (recording->directory && chdir(recording->directory) == 0)) {
-		return why;
+	if (chdir(directory) != 0 && (recording->bound || chdir("/") != 0)) {
+		fail("the directory %s cannot be entered: %s", directory, strerror(errno));
 	}
-	if (recording->bound) {
-		(void)snprintf(text, sizeof(text), "the directory %s cannot be entered: %s",
-		               recording->directory ? recording->directory : "?", strerror(errno));
-		return text;
-	}
-	return chdir("/") == 0 ? NULL : strerror(errno);
 }
 
 /* "sm_90a" with "sm_100" gives "sm_100a", with "sm_100f" gives "sm_100f". What is no architecture stays as it is. */
@@ -399,7 +389,7 @@ static void read_request(struct worker *worker)
 	}
 }
 
-/* The locale and the rounding mode are set before the compiler is loaded, as a program that has them would do. */
+/* What a request has of its process is set before the compiler is loaded, as a program that has it would do. */
 int worker_main(int count, char **words)
 {
 	struct worker worker = {.arch = count > 2 ? words[2] : ""};
@@ -416,6 +406,8 @@ int worker_main(int count, char **words)
 	/* compilers find neither the request nor the pipe there */
 	(void)dup2(STDERR_FILENO, STDIN_FILENO);
 	(void)dup2(STDERR_FILENO, STDOUT_FILENO);
+	set_variables(&worker.recording);
+	enter_directory(&worker.recording);
 	worker.order->mode = words[3][0] == '1' ? REPLAY_COMPILE : REPLAY_CHECK;
 	worker.order->floating_point = worker.recording.floating_point;
 	/* with a slash it is a file, which may be anybody's */

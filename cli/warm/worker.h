@@ -6,14 +6,13 @@
  * stored under the key for which programs look. A worker makes one request, because an option may affect later
  * compilations of a process, and because some variables are read when a compiler is loaded.
  *
- * A request is data of unknown origin. The worker gets no variable from it that can name a file to write or to execute
- * (worker_surroundings()), and the library performs only calls whose options are known to write no file
- * (cache/replay.h).
+ * A request is data of unknown origin. The worker gets no variable from it that can name a file to write or to execute,
+ * and the library performs only calls whose options are known to write no file (cache/replay.h).
  *
- * Calling sequence: in the child of a fork, worker_surroundings() and then execv() of this command with the name
- * WORKER_NAME and the arguments of worker_main(): the compiler's file, the architecture or "", the mode's number.
- * Standard input is the request, and standard output a pipe that gets a struct verdict in one write. A worker that ends
- * without it has failed. Threads: one.
+ * Calling sequence: in the child of a fork, execv() of this command with the name WORKER_NAME and the arguments of
+ * worker_main(): the compiler's file, the architecture or "", the mode's number. Standard input is the request, and
+ * standard output a pipe that gets a struct verdict in one write. A worker that ends without it has failed. Threads:
+ * one.
  */
 #ifndef CLI_WARM_WORKER_H
 #define CLI_WARM_WORKER_H
@@ -33,11 +32,6 @@ struct verdict {
 
 /* Reads a whole file of at most RECORDING_MAX bytes. The caller frees the bytes. Negative errno. */
 int worker_read(int file, void **ret_bytes, size_t *ret_size);
-/*
- * Sets the variables of the request in this process, and its directory. Returns NULL, or what prevents that, in static
- * memory.
- */
-const char *worker_surroundings(const struct recording *recording);
 int worker_main(int count, char **words);
 
 /*
