@@ -15,7 +15,6 @@
 #include "cli/console/target.h"
 #include "cli/console/verb.h"
 #include "cli/warm/requests.h"
-#include "cli/warm/worker.h"
 
 #include <errno.h>
 #include <ftw.h>
@@ -79,14 +78,13 @@ static int put_entry(void *context, const struct entry *entry, int64_t used)
 	return error;
 }
 
-/* The bytes of the file are written as they are: they have a digest, and the reader checks it. */
 static int put_request(struct export *export, const struct directory *directory, const struct warm_request *request)
 {
-	int file = -1, error = requests_open(directory, request->key, &file);
+	struct recording recording;
 	void *bytes = NULL;
-	size_t size = 0;
+	size_t size;
+	int error = requests_read(directory, request->key, &bytes, &size, &recording);
 
-	error = error ? error : worker_read(file, &bytes, &size);
 	if (error == 0) {
 		error = export->store ? store_put_request(export->store, request->key, bytes, size)
 		                      : bundle_write_request(&export->writer, request->key, bytes, size);
@@ -94,9 +92,6 @@ static int put_request(struct export *export, const struct directory *directory,
 		export->requests += error == 0;
 	}
 	free(bytes);
-	if (file >= 0) {
-		close(file);
-	}
 	return error == -ENOENT ? 0 : error; /* it was evicted meanwhile */
 }
 

@@ -173,8 +173,9 @@ static int spell_request(const struct jobs *jobs, const struct job *job, struct 
 	struct recording recording;
 	struct span field;
 	void *bytes = NULL;
+	size_t size;
 	uint8_t tag;
-	int error = requests_read(&jobs->directory, job->request->key, &bytes, &recording);
+	int error = requests_read(&jobs->directory, job->request->key, &bytes, &size, &recording);
 
 	if (error == 0) {
 		stream_bytes(&head, recording.head.bytes, recording.head.size);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/warm/requests.h"
 
+#include "cache/calls.h"
 #include "cache/recency.h"
-#include "cli/warm/worker.h"
 #include "keygen/about.h"
 
 #include <errno.h>
@@ -86,34 +86,49 @@ static void digest_kin(const struct recording *recording, enum requests_archs ar
 	stream_free(&stream);
 }
 
-/* Closes the file, which may be none after an error. -EBADMSG, or the error so far. */
-static int read_recording(int error, int file, void **ret_bytes, struct recording *ret_recording)
+int requests_load(int file, void **ret_bytes, size_t *ret_size, struct recording *ret_recording)
 {
-	void *bytes = NULL;
-	size_t size = 0;
+	struct stat found;
+	size_t size;
+	char *bytes;
+	int error;
 
-	error = error < 0 ? error : worker_read(file, &bytes, &size);
-	error = error < 0 ? error : recording_open(bytes, size, ret_recording);
-	if (error == 0) {
-		*ret_bytes = bytes;
-	} else {
+	if (fstat(file, &found) < 0) {
+		return -errno;
+	}
+	if (!S_ISREG(found.st_mode) || found.st_size <= 0 || (uint64_t)found.st_size > RECORDING_MAX) {
+		return -EBADMSG;
+	}
+	size = (size_t)found.st_size;
+	bytes = malloc(size);
+	if (!bytes) {
+		return -ENOMEM;
+	}
+	error =
+	    call_pread(file, bytes, size, 0) == (ssize_t)size ? recording_open(bytes, size, ret_recording) : -EBADMSG;
+	if (error != 0) {
 		free(bytes);
+		return error;
 	}
-	if (file >= 0) {
-		close(file);
-	}
-	return error;
+	*ret_bytes = bytes;
+	*ret_size = size;
+	return 0;
 }
 
 static int read_request(const struct listing *listing, int shard, const char *name, struct warm_request *request)
 {
 	struct recording recording;
-	void *bytes = NULL;
+	void *bytes;
 	struct stat found;
-	int file = -1;
+	size_t size;
+	int file;
 	int error = directory_open_seen(listing->directory, shard, name, O_RDONLY, &file, &found);
 
-	error = read_recording(error, file, &bytes, &recording);
+	if (error < 0) {
+		return error;
+	}
+	error = requests_load(file, &bytes, &size, &recording);
+	close(file);
 	if (error == 0) {
 		(void)snprintf(request->compiler, sizeof(request->compiler), "%s", recording.compiler);
 		(void)snprintf(request->release, sizeof(request->release), "%s", recording.release);
@@ -122,8 +137,8 @@ static int read_request(const struct listing *listing, int shard, const char *na
 		request->used = recency_of(&found);
 		request->is_link = strcmp(recording.compiler, "nvjitlink") == 0;
 		digest_kin(&recording, listing->archs, &request->kin);
+		free(bytes);
 	}
-	free(bytes);
 	return error;
 }
 
@@ -227,10 +242,14 @@ int requests_open(const struct directory *directory, const uint8_t key[ENTRY_KEY
 }
 
 int requests_read(const struct directory *directory, const uint8_t key[ENTRY_KEY_BYTES], void **ret_bytes,
-                  struct recording *ret_recording)
+                  size_t *ret_size, struct recording *ret_recording)
 {
-	int file = -1;
+	int file;
 	int error = requests_open(directory, key, &file);
 
-	return read_recording(error, file, ret_bytes, ret_recording);
+	if (error == 0) {
+		error = requests_load(file, ret_bytes, ret_size, ret_recording);
+		close(file);
+	}
+	return error;
 }

@@ -37,8 +37,9 @@ void requests_unify(struct warm_requests *requests);
 void requests_free(struct warm_requests *requests);
 /* Opens the file of a request. The caller closes it. */
 int requests_open(const struct directory *directory, const uint8_t key[ENTRY_KEY_BYTES], int *ret_file);
-/* Reads a request. The caller frees the bytes, into which the recording points; they are NULL after a failure. */
+/* Read a request. The caller frees the bytes, into which the recording points. */
 int requests_read(const struct directory *directory, const uint8_t key[ENTRY_KEY_BYTES], void **ret_bytes,
-                  struct recording *ret_recording);
+                  size_t *ret_size, struct recording *ret_recording);
+int requests_load(int file, void **ret_bytes, size_t *ret_size, struct recording *ret_recording);
 
 #endif

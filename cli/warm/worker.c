@@ -7,6 +7,7 @@
 #include "cli/warm/worker.h"
 
 #include "cache/replay.h"
+#include "cli/warm/requests.h"
 #include "keygen/about.h"
 
 #include <dlfcn.h>
@@ -17,7 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define PASTE(a)  #a
@@ -63,37 +63,6 @@ __attribute__((format(printf, 1, 2), noreturn)) static void fail(const char *for
 	(void)vsnprintf(verdict.why, sizeof(verdict.why), format, arguments);
 	va_end(arguments);
 	finish(JOB_FAILED);
-}
-
-/*
- * pread() and not read(): the parent and its child share the position of the descriptor, and the child reads the file
- * twice, before and after execv().
- */
-int worker_read(int file, void **ret_bytes, size_t *ret_size)
-{
-	struct stat found;
-	size_t size = 0;
-	ssize_t got = 1;
-	char *bytes;
-
-	if (fstat(file, &found) < 0) {
-		return -errno;
-	}
-	if (!S_ISREG(found.st_mode) || found.st_size <= 0 || (uint64_t)found.st_size > RECORDING_MAX) {
-		return -EBADMSG;
-	}
-	bytes = malloc((size_t)found.st_size);
-	while (bytes && size < (size_t)found.st_size && got > 0) {
-		got = pread(file, bytes + size, (size_t)found.st_size - size, (off_t)size);
-		size += got > 0 ? (size_t)got : 0;
-	}
-	if (!bytes || size < (size_t)found.st_size) {
-		free(bytes);
-		return bytes ? -EBADMSG : -ENOMEM;
-	}
-	*ret_bytes = bytes;
-	*ret_size = size;
-	return 0;
 }
 
 /*
@@ -375,10 +344,10 @@ __attribute__((noreturn)) static void run(struct worker *worker, const struct ki
 /* The number of fields bounds the number of arguments of any kind, so the arrays never grow. */
 static void read_request(struct worker *worker)
 {
-	void *bytes = NULL;
-	size_t size = 0;
+	void *bytes;
+	size_t size;
 
-	if (worker_read(STDIN_FILENO, &bytes, &size) != 0 || recording_open(bytes, size, &worker->recording) != 0) {
+	if (requests_load(STDIN_FILENO, &bytes, &size, &worker->recording) != 0) {
 		fail("the request is damaged");
 	}
 	worker->options = calloc(worker->recording.call_fields + 1, sizeof(char *));

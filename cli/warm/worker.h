@@ -30,8 +30,6 @@ struct verdict {
 	char why[300]; /* of JOB_FAILED */
 };
 
-/* Reads a whole file of at most RECORDING_MAX bytes. The caller frees the bytes. Negative errno. */
-int worker_read(int file, void **ret_bytes, size_t *ret_size);
 int worker_main(int count, char **words);
 
 /*
