@@ -99,7 +99,7 @@ static int put_request(struct export *export, const struct directory *directory,
 static int put_requests(struct export *export, const struct directory *directory, int64_t within_ns)
 {
 	struct warm_requests requests = {0};
-	int error = requests_take(directory, REQUESTS_ARCHS_DIFFER, &requests);
+	int error = requests_take(directory, "", &requests);
 
 	for (size_t i = 0; i < requests.count && error == 0; i++) {
 		if (recency_within(requests.list[i].used, within_ns, recency_now())) {

@@ -3,7 +3,6 @@
 
 #include "cache/calls.h"
 #include "cache/recency.h"
-#include "keygen/about.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +14,7 @@
 
 struct listing {
 	const struct directory *directory;
-	enum requests_archs archs;
+	const char *arch;
 	struct warm_requests found;
 };
 
@@ -39,50 +38,58 @@ static int compare_kin(const void *one, const void *other)
 	return order ? order : compare_costs(one, other);
 }
 
-/* Adds the option to the digested bytes, without the architecture if that will be replaced. */
-static void put_option(struct stream *stream, const struct span *field, struct about_arch *seen)
+/* "sm_90a" with "sm_100" gives "sm_100a", with "sm_100f" gives "sm_100f". What is no architecture stays as it is. */
+char *requests_replace_arch(struct about_arch *seen, const char *option, const char *arch)
 {
-	const char *option = field->bytes, *before = seen->text;
-	size_t size = field->size;
+	const char *before = seen->text, *under = NULL, *end, *digits = strchr(arch, '_');
+	char *copy = NULL;
+	int suffix = 0;
 
-	about_see_arch(seen, option, size - 1);
+	about_see_arch(seen, option, strlen(option));
 	if (seen->text && seen->text != before) {
-		const char *under = memchr(seen->text, '_', seen->size);
-		char last = seen->size ? seen->text[seen->size - 1] : '\0';
-
-		/* the form stays: up to the '_', and a letter at the end */
-		size = under ? (size_t)(under - option) : (size_t)(seen->text - option);
-		stream_bytes(stream, &last, last < '0' || last > '9');
+		under = memchr(seen->text, '_', seen->size);
 	}
-	stream_field(stream, RECORDING_OPTION, option, size);
+	if (!under || !digits) {
+		return strdup(option);
+	}
+	digits++;
+	end = seen->text + seen->size;
+	/* the recorded suffix stays unless `arch` has one */
+	while (digits[strspn(digits, "0123456789")] == '\0' && suffix < end - under - 1 &&
+	       (end[-1 - suffix] < '0' || end[-1 - suffix] > '9')) {
+		suffix++;
+	}
+	return asprintf(&copy, "%.*s%s%.*s%s", (int)(under + 1 - option), option, digits, suffix, end - suffix, end) < 0
+	           ? NULL
+	           : copy;
 }
 
 /* Digests what a worker uses of a request. */
-static void digest_kin(const struct recording *recording, enum requests_archs archs, struct key *ret_kin)
+static void digest_kin(const struct recording *recording, const char *arch, struct key *ret_kin)
 {
-	const char *directory = recording->directory ? recording->directory : "";
 	const struct cursor variables = recording->variables;
 	struct cursor cursor = recording->calls;
 	struct stream stream = STREAM_EMPTY;
 	struct about_arch seen = {0};
-	struct span field, spans[2];
+	struct span field;
+	char *option;
 	uint8_t tag;
 
 	stream_number(&stream, RECORDING_FLOATING_POINT, recording->floating_point);
 	stream_string(&stream, RECORDING_LOCALE, recording->locale);
-	stream_string(&stream, RECORDING_DIRECTORY, directory);
+	stream_string(&stream, RECORDING_DIRECTORY, recording->directory ? recording->directory : "");
 	stream_string(&stream, RECORDING_COMPILER, recording->compiler);
-	while (archs == REQUESTS_ARCHS_ALIKE && cursor_next(&cursor, &tag, &field)) {
+	while (cursor_next(&cursor, &tag, &field)) {
 		if (tag == RECORDING_OPTION) {
-			put_option(&stream, &field, &seen);
+			option = requests_replace_arch(&seen, field.bytes, arch);
+			stream_string(&stream, tag, option);
+			free(option);
 		} else {
 			stream_field(&stream, tag, field.bytes, field.size);
 		}
 	}
 	stream_bytes(&stream, variables.at, variables.at ? (size_t)(variables.end - variables.at) : 0);
-	spans[0] = (struct span){stream.bytes, stream.size};
-	spans[1] = (struct span){cursor.at, (size_t)(cursor.end - cursor.at)};
-	digest_key(spans, 2, ret_kin);
+	digest_key(&(struct span){stream.bytes, stream.size}, 1, ret_kin);
 	stream_free(&stream);
 }
 
@@ -133,10 +140,9 @@ static int read_request(const struct listing *listing, int shard, const char *na
 		(void)snprintf(request->compiler, sizeof(request->compiler), "%s", recording.compiler);
 		(void)snprintf(request->release, sizeof(request->release), "%s", recording.release);
 		request->cost_ns = recording.cost_ns;
-		request->result = recording.result;
 		request->used = recency_of(&found);
 		request->is_link = strcmp(recording.compiler, "nvjitlink") == 0;
-		digest_kin(&recording, listing->archs, &request->kin);
+		digest_kin(&recording, listing->arch, &request->kin);
 		free(bytes);
 	}
 	return error;
@@ -173,9 +179,9 @@ static int visit_file(void *context, const struct directory_file *file)
 	return 0;
 }
 
-int requests_take(const struct directory *directory, enum requests_archs archs, struct warm_requests *ret_requests)
+int requests_take(const struct directory *directory, const char *arch, struct warm_requests *ret_requests)
 {
-	struct listing listing = {.directory = directory, .archs = archs};
+	struct listing listing = {.directory = directory, .arch = arch};
 	int home = -1;
 	int error = directory_open(directory, DIRECTORY_REACH, &home);
 

@@ -10,13 +10,14 @@
 #define CLI_WARM_REQUESTS_H
 
 #include "cache/directory.h"
+#include "keygen/about.h"
 #include "keygen/recording.h"
 
 struct warm_request {
 	uint8_t key[ENTRY_KEY_BYTES];
 	char compiler[16];
 	char release[16];
-	uint64_t cost_ns, result;
+	uint64_t cost_ns;
 	struct key kin; /* equal for requests that would become the same calls */
 	int64_t used;   /* when the entry was used last; without an entry, when the request was written */
 	bool is_link;   /* of nvJitLink: it may have artifacts of others as inputs */
@@ -28,10 +29,8 @@ struct warm_requests {
 	unsigned damaged;
 };
 
-/* Whether requests that differ in the architecture only are of one kin. */
-enum requests_archs { REQUESTS_ARCHS_DIFFER, REQUESTS_ARCHS_ALIKE };
-
-int requests_take(const struct directory *directory, enum requests_archs archs, struct warm_requests *ret_requests);
+/* Requests are of one kin if they are equal with this architecture ("": with their own). */
+int requests_take(const struct directory *directory, const char *arch, struct warm_requests *ret_requests);
 /* Leaves one request of each kin, the most expensive, and sorts them. */
 void requests_unify(struct warm_requests *requests);
 void requests_free(struct warm_requests *requests);
@@ -41,5 +40,10 @@ int requests_open(const struct directory *directory, const uint8_t key[ENTRY_KEY
 int requests_read(const struct directory *directory, const uint8_t key[ENTRY_KEY_BYTES], void **ret_bytes,
                   size_t *ret_size, struct recording *ret_recording);
 int requests_load(int file, void **ret_bytes, size_t *ret_size, struct recording *ret_recording);
+/*
+ * Returns a copy of an option. If it names an architecture, as `seen` finds, `arch` ("sm_100"; "": none) replaces that.
+ * The form stays: compute_90a becomes compute_100a. The caller frees it. NULL: no memory.
+ */
+char *requests_replace_arch(struct about_arch *seen, const char *option, const char *arch);
 
 #endif

@@ -387,7 +387,7 @@ static int run_warm(struct settings *settings, char **operands)
 	if (settings->read_only && !asked.check) {
 		return console_refuse(settings, -EROFS);
 	}
-	error = requests_take(&jobs.directory, asked.arch ? REQUESTS_ARCHS_ALIKE : REQUESTS_ARCHS_DIFFER, &requests);
+	error = requests_take(&jobs.directory, asked.arch ? "sm_0" : "", &requests);
 	error = error ? error : inputs_read(&jobs.directory, &requests, &inputs);
 	if (error != 0) {
 		status = console_refuse(settings, error);

@@ -123,43 +123,6 @@ static void enter_directory(const struct recording *recording)
 	}
 }
 
-/* "sm_90a" with "sm_100" gives "sm_100a", with "sm_100f" gives "sm_100f". What is no architecture stays as it is. */
-char *worker_replace_arch(const char *option, const char *text, size_t size, const char *arch)
-{
-	const char *under = memchr(text, '_', size), *end = text + size, *digits = strchr(arch, '_');
-	size_t suffix = 0;
-	char *copy = NULL;
-
-	if (!under || !digits) {
-		return strdup(option);
-	}
-	digits++;
-	/* the recorded suffix stays unless `arch` has one */
-	while (digits[strspn(digits, "0123456789")] == '\0' && suffix < (size_t)(end - under - 1) &&
-	       (end[-1 - (ptrdiff_t)suffix] < '0' || end[-1 - (ptrdiff_t)suffix] > '9')) {
-		suffix++;
-	}
-	return asprintf(&copy, "%.*s%s%.*s%s", (int)(under + 1 - option), option, digits, (int)suffix, end - suffix,
-	                end) < 0
-	           ? NULL
-	           : copy;
-}
-
-/* Adds an option, with the architecture that was asked for. */
-static void add_option(struct worker *worker, const char *option)
-{
-	const char *before = worker->seen.text;
-
-	about_see_arch(&worker->seen, option, strlen(option));
-	if (worker->arch[0] != '\0' && worker->seen.text && worker->seen.text != before) {
-		option = worker_replace_arch(option, worker->seen.text, worker->seen.size, worker->arch);
-		if (!option) {
-			fail("%s", strerror(ENOMEM));
-		}
-	}
-	worker->options[worker->option_count++] = option;
-}
-
 /* Returns a function of the compiler as the library gives it to programs. */
 static anyhow *function(const struct worker *worker, const char *name)
 {
@@ -323,7 +286,11 @@ __attribute__((noreturn)) static void run(struct worker *worker, const struct ki
 			(void)CALL(worker, "nvrtcAddNameExpression", void *, const char *)(worker->handle, field.bytes);
 			break;
 		case RECORDING_OPTION:
-			add_option(worker, field.bytes);
+			worker->options[worker->option_count] =
+			    requests_replace_arch(&worker->seen, field.bytes, worker->arch);
+			if (!worker->options[worker->option_count++]) {
+				fail("%s", strerror(ENOMEM));
+			}
 			break;
 		case RECORDING_BYTES:
 			worker->input = field;

@@ -32,10 +32,4 @@ struct verdict {
 
 int worker_main(int count, char **words);
 
-/*
- * Returns a copy of an option in which `arch` ("sm_100") replaces the architecture that is text[0, size) of the option.
- * The form stays: compute_90a becomes compute_100a. The caller frees it. NULL: no memory.
- */
-char *worker_replace_arch(const char *option, const char *text, size_t size, const char *arch);
-
 #endif
