@@ -120,7 +120,7 @@ static int read_names(struct names *archs, struct names *compilers)
 	if (asked.arch && !split(asked.arch, archs)) {
 		return refuse("arch", asked.arch, "a list such as sm_90,sm_100");
 	}
-	for (size_t i = 0; i < archs->count; i++) {
+	for (size_t i = 0; asked.arch && i < archs->count; i++) {
 		if (!is_arch(archs->list[i])) {
 			return refuse("arch", archs->list[i], "a list such as sm_90,sm_100");
 		}
@@ -169,36 +169,31 @@ static void choose(struct warm_requests *requests, int64_t within_ns, int64_t le
 	requests->count = kept;
 }
 
-/* Makes a job of the request for each compiler of its kind, and architecture. */
+/* Makes jobs of a request for each compiler of its kind, and architecture. */
 static void add_jobs(const struct warm_request *request, const struct names *compilers, const struct names *archs,
                      struct jobs *jobs)
 {
-	size_t before = jobs->count, each = archs->count ? archs->count : 1;
 	unsigned place = 0;
 
 	for (size_t k = 0; k < compilers->count; k++) {
-		const char *kind = compiler_of(compilers->list[k]);
-
-		if (!kind || strcmp(kind, request->compiler) != 0) {
+		if (strcmp(compiler_of(compilers->list[k]), request->compiler) != 0) {
 			continue;
 		}
-		for (size_t arch = 0; arch < each; arch++) {
+		for (size_t arch = 0; arch < archs->count; arch++) {
 			jobs->list[jobs->count++] = (struct job){.request = request,
 			                                         .compiler = compilers->list[k],
 			                                         .place = place,
-			                                         .arch = archs->count ? archs->list[arch] : ""};
+			                                         .arch = archs->list[arch]};
 		}
 		place++;
 	}
-	jobs->kindless += jobs->count == before;
+	jobs->kindless += place == 0;
 }
 
 static bool make_jobs(const struct warm_requests *requests, const struct names *compilers, const struct names *archs,
                       struct jobs *jobs)
 {
-	size_t each = archs->count ? archs->count : 1;
-
-	jobs->list = calloc(requests->count * compilers->count * each + 1, sizeof(*jobs->list));
+	jobs->list = calloc(requests->count * compilers->count * archs->count + 1, sizeof(*jobs->list));
 	for (size_t i = 0; jobs->list && i < 2 * requests->count; i++) {
 		const struct warm_request *request = &requests->list[i % requests->count];
 
@@ -369,7 +364,7 @@ static int run_warm(struct settings *settings, char **operands)
 	                    .most_ns = INT64_C(3600) * 1000000000,
 	                    .open = inputs_open,
 	                    .inputs = &inputs};
-	struct names archs = {0}, compilers = {0};
+	struct names archs = {.list = {""}, .count = 1}, compilers = {0};
 	struct warm_requests requests = {0};
 	int64_t within_ns = INT64_MAX, least_ns = 0;
 	int status = read_options(&jobs, &within_ns, &least_ns), error;
