@@ -206,14 +206,14 @@ static bool make_jobs(const struct warm_requests *requests, const struct names *
 
 static void print_json(const struct jobs *jobs, const size_t counts[4], unsigned damaged)
 {
-	static const char *const outcomes[] = {"waits", "stored", "there", "failed"};
+	const char *const outcomes[] = {"waits", "stored", "there", asked.check ? "missing" : "failed"};
 	struct json json = json_growing(JSON_BYTES_KEPT, 2);
 	char key[KEY_TEXT_BYTES];
 
 	json_begin_object(&json, NULL);
 	json_number(&json, "stored", counts[JOB_STORED]);
 	json_number(&json, "there", counts[JOB_THERE]);
-	json_number(&json, jobs->mode == REPLAY_CHECK ? "missing" : "failed", counts[JOB_FAILED]);
+	json_number(&json, outcomes[JOB_FAILED], counts[JOB_FAILED]);
 	json_number(&json, "waiting", counts[JOB_WAITS]);
 	json_number(&json, "damaged", damaged);
 	json_number(&json, "without_compiler", jobs->kindless);
@@ -226,10 +226,7 @@ static void print_json(const struct jobs *jobs, const size_t counts[4], unsigned
 		json_string(&json, "request", key);
 		json_string(&json, "compiler", job->compiler);
 		json_string(&json, "arch", job->arch[0] ? job->arch : NULL);
-		json_string(&json, "outcome",
-		            jobs->mode == REPLAY_CHECK && job->verdict.outcome == JOB_FAILED
-		                ? "missing"
-		                : outcomes[job->verdict.outcome]);
+		json_string(&json, "outcome", outcomes[job->verdict.outcome]);
 		json_string(&json, "key", job->verdict.key[0] ? job->verdict.key : NULL);
 		json_string(&json, "why", job->verdict.outcome == JOB_FAILED ? job->verdict.why : NULL);
 		json_end(&json);
@@ -240,9 +237,9 @@ static void print_json(const struct jobs *jobs, const size_t counts[4], unsigned
 	console_json_end(&json);
 }
 
-static void print_jobs(const struct jobs *jobs)
+static void print_jobs(const struct jobs *jobs, const size_t counts[4], int64_t took_ns)
 {
-	char key[KEY_TEXT_BYTES];
+	char key[KEY_TEXT_BYTES], text[CONSOLE_NUMBER_BYTES];
 
 	for (const struct job *job = jobs->list; job < jobs->list + jobs->count; job++) {
 		const char *arch = job->arch[0] ? ", " : "";
@@ -256,12 +253,17 @@ static void print_jobs(const struct jobs *jobs)
 			              job->verdict.why);
 		}
 	}
+	if (asked.check && !asked.dry_run) {
+		printf("%zu of %zu would hit\n", counts[JOB_THERE], jobs->count);
+	} else if (!asked.dry_run) {
+		printf("Stored %zu, %zu were there, %zu failed, in %s\n", counts[JOB_STORED], counts[JOB_THERE],
+		       counts[JOB_FAILED], console_time((uint64_t)took_ns, text));
+	}
 }
 
 /* Prints how the jobs ended; with --dry-run, what they are. Returns the exit status. */
 static int report(const struct jobs *jobs, unsigned damaged, int64_t took_ns)
 {
-	char text[CONSOLE_NUMBER_BYTES];
 	size_t counts[4] = {0};
 
 	for (size_t i = 0; i < jobs->count; i++) {
@@ -270,13 +272,7 @@ static int report(const struct jobs *jobs, unsigned damaged, int64_t took_ns)
 	if (asked.json) {
 		print_json(jobs, counts, damaged);
 	} else {
-		print_jobs(jobs);
-	}
-	if (!asked.json && !asked.dry_run && jobs->mode == REPLAY_CHECK) {
-		printf("%zu of %zu would hit\n", counts[JOB_THERE], jobs->count);
-	} else if (!asked.json && !asked.dry_run) {
-		printf("Stored %zu, %zu were there, %zu failed, in %s\n", counts[JOB_STORED], counts[JOB_THERE],
-		       counts[JOB_FAILED], console_time((uint64_t)took_ns, text));
+		print_jobs(jobs, counts, took_ns);
 	}
 	if (damaged > 0) {
 		console_error("%u %s damaged or not trusted", damaged, damaged == 1 ? "request is" : "requests are");
