@@ -49,7 +49,7 @@ static bool set_variables(const struct jobs *jobs)
 		(void)unsetenv(unset[i]);
 	}
 	done = done && (kept[0] ? setenv("LD_LIBRARY_PATH", kept, 1) : unsetenv("LD_LIBRARY_PATH")) == 0 &&
-	       setenv("NVRTCCACHE_DIR", jobs->settings->directory, 1) == 0 &&
+	       setenv("NVRTCCACHE_DIR", jobs->directory.path, 1) == 0 &&
 	       (jobs->mode == REPLAY_CHECK || setenv("NVRTCCACHE_RECORD", "1", 1) == 0);
 	free(words);
 	free(kept);

@@ -13,7 +13,6 @@
 #define CLI_WARM_JOBS_H
 
 #include "cache/replay.h"
-#include "cache/settings.h"
 #include "cli/warm/requests.h"
 #include "cli/warm/worker.h"
 
@@ -33,7 +32,6 @@ struct job {
 };
 
 struct jobs {
-	const struct settings *settings;
 	struct directory directory;
 	enum replay_mode mode;
 	unsigned parallel;

@@ -355,8 +355,7 @@ static int warm_requests(struct jobs *jobs, struct warm_requests *requests, stru
 static int run_warm(struct settings *settings, char **operands)
 {
 	struct inputs inputs = {0};
-	struct jobs jobs = {.settings = settings,
-	                    .directory = {settings->directory, settings->shared},
+	struct jobs jobs = {.directory = {settings->directory, settings->shared},
 	                    .most_ns = INT64_C(3600) * 1000000000,
 	                    .open = inputs_open,
 	                    .inputs = &inputs};
