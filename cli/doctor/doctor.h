@@ -41,7 +41,10 @@ void doctor_run(struct findings *findings, char **argv);
 
 /* Starts a program as a shell would, with this process's environment. Returns 0 or an errno value. */
 int doctor_start(char **argv, pid_t *ret_pid);
-/* Waits for it, and ignores ^C meanwhile as system() does. Returns its exit status as a shell reports it. */
+/*
+ * Waits for it. Signals that another process sends (SIGINT, SIGQUIT, SIGTERM, SIGHUP) are sent on; ^C is ignored as
+ * system() does. Returns its exit status as a shell reports it.
+ */
 int doctor_wait(pid_t pid);
 /* Calls `visit` for each line of a file, without its line break. A missing file has none. */
 void doctor_lines(const char *path, void (*visit)(void *context, const char *line), void *context);

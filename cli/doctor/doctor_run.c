@@ -297,17 +297,35 @@ int doctor_start(char **argv, pid_t *ret_pid)
 	return posix_spawnp(ret_pid, argv[0], NULL, NULL, argv, environ);
 }
 
+static volatile pid_t waited_for;
+
+/* The terminal and the kernel signal the program too; what a process sends is for this process alone. */
+static void forward(int number, siginfo_t *info, void *context)
+{
+	int saved = errno;
+
+	(void)context;
+	if (info->si_code <= 0) {
+		(void)kill(waited_for, number);
+	}
+	errno = saved;
+}
+
 int doctor_wait(pid_t pid)
 {
-	struct sigaction ignored = {.sa_handler = SIG_IGN}, interrupt, quit;
+	static const int numbers[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+	struct sigaction forwarding = {.sa_sigaction = forward, .sa_flags = SA_SIGINFO}, before[4];
 	int status = 0;
 
-	(void)sigaction(SIGINT, &ignored, &interrupt);
-	(void)sigaction(SIGQUIT, &ignored, &quit);
+	waited_for = pid;
+	for (size_t i = 0; i < 4; i++) {
+		(void)sigaction(numbers[i], &forwarding, &before[i]);
+	}
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
 	}
-	(void)sigaction(SIGINT, &interrupt, NULL);
-	(void)sigaction(SIGQUIT, &quit, NULL);
+	for (size_t i = 0; i < 4; i++) {
+		(void)sigaction(numbers[i], &before[i], NULL);
+	}
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 

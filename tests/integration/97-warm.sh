@@ -117,7 +117,25 @@ check "Where the directory cannot be written, misses are found too." \
 	eval 'NVRTCCACHE_READONLY=1 n12_of 3 one new && err_has "^new: not_kept read_only" && err_has "1 of 2 compilations missed"'
 check "A call without a look-up is no hit." \
 	eval 'NVRTCCACHE_DISABLE=1 n12_of 3 one && err_has "^default_program: bypassed disabled"'
+cat >waits.sh <<'END'
+for signal in INT TERM HUP; do trap "echo $signal; exit 9" "$signal"; done
+echo ready
+while :; do sleep 0.05; done
+END
 mkdir runs
+ready() { grep -q ready "$tmp/said"; }
+signalled() { # SIGNAL: python3, because a shell ignores SIGINT in what it starts with &
+	: >"$tmp/said"
+	TMPDIR=$PWD/runs python3 -c 'import signal, os, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+os.execvp(sys.argv[1], sys.argv[1:])' "$COMMAND" run --must-hit -- sh waits.sh >"$tmp/said" 2>&1 &
+	wait_for ready && kill -s "$1" $! || return
+	wait $!
+	[ $? = 9 ] && [ "$(tail -n 1 "$tmp/said")" = "$1" ] && [ -z "$(ls runs)" ]
+}
+for signal in TERM HUP INT; do
+	check "SIG$signal ends the program, and the run with its status." signalled "$signal"
+done
 check "A run without any compilation says so, and leaves no file." \
 	eval 'TMPDIR=$PWD/runs gives 0 run --must-hit -- true && err_has "no compilation reached" && rmdir runs'
 
