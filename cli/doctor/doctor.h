@@ -39,12 +39,12 @@ void doctor_agent(struct findings *findings, const struct settings *settings);
 /* Runs a program with the cache, waits for its end and adds what it did. Changes the environment of this process. */
 void doctor_run(struct findings *findings, char **argv);
 
-/* Starts a program as a shell would, with this process's environment. Returns 0 or an errno value. */
-int doctor_start(char **argv, pid_t *ret_pid);
 /*
- * Waits for it. Signals that another process sends (SIGINT, SIGQUIT, SIGTERM, SIGHUP) are sent on; ^C is ignored as
- * system() does. Returns its exit status as a shell reports it.
+ * Starts a program as a shell would, with this process's environment. SIGINT, SIGQUIT, SIGTERM and SIGHUP that another
+ * process sends are sent on until it has ended, and ^C is ignored as system() does. Returns 0 or an errno value.
  */
+int doctor_start(char **argv, pid_t *ret_pid);
+/* Waits for it. Returns its exit status as a shell reports it. */
 int doctor_wait(pid_t pid);
 /* Calls `visit` for each line of a file, without its line break. A missing file has none. */
 void doctor_lines(const char *path, void (*visit)(void *context, const char *line), void *context);

@@ -291,13 +291,10 @@ static void tell_run(struct seen *seen, const char *place, const char *name, pid
 }
 
 /* posix_spawnp() reports a program that cannot be executed, which fork() and execvp() would show by a status only. */
-int doctor_start(char **argv, pid_t *ret_pid)
-{
-	(void)fflush(stdout); /* what was printed so far comes before the program's output */
-	return posix_spawnp(ret_pid, argv[0], NULL, NULL, argv, environ);
-}
-
-static volatile pid_t waited_for;
+/* Signals that are sent on, and what became of them before. */
+static const int numbers[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+static struct sigaction before[sizeof(numbers) / sizeof(numbers[0])];
+static volatile sig_atomic_t waited_for, early; /* a signal that came before the program had a number */
 
 /* The terminal and the kernel signal the program too; what a process sends is for this process alone. */
 static void forward(int number, siginfo_t *info, void *context)
@@ -305,25 +302,41 @@ static void forward(int number, siginfo_t *info, void *context)
 	int saved = errno;
 
 	(void)context;
-	if (info->si_code <= 0) {
+	if (info->si_code <= 0 && waited_for != 0) {
 		(void)kill(waited_for, number);
+	} else if (info->si_code <= 0) {
+		early = number;
 	}
 	errno = saved;
 }
 
+int doctor_start(char **argv, pid_t *ret_pid)
+{
+	struct sigaction forwarding = {.sa_sigaction = forward, .sa_flags = SA_SIGINFO};
+	int error;
+
+	(void)fflush(stdout); /* what was printed so far comes before the program's output */
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		/* what nohup or a shell ignores, the program inherits as ignored */
+		if (sigaction(numbers[i], NULL, &before[i]) == 0 && before[i].sa_handler != SIG_IGN) {
+			(void)sigaction(numbers[i], &forwarding, NULL);
+		}
+	}
+	error = posix_spawnp(ret_pid, argv[0], NULL, NULL, argv, environ);
+	if (error == 0) {
+		waited_for = *ret_pid;
+		(void)kill(*ret_pid, early);
+	}
+	return error;
+}
+
 int doctor_wait(pid_t pid)
 {
-	static const int numbers[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
-	struct sigaction forwarding = {.sa_sigaction = forward, .sa_flags = SA_SIGINFO}, before[4];
 	int status = 0;
 
-	waited_for = pid;
-	for (size_t i = 0; i < 4; i++) {
-		(void)sigaction(numbers[i], &forwarding, &before[i]);
-	}
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
 	}
-	for (size_t i = 0; i < 4; i++) {
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
 		(void)sigaction(numbers[i], &before[i], NULL);
 	}
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
