@@ -19,6 +19,8 @@
 #define TRIES_MAX  16 /* removals that are tried in one round */
 #define ENOUGH     16 /* entries; fewer are too few to choose from */
 #define NAMES_EACH 512
+/* How long a store waits for the lock where it must evict: as long as for the lock of its key (cache/store_put.c). */
+#define TURN_US 200000
 
 /* What one store does. */
 struct work {
@@ -108,6 +110,17 @@ static uint64_t excess(const struct work *work)
 }
 
 /*
+ * Many processes that store while one evicts would fill the directory without bound, so above a tenth over the cap each
+ * waits for its turn, and then removes as much as it has stored.
+ */
+static unsigned turn_us(const struct work *work)
+{
+	const uint64_t cap = work->evict->max_size;
+
+	return total_bytes(work) > cap + cap / 10 ? TURN_US : 0;
+}
+
+/*
  * Returns how many bytes have to be removed until the new file should have room. Whether it has is known only after the
  * next attempt to write: quotas count by their own rules, and inodes may be missing.
  */
@@ -119,11 +132,11 @@ static uint64_t shortage(const struct work *work)
 }
 
 /* Another process may have evicted since the sums were read, so they are read again under the lock. */
-static void evict_in_rounds(struct work *work, uint64_t (*bytes_wanted)(const struct work *work))
+static void evict_in_rounds(struct work *work, uint64_t (*bytes_wanted)(const struct work *work), unsigned wait_us)
 {
 	const struct evict *evict = work->evict;
 
-	if (lock_take(evict->directory, evict->home, LOCK_EVICTION, 0, &work->lock) < 0) {
+	if (lock_take(evict->directory, evict->home, LOCK_EVICTION, wait_us, &work->lock) < 0) {
 		return;
 	}
 	if (work->sample.sums.file >= 0) {
@@ -182,7 +195,7 @@ struct sample_removed evict_after_store(const struct evict *evict)
 		learn_sums(&work);
 	}
 	if (excess(&work) > 0) {
-		evict_in_rounds(&work, excess);
+		evict_in_rounds(&work, excess, turn_us(&work));
 	}
 	return end_work(&work);
 }
@@ -193,6 +206,6 @@ struct sample_removed evict_for_room(const struct evict *evict)
 
 	begin_work(evict, &work);
 	(void)sample_shard(&work.sample, evict->key[0]);
-	evict_in_rounds(&work, shortage);
+	evict_in_rounds(&work, shortage, TURN_US);
 	return end_work(&work);
 }

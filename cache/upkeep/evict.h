@@ -17,7 +17,8 @@
  * lost. Each store samples up to 16 shards without a sum.
  *
  * Concurrency: one process evicts at a time, under the lock LOCK_EVICTION. Another one that stores meanwhile does not
- * wait and does not evict.
+ * evict; more than a tenth above the cap, or without room on the file system, it first waits for the lock, at most for
+ * 0.2 seconds.
  *
  * Errors: none are returned, because the store itself has succeeded. Files that cannot be removed (EACCES, EROFS) are
  * skipped. A process that is killed here leaves only whole files, and sums that the next samples correct.

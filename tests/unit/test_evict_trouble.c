@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* evict: concurrent and killed processes, lost sums, full disks, and files that cannot be removed */
+#include "cache/calls.h"
 #include "cache/lock.h"
 #include "evict_fixture.h"
 
@@ -136,16 +137,31 @@ Store_test(evict_trouble, files_removed_by_hand_are_noticed_by_later_samples)
 
 Store_test(evict_trouble, stores_go_on_and_do_not_evict_while_another_process_does)
 {
-	struct store *store = fixture_capped(10 * FILE_BYTES);
+	struct store *store = fixture_capped(20 * FILE_BYTES);
 	int lock;
 
-	put_range(store, 0, 10);
+	put_range(store, 0, 20);
 	lock = fixture_lock_range((off_t)LOCK_EVICTION, 1);
-	put_range(store, 10, 12);
-	cr_assert_eq(usage_of(store).entries, 12);
+	put_range(store, 20, 22);
+	cr_assert_eq(usage_of(store).entries, 22);
 	close(lock);
-	put_range(store, 12, 13);
-	cr_assert_eq(usage_of(store).entries, 10);
+	put_range(store, 22, 23);
+	cr_assert_eq(usage_of(store).entries, 20);
+}
+
+Store_test(evict_trouble, a_store_far_above_the_cap_waits_for_the_process_that_evicts)
+{
+	struct store *store = fixture_capped(20 * FILE_BYTES);
+	int64_t begin;
+	int lock;
+
+	put_range(store, 0, 20);
+	lock = fixture_lock_range((off_t)LOCK_EVICTION, 1);
+	put_range(store, 20, 22);
+	begin = call_clock_straight();
+	put_range(store, 22, 23);
+	cr_assert_geq(call_clock_straight() - begin, SECOND / 10);
+	close(lock);
 }
 
 /* Runs `body` in a child, which may become another user or mount something; 77: not possible here. */
