@@ -202,18 +202,6 @@ Store_test(evict, begins_with_short_lived_entries_that_had_no_hit)
 	cr_assert(numbered_exists(20), "the newest stays");
 }
 
-Store_test(evict, if_all_entries_are_short_lived_the_newest_stay)
-{
-	struct store *store = fixture_capped(10 * FILE_BYTES);
-
-	for (unsigned i = 0; i < 40; i++) {
-		clock_now += SECOND;
-		short_lived_put(store, i);
-		cr_assert(numbered_exists(i));
-	}
-	expect_from(30, 30, 40);
-}
-
 Store_test(evict, a_used_file_with_a_short_lived_result_is_not_evicted_first)
 {
 	struct store *store = fixture_capped(16 * FILE_BYTES);
