@@ -71,7 +71,6 @@ struct compiler_artifact {
 /* The modules that call a compiler without this library; set by door/modules.c. */
 struct missed {
 	_Atomic(const char *) module; /* the file of the first one; NULL: there is none */
-	_Atomic uint64_t before;      /* so many objects were loaded before each of them, or more */
 	_Atomic bool in_part;         /* some calls of one module are reached, so the compiler is bypassed */
 	char path[PATH_MAX];
 };

@@ -146,11 +146,9 @@ static enum counter observation_reason(const struct request *request, const stru
 static enum counter surroundings_reason(const struct request *request, const struct trace *trace, struct event *event)
 {
 	struct library *library = request->library;
-	const struct missed *missed = library->compiler->missed;
-	const char *variable, *unreached = atomic_load(&missed->module);
+	const char *variable, *unreached = atomic_load(&library->compiler->missed->module);
 
-	/* it may have changed the state of the library */
-	if (unreached && !watch_saw_all(atomic_load(&library->watch), atomic_load(&missed->before))) {
+	if (unreached) { /* it may have changed the state of the library, or of a handle that it got from the host */
 		event_explain_refusal(event, "the module %s calls the compiler without the cache", unreached);
 		return COUNTER_BYPASSED_exports;
 	}

@@ -365,7 +365,6 @@ int handle_enter_real(const struct handle *handle, enum cancellation cancellatio
 {
 	int ours = PTHREAD_CANCEL_DISABLE;
 
-	watch_is_ours = true;
 	atomic_store_explicit(&handle->library->waking, STEP_DONE, memory_order_release);
 	if (cancellation == CANCELLATION_OF_HOST) {
 		(void)pthread_setcancelstate(handle->cancel_state, &ours);
@@ -375,7 +374,6 @@ int handle_enter_real(const struct handle *handle, enum cancellation cancellatio
 
 void handle_leave_real(int state)
 {
-	watch_is_ours = false;
 	if (state >= 0) {
 		(void)pthread_setcancelstate(state, NULL);
 	}

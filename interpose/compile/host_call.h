@@ -12,7 +12,6 @@
 
 #include "interpose/compile/event.h"
 #include "interpose/compile/handle.h"
-#include "interpose/watch/watch.h"
 
 #include <errno.h>
 
@@ -35,15 +34,7 @@ static inline int host_call_answer(int host_errno, int result)
 		real_ ? real_(__VA_ARGS__) : door_compiler(door)->internal_error; \
 	})
 /* The same, by the function's name: to create a handle, and with the compiler's `record` of the handle, or NULL. */
-#define HOST_CALL_NEW(name, ...)                                                           \
-	({                                                                                 \
-		int made_;                                                                 \
-                                                                                           \
-		watch_is_ours = true;                                                      \
-		made_ = HOST_CALL_AS(name##_function, NULL, FUNCTION_##name, __VA_ARGS__); \
-		watch_is_ours = false;                                                     \
-		made_;                                                                     \
-	})
+#define HOST_CALL_NEW(name, ...) HOST_CALL_AS(name##_function, NULL, FUNCTION_##name, __VA_ARGS__)
 #define HOST_CALL(name, record, ...) \
 	HOST_CALL_AS(name##_function, (record) ? (record)->handle.library : NULL, FUNCTION_##name, __VA_ARGS__)
 

@@ -229,20 +229,15 @@ static int write_import(const struct elf_import *import, void *context)
 	return 0;
 }
 
-/* Of each compiler the first module is reported. Unloaded objects have left the list, so more may have been loaded. */
+/* Of each compiler the first module is reported. */
 static void note_unreached(const struct module *module, size_t index, bool in_part)
 {
 	struct missed *missed = compilers[index]->missed;
-	const uint64_t before = module->pass->index - 1;
-	bool is_first = !atomic_load(&missed->module);
 
-	if (is_first || before < atomic_load(&missed->before)) {
-		atomic_store(&missed->before, before);
-	}
 	if (in_part) {
 		atomic_store(&missed->in_part, true);
 	}
-	if (is_first) {
+	if (!atomic_load(&missed->module)) {
 		size_t size = strlen(module->slots.object->path);
 
 		memcpy(missed->path, module->slots.object->path, size < sizeof(missed->path) ? size : 0);

@@ -9,9 +9,9 @@
  *     in the process --modules_settle()--> reached | unreached: its slots cannot be written, or it is not known where
  *                                                    they lead
  *
- * An unreached module is counted. From then on, results of that compiler are not cached, because the module may have
- * changed the library's state, unless the watch has seen all that the library does (watch_saw_all()). If calls of one
- * module are reached in part, that compiler is bypassed, because one handle could be used on both ways.
+ * An unreached module is counted. From then on, no result of that compiler is stored, because the module may have
+ * changed the library's state, or that of a handle which the host gave to it. If calls of one module are reached in
+ * part, that compiler is bypassed, because one handle could be used on both ways.
  *
  * Calling sequence: modules_settle() when a host creates a handle or compiles, in dlsym of a module's symbol, and when
  * the process starts, if a compiler is there. It does something only if objects were loaded since.

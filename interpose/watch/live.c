@@ -18,8 +18,6 @@
 #include <unistd.h>
 
 _Thread_local struct live *live_current;
-_Thread_local bool watch_is_ours;
-_Atomic bool live_strangers;
 static _Atomic unsigned live_count;
 static struct live *live_list;
 static struct fork_mutex live_lock = FORK_MUTEX_INITIALIZER;
@@ -149,13 +147,6 @@ void live_taint_all(uint32_t taint)
 	unlock_list();
 }
 
-static void note_stranger(void)
-{
-	if (!watch_is_ours) {
-		atomic_store_explicit(&live_strangers, true, memory_order_relaxed);
-	}
-}
-
 /*
  * A thread without a compilation may be the compiler's own (split compilation), and the call does not show for which
  * compilation the thread works. So all traces are tainted.
@@ -165,7 +156,6 @@ struct live *live_enter(void)
 	if (live_current) {
 		live_current->trace->calls++;
 	} else {
-		note_stranger();
 		live_taint_all(TAINT_OTHER_THREAD);
 	}
 	return live_current;
@@ -201,7 +191,6 @@ void live_told(struct trace *trace, const char *variable, const char *answer)
 
 void live_ask_all(const char *variable, const char *answer)
 {
-	note_stranger();
 	if (atomic_load_explicit(&live_count, memory_order_relaxed) == 0) {
 		return;
 	}

@@ -23,8 +23,6 @@ struct live {
 };
 
 extern _Thread_local struct live *live_current;
-/* A compiler has called a watched function outside all compilations and real calls of this library. */
-extern _Atomic bool live_strangers;
 
 /*
  * Records that a call was seen, and returns this thread's compilation. If the thread has none, taints the traces of all

@@ -8,7 +8,6 @@
  * The plan is complete before the first slot is written, so a library is either patched completely or not changed.
  */
 #include "interpose/watch/watch.h"
-#include "interpose/elf/loaded.h"
 #include "interpose/elf/slots.h"
 #include "interpose/watch/imports.h"
 #include "interpose/watch/live.h"
@@ -47,7 +46,6 @@ struct watch {
 	struct arithmetic arithmetic;
 	struct patch *patches;
 	size_t count;
-	uint64_t since; /* loaded_generation() when it was in place */
 };
 
 struct plan {
@@ -223,7 +221,6 @@ int watch_patch(const struct elf_object *object, watch_resolver *resolve, struct
 		error = slots_open(&plan->slots);
 		if (error == 0) {
 			store_slots(&plan->watch);
-			plan->watch.since = loaded_generation();
 		}
 		slots_close(&plan->slots);
 	}
@@ -236,11 +233,6 @@ int watch_patch(const struct elf_object *object, watch_resolver *resolve, struct
 	}
 	free(plan);
 	return error;
-}
-
-bool watch_saw_all(const struct watch *watch, uint64_t before)
-{
-	return watch->since <= before && !atomic_load(&live_strangers);
 }
 
 const struct arithmetic *watch_arithmetic(const struct watch *watch)

@@ -54,17 +54,6 @@ const char *watch_obstacle(const struct elf_object *object);
  */
 bool watch_verify(const struct watch *watch);
 
-/*
- * Returns true if the library was watched before more than `before` objects were loaded, and has called no watched
- * function except in compilations that have a trace, and in real calls of this library.
- */
-bool watch_saw_all(const struct watch *watch, uint64_t before);
-/*
- * Set by a thread around its real calls. If a callback jumps out of one, it stays set until that thread's next one
- * ends.
- */
-extern _Thread_local bool watch_is_ours;
-
 /* Returns the mathematics functions of the library. */
 const struct arithmetic *watch_arithmetic(const struct watch *watch);
 
