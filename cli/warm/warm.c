@@ -364,6 +364,12 @@ static int run_warm(struct settings *settings, char **operands)
 	int64_t within_ns = INT64_MAX, least_ns = 0;
 	int status = read_options(&jobs, &within_ns, &least_ns), error;
 
+	for (char **key = operands; *key && status == EXIT_DONE; key++) {
+		if ((*key)[strspn(*key, "0123456789abcdef")] != '\0') {
+			console_error("warm: '%s' is not the beginning of a key", *key);
+			status = verb_usage(&verb_warm);
+		}
+	}
 	status = status == EXIT_DONE ? read_names(&archs, &compilers) : status;
 	if (status != EXIT_DONE) {
 		return status;
