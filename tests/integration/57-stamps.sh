@@ -178,4 +178,27 @@ else
 	}
 	check "$sentence" limited
 fi
+
+# The second header of the directory is not opened at a hit.
+sentence="In a shared directory, a user who has left a group is served no result of a header that only the group may read."
+member() { # GROUPS
+	env NVRTCCACHE_SHARED=1 LD_PRELOAD="$LIBRARY" timeout 120 setpriv --reuid 2002 --regid 3000 --groups "$1" "$LIFE" "$NVRTC" trivial 0 \
+		"--fake-open=$tmp/group/a" "--fake-open=$tmp/group/b" >"$tmp/member" 2>&1
+}
+hits() { # root is not in the group
+	setpriv --reuid 2002 --regid 3000 --clear-groups env NVRTCCACHE_SHARED=1 "$COMMAND" stats --json | sed -n 's/.*"hits_disk": \([0-9]*\).*/\1/p' | tail -n 1
+}
+left() {
+	fresh_cache
+	chmod 755 "$tmp" && mkdir -p "$tmp/group" "$NVRTCCACHE_DIR" && chgrp 3000 "$NVRTCCACHE_DIR" && chmod 2770 "$NVRTCCACHE_DIR" || return
+	old_header "$tmp/group/a" 'int a;' && old_header "$tmp/group/b" 'int b;' && chgrp 3001 "$tmp/group/b" && chmod 640 "$tmp/group/b" && sleep 0.1 || return
+	member 3000,3001 && member 3000,3001 && member 3000,3001 && [ "$(hits)" -eq 2 ] || { cat "$tmp/member" && false; }
+	member 3000
+	[ "$(hits)" -eq 2 ] || { hits && false; }
+}
+if [ "$(id -u)" != 0 ] || ! setpriv --reuid 2002 --regid 3000 --groups 3000 test -r "$LIBRARY" -a -x "$LIFE"; then
+	skip "$sentence" "not root, or other users cannot read the build"
+else
+	check "$sentence" left
+fi
 plan
