@@ -101,8 +101,12 @@ int store_discard(const struct directory *directory, int home, int shard, const 
  */
 bool store_has_request(struct store *store, const uint8_t key[ENTRY_KEY_BYTES]);
 int store_put_request(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], const void *bytes, size_t size);
-/* Reads at most `room` bytes. Returns how many, or a negative errno value. Updates the time of use as a hit does. */
+/*
+ * Returns how many bytes were read, or a negative errno value. Updates the time of use as a hit does. -EFBIG: the file
+ * has more than `room` bytes, and is removed.
+ */
 int store_get_facts(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], void *bytes, size_t room);
+/* Keeps the first bytes only, if there are more than entry_size_limit(). */
 int store_put_facts(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], const void *bytes, size_t size);
 /* Returns how many entries store_put() has evicted since the last call of this function. */
 uint64_t store_take_evictions(struct store *store);

@@ -36,6 +36,13 @@ int store_get_facts(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], voi
 		directory_facts_name(key, place.name);
 		rc = directory_open_seen(&store->directory, place.at, place.path, O_RDONLY, &file, &found);
 	}
+	if (rc == 0 && (uint64_t)found.st_size > room) {
+		rc = -EFBIG;
+		if (!store->read_only && directory_is_ours(file, entry_magic)) {
+			(void)unlinkat(place.at, place.path, 0);
+		}
+		close(file);
+	}
 	if (rc == 0) {
 		const ssize_t size = call_pread(file, bytes, room, 0);
 
@@ -112,8 +119,9 @@ int store_put_request(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], c
 
 int store_put_facts(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], const void *bytes, size_t size)
 {
+	const uint64_t most = entry_size_limit(store->max_size);
 	char name[DIRECTORY_FACTS_BYTES];
 
 	directory_facts_name(key, name);
-	return put_beside(store, key, name, bytes, size);
+	return put_beside(store, key, name, bytes, size < most ? size : (size_t)most);
 }

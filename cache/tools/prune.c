@@ -16,7 +16,7 @@ struct work {
 enum dryness { NOT_DRY, DRY };
 
 /* -ENOENT: the directory does not exist. It is not created. */
-static int begin_work(const struct store *store, enum dryness dryness, struct work *ret_work)
+static int begin_work(const struct store *store, enum dryness dryness, int64_t unused_ns, struct work *ret_work)
 {
 	struct sample *sample = &ret_work->sample;
 	int rc;
@@ -26,6 +26,7 @@ static int begin_work(const struct store *store, enum dryness dryness, struct wo
 	    .sample = {.directory = &store->directory,
 	               .now = store->clock(),
 	               .cap = store->max_size,
+	               .facts_ns = unused_ns < SAMPLE_FACTS_NS ? unused_ns : SAMPLE_FACTS_NS,
 	               .most = UINT32_MAX,
 	               .dry = dryness == DRY},
 	};
@@ -139,7 +140,7 @@ static int empty_shard(struct work *work, unsigned shard, store_wanted *wanted, 
 static int prune(struct store *store, enum dryness dryness, int64_t unused_ns, struct store_pruned *ret_pruned)
 {
 	struct work work;
-	int rc = begin_work(store, dryness, &work);
+	int rc = begin_work(store, dryness, unused_ns, &work);
 
 	*ret_pruned = (struct store_pruned){.foreign = 0};
 	if (rc < 0) {
@@ -171,7 +172,7 @@ int store_prune_dry(struct store *store, int64_t unused_ns, struct store_pruned 
 int store_clear_wanted(struct store *store, store_wanted *wanted, void *context, struct store_pruned *ret_pruned)
 {
 	struct work work;
-	int rc = begin_work(store, NOT_DRY, &work);
+	int rc = begin_work(store, NOT_DRY, INT64_MAX, &work);
 
 	*ret_pruned = (struct store_pruned){.foreign = 0};
 	if (rc < 0) {

@@ -31,7 +31,7 @@ static int count_file(void *context, const struct directory_file *file)
 	if (fstatat(file->shard, file->name, &found, AT_SYMLINK_NOFOLLOW) < 0) {
 		return errno == ENOENT ? 0 : -errno;
 	}
-	walk->usage.bytes += sample_bytes_of(&found);
+	walk->usage.bytes += sample_bytes_of(file->kind, &found);
 	walk->usage.temporaries += file->kind == DIRECTORY_TEMPORARY;
 	walk->usage.entries += file->kind == DIRECTORY_ENTRY;
 	return 0;

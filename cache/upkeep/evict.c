@@ -58,7 +58,7 @@ static void draw_entries(struct work *work)
 		const unsigned shard = (work->first + i) % DIRECTORY_SHARDS;
 		const struct sums_shard *sum = &sample->sums.shards[shard];
 
-		if (shard == work->evict->key[0] || (sum->known && sum->files == 0)) {
+		if (shard == work->evict->key[0] || (sum->known && sum->bytes == 0)) {
 			continue;
 		}
 		if (sample->count >= ENOUGH && sample->count + sample_expects(sample, shard) > SAMPLE_FILES) {
@@ -162,6 +162,8 @@ static void begin_work(const struct evict *evict, struct work *ret_work)
 	               .home = evict->home,
 	               .now = evict->now,
 	               .cap = evict->max_size,
+	               .facts_ns = SAMPLE_FACTS_NS,
+	               .spare = evict->key,
 	               .most = SAMPLE_FILES},
 	    .lock = -1,
 	};

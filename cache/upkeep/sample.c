@@ -29,13 +29,14 @@ struct drawing {
 	uint64_t temporary_bytes;
 };
 
-uint64_t sample_bytes_of(const struct stat *found)
+uint64_t sample_bytes_of(enum directory_kind kind, const struct stat *found)
 {
+	const uint64_t most = kind == DIRECTORY_FACTS ? DIRECTORY_FACTS_SIZE : FILE_BYTES_MAX;
 	uint64_t size = (uint64_t)found->st_size;
 	uint64_t bytes = (uint64_t)found->st_blocks * 512;
 
 	bytes = bytes > size ? bytes : size;
-	return bytes < FILE_BYTES_MAX ? bytes : FILE_BYTES_MAX;
+	return bytes < most ? bytes : most;
 }
 
 void sample_begin(struct sample *sample)
@@ -79,8 +80,17 @@ static bool sweep_file(struct sample *sample, const struct directory_file *file,
 		return errno != ENOENT;
 	}
 	sample->removed.temporaries++;
-	sample->removed.bytes += sample_bytes_of(found);
+	sample->removed.bytes += sample_bytes_of(file->kind, found);
 	return false;
+}
+
+/* Returns the time since a file was used. A time in the future is corrected, or the file would never become old. */
+static int64_t age_of(const struct sample *sample, const struct directory_file *file, const struct stat *found)
+{
+	if (!sample->dry && recency_ahead(recency_of(found), sample->now)) {
+		recency_touch(file->shard, file->name, found, sample->now);
+	}
+	return sample->now - recency_of(found);
 }
 
 /*
@@ -88,10 +98,20 @@ static bool sweep_file(struct sample *sample, const struct directory_file *file,
  */
 static bool sweep_temporary(struct sample *sample, const struct directory_file *file, const struct stat *found)
 {
-	if (!sample->dry && recency_ahead(recency_of(found), sample->now)) { /* otherwise it would never become stale */
-		recency_touch(file->shard, file->name, found, sample->now);
-	}
-	if (sample->now - recency_of(found) < RECENCY_PERIOD_NS) {
+	return age_of(sample, file, found) < RECENCY_PERIOD_NS || sweep_file(sample, file, found);
+}
+
+static bool is_full(const struct sample *sample)
+{
+	return sample->cap != 0 && sums_total(&sample->sums).bytes > sample->cap;
+}
+
+/* Returns whether facts stay: they go before any entry. */
+static bool keep_facts(struct sample *sample, const struct directory_file *file, const struct stat *found)
+{
+	const bool spared = sample->spare && memcmp(sample->spare, file->key, ENTRY_KEY_BYTES) == 0;
+
+	if (!sample->clears && age_of(sample, file, found) < sample->facts_ns && (spared || !is_full(sample))) {
 		return true;
 	}
 	return sweep_file(sample, file, found);
@@ -124,7 +144,7 @@ static int draw_entry(struct drawing *drawing, const struct directory_file *file
 	memcpy(drawn->key, file->key, ENTRY_KEY_BYTES);
 	drawn->used = recency_of(found);
 	drawn->order = recency_order(found, sample->now);
-	drawn->bytes = sample_bytes_of(found);
+	drawn->bytes = sample_bytes_of(file->kind, found);
 	if ((uint64_t)found->st_size > entry_size_limit(sample->cap)) {
 		drawn->order -= RECENCY_FIRST;
 	}
@@ -145,21 +165,28 @@ static bool is_picked(const struct drawing *drawing, const uint8_t key[ENTRY_KEY
 	return drawing->drawn < drawing->sample->most && number % drawing->step == drawing->pick;
 }
 
-/*
- * Returns whether a request stays. It goes with its entry; one without goes if the cache is full or to be empty, and so
- * do facts.
- */
-static bool keep_beside(struct sample *sample, const struct directory_file *file, const struct stat *found)
+/* Returns whether a request stays. It goes with its entry; one without goes if the cache is full or to be empty. */
+static bool keep_request(struct sample *sample, const struct directory_file *file, const struct stat *found)
 {
 	char name[DIRECTORY_NAME_BYTES];
 	struct stat entry;
 
 	directory_entry_name(file->key, name);
-	if ((!sample->clears && (sample->cap == 0 || sums_total(&sample->sums).bytes <= sample->cap)) ||
-	    fstatat(file->shard, name, &entry, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT) {
+	if ((!sample->clears && !is_full(sample)) || fstatat(file->shard, name, &entry, AT_SYMLINK_NOFOLLOW) == 0 ||
+	    errno != ENOENT) {
 		return true;
 	}
 	return sample->clears ? sweep_file(sample, file, found) : sweep_temporary(sample, file, found);
+}
+
+/* Returns whether a file that is no entry stays and counts. */
+static bool keep_file(struct sample *sample, const struct directory_file *file, const struct stat *found)
+{
+	if (file->kind == DIRECTORY_FACTS) {
+		return keep_facts(sample, file, found);
+	}
+	return file->kind == DIRECTORY_BESIDE ? keep_request(sample, file, found)
+	                                      : sweep_temporary(sample, file, found);
 }
 
 /* Temporary files are all examined, because one that was left behind may be as large as the largest entry. */
@@ -182,9 +209,8 @@ static int visit_file(void *context, const struct directory_file *file)
 		sample->foreign++;
 	} else if (file->kind == DIRECTORY_ENTRY) {
 		return draw_entry(drawing, file, &found);
-	} else if (file->kind == DIRECTORY_TEMPORARY ? sweep_temporary(sample, file, &found)
-	                                             : keep_beside(sample, file, &found)) {
-		drawing->temporary_bytes += sample_bytes_of(&found);
+	} else if (keep_file(sample, file, &found)) {
+		drawing->temporary_bytes += sample_bytes_of(file->kind, &found);
 	}
 	return 0;
 }
@@ -265,7 +291,7 @@ static uint64_t remove_beside(const struct sample *sample, int shard, const uint
 	directory_request_name(key, name);
 	return source_look(sample->directory, shard, name, &found, &ours) && ours &&
 	               (sample->dry || unlinkat(shard, name, 0) == 0)
-	           ? sample_bytes_of(&found)
+	           ? sample_bytes_of(DIRECTORY_BESIDE, &found)
 	           : 0;
 }
 

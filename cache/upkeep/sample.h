@@ -4,7 +4,8 @@
  *
  * Purpose: sample_shard() reads the names of one shard and examines some of its entries: all of them, or about
  * SAMPLE_FILES of a larger shard. It corrects the shard's sum (cache/upkeep/sums.h), and removes temporary files that
- * were last written more than an hour ago. sample_remove() removes an entry that was drawn, if it was not used or
+ * were last written more than an hour ago, and files of facts: those not read for a while, and all if the cache is above
+ * the cap, because only speed depends on them. sample_remove() removes an entry that was drawn, if it was not used or
  * replaced since. Only files whose first bytes are ours, or empty ones, are removed. Entries of another format age like
  * any other.
  *
@@ -18,7 +19,8 @@
 
 #include "cache/upkeep/sums.h"
 
-#define SAMPLE_FILES 64
+#define SAMPLE_FILES    64
+#define SAMPLE_FACTS_NS (30 * INT64_C(86400000000000)) /* facts that were not read for so long are removed */
 
 /* An entry that was drawn. */
 struct sample_file {
@@ -34,7 +36,9 @@ struct sample {
 	int64_t now;   /* recency_now() */
 	uint64_t cap;  /* 0: none */
 	uint32_t most; /* files to draw of one shard: SAMPLE_FILES, or UINT32_MAX for all */
-	bool clears;   /* requests without an entry are removed at once */
+	int64_t facts_ns;     /* SAMPLE_FACTS_NS, or less */
+	const uint8_t *spare; /* facts of this key are not removed because of the cap; or NULL */
+	bool clears;          /* facts, and requests without an entry, are removed at once */
 	bool dry;      /* nothing is changed; what would be removed is counted */
 	struct sums sums;
 	uint64_t random;              /* made from `now`: which names are drawn */
@@ -56,8 +60,11 @@ struct sample {
 	uint64_t failures; /* files that could not be removed */
 };
 
-/* Returns the bytes that a file takes: its allocated blocks, or its size if that is larger. */
-uint64_t sample_bytes_of(const struct stat *found);
+/*
+ * Returns the bytes that a file takes: its allocated blocks, or its size if that is larger; of facts at most what they
+ * may have, because the next reader removes a larger file.
+ */
+uint64_t sample_bytes_of(enum directory_kind kind, const struct stat *found);
 
 /* The members above `sums` are set. */
 void sample_begin(struct sample *sample);

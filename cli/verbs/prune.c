@@ -32,7 +32,7 @@ static void print_removed(const struct settings *settings, const struct store_pr
 	console_print_count(pruned->removed.entries, "entry", "entries");
 	if (pruned->removed.temporaries != 0) {
 		fputs(", ", stdout);
-		console_print_count(pruned->removed.temporaries, "stale temporary file", "stale temporary files");
+		console_print_count(pruned->removed.temporaries, "other file", "other files");
 	}
 	console_line(" (%s) from %s in %s", console_bytes(pruned->removed.bytes, size), settings->directory,
 	             console_time((uint64_t)took_ns, took));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* prune: exact removal, changes of files between the look and the removal, and files of others */
+#include "cache/recency.h"
 #include "cache/tools/chore.h"
 #include "evict_fixture.h"
 
@@ -244,23 +245,82 @@ static const char *facts_path(unsigned number)
 	return path;
 }
 
-Store_test(prune, facts_of_long_ago_go_from_a_full_cache)
+/* Facts have the times that the kernel gives to new files. */
+static struct store *capped_today(uint64_t max_size)
 {
-	struct store *store = fixture_capped(1 << 20);
-	struct store *small;
+	struct store *store = fixture_capped(max_size);
+
+	clock_now = recency_now();
+	return store;
+}
+
+static void put_facts(struct store *store, unsigned number, size_t size, int64_t age)
+{
+	static uint8_t bytes[DIRECTORY_FACTS_SIZE];
+
+	memcpy(bytes, entry_magic, sizeof(entry_magic));
+	cr_assert_eq(store_put_facts(store, numbered_key(number), bytes, size), 0);
+	if (fixture_exists(facts_path(number))) {
+		age_file(facts_path(number), age);
+	}
+}
+
+Store_test(prune, facts_go_from_a_full_cache_before_any_entry)
+{
+	struct store *store = capped_today(1 << 20);
 
 	put_range(store, 0, PUT);
-	for (unsigned i = 0; i < 2; i++) {
-		cr_assert_eq(store_put_facts(store, numbered_key(i), entry_magic, sizeof(entry_magic)), 0);
-		cr_assert_eq(unlink(numbered_path(i)), 0);
-	}
+	put_facts(store, PUT, 4 * FILE_BYTES, 0);
 	(void)pruned_of(store);
-	cr_expect(fixture_exists(facts_path(0)) && fixture_exists(facts_path(1)), "there is room");
-	clock_now += 2 * HOUR;
-	uint8_t bytes[16];
-	cr_assert_eq(store_get_facts(store, numbered_key(1), bytes, sizeof(bytes)), (int)sizeof(entry_magic));
-	small = fixture_capped(usage_of(store).bytes / 2);
-	(void)pruned_of(small);
-	cr_expect_not(fixture_exists(facts_path(0)), "not read for two hours");
-	cr_expect(fixture_exists(facts_path(1)), "read now");
+	cr_expect(fixture_exists(facts_path(PUT)), "there is room");
+	(void)pruned_of(capped_today((PUT + 2) * FILE_BYTES));
+	cr_expect_not(fixture_exists(facts_path(PUT)));
+	cr_expect_eq(usage_of(store).entries, PUT);
+}
+
+Store_test(prune, facts_not_read_for_a_month_go_whatever_room_there_is)
+{
+	struct store *store = capped_today(1 << 20);
+	struct store_pruned result;
+
+	put_facts(store, 0, FILE_BYTES, 29 * 24 * 3600);
+	put_facts(store, 1, FILE_BYTES, 31 * 24 * 3600);
+	cr_assert_eq(store_prune(store, INT64_MAX, &result), 0);
+	cr_expect(fixture_exists(facts_path(0)) && !fixture_exists(facts_path(1)));
+	cr_assert_eq(store_prune(store, 28 * 24 * HOUR, &result), 0);
+	cr_expect_not(fixture_exists(facts_path(0)), "not used for 28 days");
+}
+
+Store_test(prune, facts_of_many_do_not_exceed_the_cap_and_the_last_stay)
+{
+	const uint64_t cap = 1 << 20;
+	struct store *store = capped_today(cap);
+
+	for (unsigned i = 0; i < 40; i++) {
+		put_facts(store, i, 1 << 16, 0);
+	}
+	cr_expect_leq(usage_of(store).bytes, cap + cap / 10);
+	cr_expect(fixture_exists(facts_path(39)));
+}
+
+Store_test(prune, facts_are_cut_to_an_eighth_of_the_cap)
+{
+	uint8_t bytes[FILE_BYTES];
+	struct store *store = capped_today(8 * FILE_BYTES);
+
+	put_facts(store, 0, 4 * FILE_BYTES, 0);
+	cr_expect_eq(store_get_facts(store, numbered_key(0), bytes, sizeof(bytes)), (int)sizeof(bytes));
+}
+
+Store_test(prune, a_forged_large_file_of_facts_evicts_no_entry_and_its_reader_removes_it)
+{
+	uint8_t bytes[FILE_BYTES];
+	struct store *store = capped_today(1 << 20);
+
+	put_facts(store, PUT, FILE_BYTES, 0);
+	cr_assert_eq(truncate(facts_path(PUT), (off_t)10 << 30), 0);
+	put_range(store, 0, PUT);
+	cr_expect_eq(usage_of(store).entries, PUT);
+	cr_expect_eq(store_get_facts(store, numbered_key(PUT), bytes, sizeof(bytes)), -EFBIG);
+	cr_expect_not(fixture_exists(facts_path(PUT)));
 }
