@@ -92,3 +92,12 @@ Test(pause, a_clock_far_behind_does_not_keep_it)
 	(void)failed(1000000 * SECOND);
 	cr_expect(pause_ask(&one, SECOND));
 }
+
+Test(pause, one_whose_length_is_not_stored_yet_is_the_first)
+{
+	atomic_store(&one.since, SECOND);
+	atomic_store(&one.length, 0);
+	cr_expect_not(pause_ask(&one, 2 * SECOND));
+	cr_assert(pause_ask(&one, 6 * SECOND));
+	cr_expect_eq(atomic_load(&one.length), 10 * SECOND);
+}
