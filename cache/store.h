@@ -39,6 +39,7 @@
 #ifndef CACHE_STORE_H
 #define CACHE_STORE_H
 
+#include "cache/directory.h"
 #include "cache/entry.h"
 
 #include <stdbool.h>
@@ -99,7 +100,7 @@ int store_discard(const struct directory *directory, int home, int shard, const 
  * (keygen/facts.h) have a name of their own. They have the mode and group of an entry. They are read and written
  * without a lock; of two processes that write one, one is the last.
  */
-bool store_has_request(struct store *store, const uint8_t key[ENTRY_KEY_BYTES]);
+bool store_has(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], enum directory_kind kind); /* ENTRY, BESIDE */
 int store_put_request(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], const void *bytes, size_t size);
 /*
  * Returns how many bytes were read, or a negative errno value. Updates the time of use as a hit does. -EFBIG: the file

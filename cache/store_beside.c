@@ -10,14 +10,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-bool store_has_request(struct store *store, const uint8_t key[ENTRY_KEY_BYTES])
+bool store_has(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], enum directory_kind kind)
 {
 	struct store_place place;
 	struct stat found;
 	int rc = store_reach(store, key, &place);
 
 	if (rc == 0) {
-		directory_request_name(key, place.name);
+		if (kind == DIRECTORY_BESIDE) {
+			directory_request_name(key, place.name);
+		}
 		rc = fstatat(place.at, place.path, &found, AT_SYMLINK_NOFOLLOW);
 	}
 	store_leave(&place);

@@ -165,7 +165,7 @@ static bool is_picked(const struct drawing *drawing, const uint8_t key[ENTRY_KEY
 	return drawing->drawn < drawing->sample->most && number % drawing->step == drawing->pick;
 }
 
-/* Returns whether a request stays. It goes with its entry; one without goes if the cache is full or to be empty. */
+/* Returns whether a request stays. It goes with its entry; one without goes if the cache is full or is to be empty. */
 static bool keep_request(struct sample *sample, const struct directory_file *file, const struct stat *found)
 {
 	char name[DIRECTORY_NAME_BYTES];
@@ -176,7 +176,7 @@ static bool keep_request(struct sample *sample, const struct directory_file *fil
 	    errno != ENOENT) {
 		return true;
 	}
-	return sample->clears ? sweep_file(sample, file, found) : sweep_temporary(sample, file, found);
+	return sweep_file(sample, file, found);
 }
 
 /* Returns whether a file that is no entry stays and counts. */

@@ -94,7 +94,10 @@ static void put_entry(struct import *import, const struct entry *entry)
 	}
 }
 
-/* A request comes from anywhere, and `warm` takes it as data. */
+/*
+ * A request comes from anywhere, and `warm` takes it as data. One whose entry was not stored, or has been evicted since,
+ * would evict entries and never go with its own.
+ */
 static void put_request(struct import *import, const struct bundle_reader *reader)
 {
 	struct recording recording;
@@ -102,6 +105,9 @@ static void put_request(struct import *import, const struct bundle_reader *reade
 
 	if (recording_open(reader->request, reader->request_size, &recording) != 0) {
 		import->damaged++;
+		return;
+	}
+	if (!store_has(import->store, reader->key, DIRECTORY_ENTRY)) {
 		return;
 	}
 	error = store_put_request(import->store, reader->key, reader->request, reader->request_size);

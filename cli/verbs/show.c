@@ -255,7 +255,7 @@ static bool look_for_request(const struct settings *settings, const uint8_t key[
 {
 	const struct store_options options = {.directory = settings->directory, .shared = settings->shared};
 	struct store *store = NULL;
-	bool is_there = store_open(&options, &store) == 0 && store_has_request(store, key);
+	bool is_there = store_open(&options, &store) == 0 && store_has(store, key, DIRECTORY_BESIDE);
 
 	store_close(store);
 	return is_there;

@@ -127,7 +127,7 @@ static void write_request(const struct handle *handle, const struct attempt *att
 	char text[ERROR_TEXT_BYTES];
 	int error;
 
-	if (!runtime->store || store_has_request(runtime->store, key)) {
+	if (!runtime->store || store_has(runtime->store, key, DIRECTORY_BESIDE)) {
 		return;
 	}
 	if (put_head(&head, handle, &attempt->request, entry)) {

@@ -187,6 +187,19 @@ Store_test(prune, a_request_goes_with_its_entry_and_is_subtracted)
 	cr_expect_eq(noted_of(small).bytes, usage_of(small).bytes);
 }
 
+Store_test(prune, a_request_without_an_entry_goes_before_entries)
+{
+	struct store *store = put_with_requests();
+	struct store_usage before = usage_of(store);
+
+	cr_assert_eq(unlink(numbered_path(0)), 0);
+	age_file(request_path(0), 0);
+	cr_assert_eq(pruned_of(store).removed.entries, 0, "it is below its limit, and now knows the bytes of requests");
+	cr_assert_eq(fixture_exists(request_path(0)), true);
+	cr_assert_eq(pruned_of(fixture_capped(before.bytes / PUT * (PUT - 1))).removed.entries, 0);
+	cr_expect_not(fixture_exists(request_path(0)));
+}
+
 Store_test(prune, clear_removes_requests_whose_entries_are_gone)
 {
 	struct store *store = put_with_requests();
