@@ -290,7 +290,6 @@ static void tell_run(struct seen *seen, const char *place, const char *name, pid
 	tell_objects(seen);
 }
 
-/* posix_spawnp() reports a program that cannot be executed, which fork() and execvp() would show by a status only. */
 /* Signals that are sent on, and what became of them before. */
 static const int numbers[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
 static struct sigaction before[sizeof(numbers) / sizeof(numbers[0])];
@@ -322,6 +321,8 @@ int doctor_start(char **argv, pid_t *ret_pid)
 			(void)sigaction(numbers[i], &forwarding, NULL);
 		}
 	}
+	(void)signal(SIGCHLD, SIG_DFL); /* if it is ignored, a child's status is lost */
+	/* reports a program that cannot be executed, which fork() and execvp() would show by a status only */
 	error = posix_spawnp(ret_pid, argv[0], NULL, NULL, argv, environ);
 	if (error == 0) {
 		waited_for = *ret_pid;

@@ -6,6 +6,7 @@
  * command's. With --must-hit the program is a child. NVRTCCACHE_TRACE then is a file of this run: its processes inherit
  * the variable, so the file has their calls and no others, also where the cache directory cannot be written.
  */
+#include "cache/output.h"
 #include "cli/console/console.h"
 #include "cli/console/key.h"
 #include "cli/console/library.h"
@@ -14,9 +15,12 @@
 #include "cli/explain/explanation.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static struct {
@@ -90,6 +94,8 @@ static int report_not_started(const char *name, int error)
 
 /* ---- --must-hit ---- */
 
+#define EVENT_ROOM 4096 /* in bytes; a line of the trace is shorter */
+
 struct misses {
 	struct events events;
 	struct history history;
@@ -131,11 +137,21 @@ static void tell_event(void *context, const char *event)
 	}
 }
 
+/* Returns why the trace may lack the last calls, or 0: a process whose write fails says nothing. */
+static int probe_trace(int file)
+{
+	struct stat found;
+
+	(void)signal(SIGXFSZ, SIG_IGN);
+	return fstat(file, &found) < 0 ? errno : posix_fallocate(file, found.st_size, EVENT_ROOM);
+}
+
 /* Prints the misses of the run on standard error. Returns the exit status. */
-static int judge_misses(const struct settings *settings, const char *trace)
+static int judge_misses(const struct settings *settings, const char *trace, int file)
 {
 	const struct directory directory = {.path = settings->directory, .shared = settings->shared};
 	struct misses misses = {.count = 0};
+	int error;
 
 	fflush(stdout);
 	(void)dup2(STDERR_FILENO, STDOUT_FILENO);
@@ -147,40 +163,80 @@ static int judge_misses(const struct settings *settings, const char *trace)
 	}
 	doctor_lines(trace, tell_event, &misses);
 	fflush(stdout);
+	error = probe_trace(file);
 	if (misses.calls == 0) {
 		console_error("no compilation reached the library");
 	} else if (misses.count > 0) {
 		console_error("%zu of %zu compilations missed", misses.count, misses.calls);
 	}
-	return misses.count > 0 ? EXIT_MISSED : EXIT_DONE;
+	if (error != 0) {
+		console_error("%s: %s: compilations may have been overlooked", trace, strerror(error));
+	}
+	return misses.calls == 0 || misses.count > 0 || error != 0 ? EXIT_MISSED : EXIT_DONE;
+}
+
+/*
+ * Creates a trace that the processes of other users can write to. Its directory is closed to them and removed at the
+ * end, so that a child that outlives the run does not create the trace again.
+ */
+static int create_trace(char *directory, char *trace, size_t size)
+{
+	int file, error = 0;
+
+	if (!mkdtemp(directory)) {
+		return -errno;
+	}
+	(void)snprintf(trace, size, "%s/trace", directory);
+	file = open(trace, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	if (file < 0 || chmod(directory, 0711) != 0 || fchmod(file, 0666) != 0) {
+		error = -errno;
+	}
+	error = error ? error : output_at(file, 0, "[\n", 2);
+	if (error != 0 && file >= 0) {
+		close(file);
+	}
+	return error != 0 ? error : file;
+}
+
+static int run_traced(const struct settings *settings, char **operands, const char *trace, int file)
+{
+	pid_t pid;
+	int status;
+
+	if (!set_variable("NVRTCCACHE_TRACE", trace)) {
+		return EXIT_NOT_STARTED;
+	}
+	status = doctor_start(operands, &pid);
+	if (status != 0) {
+		return report_not_started(operands[0], status);
+	}
+	status = doctor_wait(pid);
+	return status == 0 ? judge_misses(settings, trace, file) : status;
 }
 
 /* Waits for the program, and not for a child that outlives it. */
 static int run_watched(const struct settings *settings, char **operands)
 {
 	const char *base = getenv("TMPDIR");
-	char trace[PATH_MAX];
-	int status, file;
-	pid_t pid;
+	char directory[PATH_MAX], trace[PATH_MAX + sizeof("/trace")] = "";
+	int status = EXIT_NOT_STARTED, file;
 
-	(void)snprintf(trace, sizeof(trace), "%s/nvrtccache-run.XXXXXX", base && base[0] == '/' ? base : "/tmp");
-	file = settings->trace ? -1 : mkstemp(trace);
-	if (file < 0) {
-		console_error(settings->trace ? "--must-hit and NVRTCCACHE_TRACE exclude each other" : "%s: %s", trace,
-		              strerror(errno));
-		return EXIT_NOT_STARTED;
+	if (settings->trace) {
+		console_error("--must-hit and NVRTCCACHE_TRACE exclude each other");
+		return status;
 	}
-	close(file);
-	if (!set_variable("NVRTCCACHE_TRACE", trace)) {
-		return EXIT_NOT_STARTED;
-	}
-	status = doctor_start(operands, &pid);
-	if (status != 0) {
-		status = report_not_started(operands[0], status);
-	} else if ((status = doctor_wait(pid)) == 0) {
-		status = judge_misses(settings, trace);
+	(void)snprintf(directory, sizeof(directory), "%s/nvrtccache-run.XXXXXX",
+	               base && base[0] == '/' ? base : "/tmp");
+	file = create_trace(directory, trace, sizeof(trace));
+	if (file >= 0) {
+		status = run_traced(settings, operands, trace, file);
+		close(file);
 	}
 	(void)unlink(trace);
+	(void)rmdir(directory);
+	if (file < 0) {
+		console_error("%s: %s", directory, strerror(-file));
+	}
 	return status;
 }
 
@@ -213,9 +269,9 @@ const struct verb verb_run = {
             "../lib relative to it, and in the usual library directories. If a copy is preloaded already, only that "
             "copy is used.",
     .exits =
-        "that of the program; 3: with --must-hit, after a miss; 127: program not found; 126: program cannot be run;\n"
-        "125: it was not started because the library is not found or cannot be loaded; 2: unknown option or\n"
-        "invalid value.",
+        "that of the program; 3: with --must-hit, after a miss or without a call; 125: it was not started because the\n"
+        "library is not found or cannot be loaded; 126: program cannot be run; 127: program not found; 2: unknown\n"
+        "option or invalid value.",
     .example = "nvrtccache run --stats -- python3 train.py",
     .options =
         (const struct verb_option[]){

@@ -15,6 +15,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -370,6 +371,7 @@ static int run_warm(struct settings *settings, char **operands)
 			status = verb_usage(&verb_warm);
 		}
 	}
+	(void)signal(SIGCHLD, SIG_DFL); /* if it is ignored, the status of a child is lost */
 	status = status == EXIT_DONE ? read_names(&archs, &compilers) : status;
 	if (status != EXIT_DONE) {
 		return status;

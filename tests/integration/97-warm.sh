@@ -112,7 +112,7 @@ check "Misses of other processes are not those of the run." eval 'n12_of 0 one &
 misses_meanwhile() { preloaded python3 "$host" compile "$n12" sm_90 meanwhile >/dev/null && python3 "$host" compile "$n12" sm_90 one; }
 export -f misses_meanwhile preloaded
 check "Not even those of one that runs meanwhile." eval 'export before after LIBRARY host n12
-	gives 0 run --must-hit -- env -u LD_PRELOAD -u NVRTCCACHE_TRACE bash -c misses_meanwhile && [ "$(stat_of misses)" = 5 ]'
+	gives 3 run --must-hit -- env -u LD_PRELOAD -u NVRTCCACHE_TRACE bash -c misses_meanwhile && err_has "no compilation reached" && [ "$(stat_of misses)" = 5 ]'
 check "Where the directory cannot be written, misses are found too." \
 	eval 'NVRTCCACHE_READONLY=1 n12_of 3 one new && err_has "^new: not_kept read_only" && err_has "1 of 2 compilations missed"'
 check "A call without a look-up is no hit." \
@@ -136,8 +136,32 @@ os.execvp(sys.argv[1], sys.argv[1:])' "$COMMAND" run --must-hit -- sh waits.sh >
 for signal in TERM HUP INT; do
 	check "SIG$signal ends the program, and the run with its status." signalled "$signal"
 done
-check "A run without any compilation says so, and leaves no file." \
-	eval 'TMPDIR=$PWD/runs gives 0 run --must-hit -- true && err_has "no compilation reached" && rmdir runs'
+check "A run without any compilation says so, fails, and leaves no file." \
+	eval 'TMPDIR=$PWD/runs gives 3 run --must-hit -- true && err_has "no compilation reached" && [ -z "$(ls runs)" ]'
+mkfifo go gone_on
+late() {
+	TMPDIR=$PWD/runs gives 3 run --must-hit -- sh -c '{ read x <go; python3 "$@"; echo >gone_on; } >/dev/null 2>&1 &' sh "$host" compile "$n12" sm_90 late
+	echo >go && cat gone_on && [ -z "$(ls runs)" ]
+}
+check "A child that outlives the run leaves no file." late
+check "A run whose trace cannot be written is not started." \
+	eval 'said=$(ulimit -f 0; "$COMMAND" run --must-hit -- echo started 2>&1); [ $? = 125 ] && [[ $said == *"File too large" ]]'
+check "A trace that has no room for another call is a failure." \
+	eval '(ulimit -f 2 && n12_of 3 one && err_has "nvrtccache-run.*may have been overlooked" && ! err_has missed >/dev/null)'
+name="The calls of a child of another user are seen."
+if [ "$(id -u)" != 0 ] || ! setpriv --reuid 65534 --clear-groups test -r "$host" -a -r "$LIBRARY" -a -r "$n12" 2>/dev/null; then
+	skip "$name" "it takes root, and files that every user can read"
+else
+	check "$name" eval 'TMPDIR=/tmp gives 3 run --must-hit -- setpriv --reuid 65534 --regid 65534 --clear-groups \
+		python3 "$host" compile "$n12" sm_90 one && err_has "1 of 1 compilations missed"'
+fi
+unwaited() { # WORD...: a caller that ignores SIGCHLD
+	(trap '' CHLD && exec "$COMMAND" "$@")
+}
+check "The status of the program is known where the caller ignores SIGCHLD." eval 'unwaited run --must-hit -- sh -c "exit 7"
+	[ $? = 7 ] && unwaited doctor -- sh -c "exit 7" | grep "ended with status 7"'
+check "So are the compilers that warm finds." \
+	eval 'LD_LIBRARY_PATH=$FAKE/13 unwaited warm --dry-run 2>&1 | tee "$tmp/err" && ! err_has "finds no compiler" >/dev/null'
 
 # export --directory and --requests
 fresh_cache
@@ -147,6 +171,8 @@ check "export leaves requests out." eval 'gives 0 export plain.nvb && (fresh_cac
 check "export --requests writes them, and import stores them for warm." eval 'gives 0 export --requests both.nvb &&
 	out_has "^Exported 2 entries .*; with 2 requests$" && export NVRTCCACHE_DIR="$tmp/imported" && gives 0 import both.nvb &&
 	out_has "; with 2 requests$" && gives 0 warm -c "$n13" && out_has "^Stored 2, " && [ "$(modes | cut -d " " -f 1 | sort -u)" = 600 ]'
+check "A request is not stored without its entry." eval 'export NVRTCCACHE_DIR="$tmp/small" NVRTCCACHE_MAX_SIZE=1K && ! gives 0 import both.nvb >/dev/null;
+	unset NVRTCCACHE_MAX_SIZE; cat "$tmp/out"; [ "$(requests)" -le "$(entries)" ] && [ "$(entries)" -lt 2 ]'
 check "A damaged request of a bundle is not stored." eval 'python3 - both.nvb <<-END && export NVRTCCACHE_DIR="$tmp/damaged" &&
 	import sys
 	whole = open(sys.argv[1], "rb").read()
