@@ -21,7 +21,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define DRAIN_NS (INT64_C(10) * 1000000000)
+#define DRAIN_NS  (INT64_C(10) * 1000000000)
+#define SETTLE_NS (INT64_C(1) * 1000000000)
 #define LOOK_S   2 /* interval of looks whether the socket stands */
 
 /* With a program, the values of env(1) and timeout(1). */
@@ -241,6 +242,7 @@ static int serve_node(struct service *service, struct listener *listener, char *
 	if ((upload_begin(&server.upload, service) && server_begin(&server)) || child > 0) {
 		status = wait_for_end(listener, &signals, child);
 	}
+	server_settle(&server, service_now_ns() + SETTLE_NS);
 	listener_close(listener);
 	if (!upload_end(&server.upload, service_now_ns() + DRAIN_NS)) {
 		service_say("exiting while the engine has not answered");

@@ -8,6 +8,8 @@
 #include "agent/node/status.h"
 
 #include <errno.h>
+#include <poll.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -15,6 +17,7 @@
 #include <unistd.h>
 
 #define EXHAUSTED_US 100000 /* until another thread may have closed a descriptor */
+#define SETTLE_US    10000
 #define THREAD_FILES 8      /* descriptors for a connection, and for what is done for it */
 
 /* In the memory of the thread that makes it, which waits until no other thread uses it. */
@@ -238,8 +241,10 @@ static void *run_thread(void *context)
 		int peer = accept4(server->listener->socket, NULL, NULL, SOCK_CLOEXEC);
 
 		if (peer >= 0) {
+			server->peers++;
 			serve_peer(server, peer);
 			close(peer);
+			server->peers--;
 		} else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
 			(void)usleep(EXHAUSTED_US);
 		} else if (errno != EINTR && errno != ECONNABORTED) {
@@ -268,4 +273,18 @@ bool server_begin(struct server *server)
 		(void)pthread_detach(thread);
 	}
 	return true;
+}
+
+/*
+ * A program that has ended may have told of its last results just before. Two looks, because a connection is in neither
+ * place for the moment between accept4() and the count.
+ */
+void server_settle(struct server *server, int64_t until_ns)
+{
+	struct pollfd pending = {.fd = server->listener->socket, .events = POLLIN};
+
+	for (unsigned quiet = 0; quiet < 2 && service_now_ns() < until_ns;) {
+		quiet = poll(&pending, 1, 0) == 0 && server->peers == 0 ? quiet + 1 : 0;
+		(void)usleep(SETTLE_US);
+	}
 }

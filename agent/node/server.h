@@ -7,7 +7,7 @@
  * Processes that ask for the same key wait for the same fetch. A fetch continues even if the process that asked has
  * exited, because other processes can use the entry in the directory.
  *
- * Calling sequence: server_begin(). The threads end with the process; one that waits for a fetch then sees that the
+ * Calling sequence: server_begin(); server_settle() before listener_close(). The threads end with the process; one that waits for a fetch then sees that the
  * connection is closed, and compiles. Errors: server_begin() prints errors. Threads: any.
  */
 #ifndef AGENT_NODE_SERVER_H
@@ -16,6 +16,8 @@
 #include "agent/node/listener.h"
 #include "agent/node/upload.h"
 
+#include <stdatomic.h>
+
 #define SERVER_THREADS     64
 #define SERVER_PATIENCE_US 500000L
 
@@ -23,9 +25,12 @@ struct server {
 	struct service *service;
 	const struct listener *listener;
 	struct upload upload;
-	struct fetch *fetches; /* those that have not ended */
+	struct fetch *fetches;  /* those that have not ended */
+	_Atomic unsigned peers; /* connections that a thread serves */
 };
 
 bool server_begin(struct server *server);
+/* Waits until nothing that processes have sent before is left, or until the time. */
+void server_settle(struct server *server, int64_t until_ns);
 
 #endif
