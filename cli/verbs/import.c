@@ -95,8 +95,8 @@ static void put_entry(struct import *import, const struct entry *entry)
 }
 
 /*
- * A request comes from anywhere, and `warm` takes it as data. One whose entry was not stored, or has been evicted since,
- * would evict entries and never go with its own.
+ * A request comes from anywhere, and `warm` takes it as data. Without its entry, which was not stored or has been
+ * evicted, it would evict entries and never go with its own.
  */
 static void put_request(struct import *import, const struct bundle_reader *reader)
 {
