@@ -39,20 +39,21 @@ static inline bool is_permitted(struct content *content, const struct checked_it
 	const struct credentials *credentials = &content->facts.credentials; /* they were read to know the content */
 	const bool ours = content->facts.ours;
 	const uint8_t *digest = item->content.digest;
+	const struct span directory = {content->place->path, content->place->directory_size};
 	int error;
 
 	if (content->sampled && !credentials->confined && ours) {
 		return true;
 	}
 	if ((content->sampled ? !credentials->confined : credentials->steady) &&
-	    facts_opened_here(&content->facts, now, mount, digest)) {
+	    facts_opened_here(&content->facts, &directory, now, mount, digest)) {
 		content->sampled = true;
 		return true;
 	}
 	content->sampled = true;
 	error = place_open(content->place);
 	if (error == 0 && (credentials->steady || !ours)) {
-		facts_learn_opened(&content->facts, now, mount, digest);
+		facts_learn_opened(&content->facts, &directory, now, mount, digest);
 	}
 	return !is_refusal(error);
 }

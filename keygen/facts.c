@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define LIST_MAX (2 * FACTS_FILE_MAX) /* later facts replace the oldest */
 #define SLOTS    (2 * LIST_MAX)
@@ -26,7 +27,7 @@ struct head {
 
 _Static_assert(sizeof(struct head) == sizeof(magic) + KEY_BYTES, "the file's size is known");
 
-/* A fingerprint is made of so many words: world, inode, size, two times, mode, digest, 0. */
+/* A fingerprint is made of so many words: world, inode, size, two times, mode, digest, directory (0: any). */
 #define WORDS 12
 __extension__ typedef unsigned __int128 product;
 
@@ -47,11 +48,11 @@ _Static_assert(LIST_MAX < UINT16_MAX && sizeof(known.list[0]) == sizeof(struct f
 
 static const struct facts_file *kept_in;
 
-enum state { UNASKED, FILLING, FILLED, UNUSABLE };
+enum state { UNASKED, FILLED, UNUSABLE };
 
-/* Written once, by the thread that moves `state` from UNASKED to FILLING. */
+/* Written once, by the thread that writes its process id to `state`. */
 static struct {
-	_Atomic int state; /* enum state */
+	_Atomic int state; /* enum state; negative: the process whose thread fills the table */
 	struct secret secret;
 	struct key name;
 	bool has_name;
@@ -177,7 +178,9 @@ static bool is_prepared(const struct credentials *credentials)
 {
 	int state = atomic_load_explicit(&process.state, memory_order_acquire);
 
-	if (state == UNASKED && atomic_compare_exchange_strong(&process.state, &state, FILLING)) {
+	/* a child has no thread that fills for it */
+	if ((state == UNASKED || (state < 0 && state != -getpid())) &&
+	    atomic_compare_exchange_strong(&process.state, &state, -getpid())) {
 		state = prepare_process(credentials) ? FILLED : UNUSABLE;
 		atomic_store_explicit(&process.state, state, memory_order_release);
 	}
@@ -198,7 +201,8 @@ const struct credentials *facts_credentials(struct facts *facts)
 	if (facts->state == FACTS_BEGUN) {
 		credentials_look(&facts->credentials);
 		facts->state = is_prepared(&facts->credentials) ? FACTS_ASKED : FACTS_UNUSED;
-		facts->ours = memcmp(facts->credentials.who, process.who, sizeof(process.who)) == 0;
+		facts->ours = facts->state == FACTS_ASKED &&
+		              memcmp(facts->credentials.who, process.who, sizeof(process.who)) == 0;
 	}
 	return &facts->credentials;
 }
@@ -247,11 +251,11 @@ static inline uint64_t word_of(const struct secret *secret, size_t index)
  * each hit.
  */
 static inline struct fingerprint print_of(const struct fingerprint *world, const struct file_stamp *stamp,
-                                          const uint8_t digest[KEY_BYTES])
+                                          const uint8_t digest[KEY_BYTES], uint64_t directory)
 {
 	uint64_t words[WORDS] = {
 	    world->low, world->high, stamp->inode, stamp->size, (uint64_t)stamp->mtime_ns, (uint64_t)stamp->ctime_ns,
-	    stamp->mode};
+	    stamp->mode, [WORDS - 1] = directory};
 	const struct secret *secret = &process.secret;
 	product sum = 0;
 
@@ -265,28 +269,38 @@ static inline struct fingerprint print_of(const struct fingerprint *world, const
 
 /* An empty file is always read: on some file systems (procfs) a file of size 0 has content. */
 static inline bool know(const struct facts *facts, const struct fingerprint *world, const struct file_stamp *stamp,
-                        const struct facts_mount *mount, const uint8_t digest[KEY_BYTES])
+                        const struct facts_mount *mount, const uint8_t digest[KEY_BYTES], uint64_t directory)
 {
 	struct fingerprint print;
 
 	if (facts->state != FACTS_ASKED || mount->mount.kind == MOUNT_UNKNOWN || stamp->size == 0) {
 		return false;
 	}
-	print = print_of(world, stamp, digest);
+	print = print_of(world, stamp, digest, directory);
 	return is_known(&print);
 }
 
-bool facts_opened_here(struct facts *facts, const struct file_stamp *stamp, const struct facts_mount *mount,
-                       const uint8_t digest[KEY_BYTES])
+/* A rule for a directory applies to one hard link of a file and not to another. */
+static uint64_t word_of_directory(const struct span *directory)
 {
-	return know(facts, &mount->own, stamp, mount, digest);
+	struct fingerprint print;
+
+	digest_fingerprint(&process.secret, directory, 1, &print);
+	return print.low;
+}
+
+bool facts_opened_here(struct facts *facts, const struct span *directory, const struct file_stamp *stamp,
+                       const struct facts_mount *mount, const uint8_t digest[KEY_BYTES])
+{
+	return facts->state == FACTS_ASKED &&
+	       know(facts, &mount->own, stamp, mount, digest, word_of_directory(directory));
 }
 
 bool facts_know_content(struct facts *facts, const struct file_stamp *stamp, const struct facts_mount *mount,
                         const uint8_t digest[KEY_BYTES])
 {
-	return know(facts, &mount->world, stamp, mount, digest) ||
-	       (!facts->ours && facts_opened_here(facts, stamp, mount, digest));
+	return know(facts, &mount->world, stamp, mount, digest, 0) ||
+	       (!facts->ours && know(facts, &mount->own, stamp, mount, digest, 0));
 }
 
 /* Returns room for one more fact, or NULL without memory. */
@@ -307,12 +321,12 @@ static struct fingerprint *add_news(struct facts *facts)
 
 /* Returns true if the fact is new. */
 static bool learn(const struct facts *facts, const struct fingerprint *world, const struct file_stamp *stamp,
-                  const uint8_t digest[KEY_BYTES], struct fingerprint *ret_print)
+                  const uint8_t digest[KEY_BYTES], uint64_t directory, struct fingerprint *ret_print)
 {
 	if (facts->state != FACTS_ASKED) {
 		return false;
 	}
-	*ret_print = print_of(world, stamp, digest);
+	*ret_print = print_of(world, stamp, digest, directory);
 	if (is_known(ret_print)) {
 		return false;
 	}
@@ -320,12 +334,12 @@ static bool learn(const struct facts *facts, const struct fingerprint *world, co
 	return true;
 }
 
-void facts_learn_opened(struct facts *facts, const struct file_stamp *stamp, const struct facts_mount *mount,
-                        const uint8_t digest[KEY_BYTES])
+void facts_learn_opened(struct facts *facts, const struct span *directory, const struct file_stamp *stamp,
+                        const struct facts_mount *mount, const uint8_t digest[KEY_BYTES])
 {
 	struct fingerprint print;
 
-	(void)learn(facts, &mount->own, stamp, digest, &print);
+	(void)learn(facts, &mount->own, stamp, digest, word_of_directory(directory), &print);
 }
 
 /*
@@ -339,8 +353,8 @@ void facts_learn_content(struct facts *facts, const struct file_stamp *stamp, co
 	struct fingerprint *news;
 
 	if (!facts->ours) {
-		facts_learn_opened(facts, stamp, mount, digest);
-	} else if (learn(facts, &mount->world, stamp, digest, &print) && (news = add_news(facts))) {
+		(void)learn(facts, &mount->own, stamp, digest, 0, &print);
+	} else if (learn(facts, &mount->world, stamp, digest, 0, &print) && (news = add_news(facts))) {
 		*news = print;
 	}
 }

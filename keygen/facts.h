@@ -14,7 +14,7 @@
  *
  * Calling sequence: facts_keep_in() before there are threads (never: facts live as long as the process); for each check
  * facts_begin(), the other functions, facts_end(). Errors: what cannot be kept is read again. Threads: any, each with a
- * struct of its own; while one thread fills the table, others know nothing. Fork: a child has its parent's facts.
+ * struct of its own; while one thread fills the table, others know nothing. Fork: a child has its parent's facts, or fills.
  */
 #ifndef KEYGEN_FACTS_H
 #define KEYGEN_FACTS_H
@@ -84,14 +84,14 @@ bool facts_settled(const struct file_stamp *stamp, const struct facts_mount *mou
  */
 bool facts_know_content(struct facts *facts, const struct file_stamp *stamp, const struct facts_mount *mount,
                         const uint8_t digest[KEY_BYTES]);
-/* Returns true if a thread of this process with the present credentials has opened the file. */
-bool facts_opened_here(struct facts *facts, const struct file_stamp *stamp, const struct facts_mount *mount,
-                       const uint8_t digest[KEY_BYTES]);
+/* Returns true if a thread of this process with the present credentials has opened the file in that directory. */
+bool facts_opened_here(struct facts *facts, const struct span *directory, const struct file_stamp *stamp,
+                       const struct facts_mount *mount, const uint8_t digest[KEY_BYTES]);
 
 /* Learns what this thread has read, or opened. The stamp must be settled. */
 void facts_learn_content(struct facts *facts, const struct file_stamp *stamp, const struct facts_mount *mount,
                          const uint8_t digest[KEY_BYTES]);
-void facts_learn_opened(struct facts *facts, const struct file_stamp *stamp, const struct facts_mount *mount,
-                        const uint8_t digest[KEY_BYTES]);
+void facts_learn_opened(struct facts *facts, const struct span *directory, const struct file_stamp *stamp,
+                        const struct facts_mount *mount, const uint8_t digest[KEY_BYTES]);
 
 #endif

@@ -47,13 +47,25 @@ static inline bool unmount_image(void)
 	return shell("exec 2>/dev/null; umount %s/mnt", tree);
 }
 
-/* Nothing below the root directory may be read any more. */
-static inline bool restrict_reading(void)
+static inline bool permit_reading(int ruleset, const char *directory)
+{
+	struct landlock_path_beneath_attr below = {LANDLOCK_ACCESS_FS_READ_FILE, open(directory, O_PATH | O_CLOEXEC)};
+
+	return syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &below, 0) == 0;
+}
+
+/* Nothing may be read any more but what is in `directory` (NULL: none), and in /proc. */
+static inline bool restrict_reading_but(const char *directory)
 {
 	struct landlock_ruleset_attr rules = {.handled_access_fs = LANDLOCK_ACCESS_FS_READ_FILE};
 	int ruleset = (int)syscall(SYS_landlock_create_ruleset, &rules, sizeof(rules), 0);
 
-	return ruleset >= 0 && syscall(SYS_landlock_restrict_self, ruleset, 0) == 0;
+	return (!directory || (permit_reading(ruleset, directory) && permit_reading(ruleset, "/proc"))) && ruleset >= 0 && syscall(SYS_landlock_restrict_self, ruleset, 0) == 0;
+}
+
+static inline bool restrict_reading(void)
+{
+	return restrict_reading_but(NULL);
 }
 
 static inline bool become_nobody(void)

@@ -177,6 +177,20 @@ Test(dependencies_stamps, a_header_forbidden_by_landlock_after_a_hit_does_not_ho
 	expect_in_child(become_nobody() && holds() && holds() && landlock_by_anybody(), !holds());
 }
 
+Test(dependencies_stamps, a_hard_link_forbidden_by_landlock_does_not_hold)
+{
+	cr_assert_eq(chmod(tree, 0755), 0);
+	put_directory(in_tree("ok"));
+	put_directory(in_tree("denied"));
+	put_file(in_tree("ok/a.h"), "int a;");
+	cr_assert(shell("ln %s/ok/a.h %s/denied/a.h", tree, tree));
+	see_header(in_tree("ok/a.h"));
+	see_header(in_tree("denied/a.h"));
+	build();
+	assert_believed();
+	expect_in_child(restrict_reading_but(in_tree("ok")) && become_nobody(), !holds() && !holds());
+}
+
 Test(dependencies_stamps, a_header_forbidden_by_an_access_control_list_does_not_hold)
 {
 	struct stat found;
