@@ -255,11 +255,12 @@ static inline struct fingerprint print_of(const struct fingerprint *world, const
 {
 	uint64_t words[WORDS] = {
 	    world->low, world->high, stamp->inode, stamp->size, (uint64_t)stamp->mtime_ns, (uint64_t)stamp->ctime_ns,
-	    stamp->mode, [WORDS - 1] = directory};
+	    stamp->mode};
 	const struct secret *secret = &process.secret;
 	product sum = 0;
 
 	memcpy(&words[7], digest, KEY_BYTES);
+	words[WORDS - 1] = directory;
 #pragma GCC unroll 6
 	for (size_t i = 0; i < WORDS; i += 2) {
 		sum += (product)(words[i] + word_of(secret, i)) * (words[i + 1] + word_of(secret, i + 1));

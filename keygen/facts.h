@@ -14,7 +14,7 @@
  *
  * Calling sequence: facts_keep_in() before there are threads (never: facts live as long as the process); for each check
  * facts_begin(), the other functions, facts_end(). Errors: what cannot be kept is read again. Threads: any, each with a
- * struct of its own; while one thread fills the table, others know nothing. Fork: a child has its parent's facts, or fills.
+ * struct of its own; while one thread fills the table, others know nothing. Fork: a child has its parent's.
  */
 #ifndef KEYGEN_FACTS_H
 #define KEYGEN_FACTS_H

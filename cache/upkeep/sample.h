@@ -4,10 +4,10 @@
  *
  * Purpose: sample_shard() reads the names of one shard and examines some of its entries: all of them, or about
  * SAMPLE_FILES of a larger shard. It corrects the shard's sum (cache/upkeep/sums.h), and removes temporary files that
- * were last written more than an hour ago, and files of facts: those not read for a while, and all if the cache is above
- * the cap, because only speed depends on them. sample_remove() removes an entry that was drawn, if it was not used or
- * replaced since. Only files whose first bytes are ours, or empty ones, are removed. Entries of another format age like
- * any other.
+ * were last written more than an hour ago, and files of facts: those not read for a while, and all if the cache is
+ * above the cap, because only speed depends on them. sample_remove() removes an entry that was drawn, if it was not
+ * used or replaced since. Only files whose first bytes are ours, or empty ones, are removed. Entries of another format
+ * age like any other.
  *
  * Calling sequence: sample_begin(); sample_shard() for any shards, which adds to `files`; sample_sort();
  * sample_remove() for any of them; sample_settle(), and again from sample_shard() on; sample_end().
@@ -33,13 +33,13 @@ struct sample_file {
 struct sample {
 	const struct directory *directory;
 	int home;
-	int64_t now;   /* recency_now() */
-	uint64_t cap;  /* 0: none */
-	uint32_t most; /* files to draw of one shard: SAMPLE_FILES, or UINT32_MAX for all */
+	int64_t now;          /* recency_now() */
+	uint64_t cap;         /* 0: none */
+	uint32_t most;        /* files to draw of one shard: SAMPLE_FILES, or UINT32_MAX for all */
 	int64_t facts_ns;     /* SAMPLE_FACTS_NS, or less */
 	const uint8_t *spare; /* facts of this key are not removed because of the cap; or NULL */
 	bool clears;          /* facts, and requests without an entry, are removed at once */
-	bool dry;      /* nothing is changed; what would be removed is counted */
+	bool dry;             /* nothing is changed; what would be removed is counted */
 	struct sums sums;
 	uint64_t random;              /* made from `now`: which names are drawn */
 	int places[DIRECTORY_SHARDS]; /* descriptors of the shards; -1: not open */

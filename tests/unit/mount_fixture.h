@@ -60,7 +60,10 @@ static inline bool restrict_reading_but(const char *directory)
 	struct landlock_ruleset_attr rules = {.handled_access_fs = LANDLOCK_ACCESS_FS_READ_FILE};
 	int ruleset = (int)syscall(SYS_landlock_create_ruleset, &rules, sizeof(rules), 0);
 
-	return (!directory || (permit_reading(ruleset, directory) && permit_reading(ruleset, "/proc"))) && ruleset >= 0 && syscall(SYS_landlock_restrict_self, ruleset, 0) == 0;
+	if (directory && !(permit_reading(ruleset, directory) && permit_reading(ruleset, "/proc"))) {
+		return false;
+	}
+	return ruleset >= 0 && syscall(SYS_landlock_restrict_self, ruleset, 0) == 0;
 }
 
 static inline bool restrict_reading(void)
