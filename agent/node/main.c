@@ -23,7 +23,7 @@
 
 #define DRAIN_NS  (INT64_C(10) * 1000000000)
 #define SETTLE_NS (INT64_C(1) * 1000000000)
-#define LOOK_S   2 /* interval of looks whether the socket stands */
+#define LOOK_S    2 /* interval of looks whether the socket stands */
 
 /* With a program, the values of env(1) and timeout(1). */
 enum {

@@ -18,7 +18,7 @@
 
 #define EXHAUSTED_US 100000 /* until another thread may have closed a descriptor */
 #define SETTLE_US    10000
-#define THREAD_FILES 8      /* descriptors for a connection, and for what is done for it */
+#define THREAD_FILES 8 /* descriptors for a connection, and for what is done for it */
 
 /* In the memory of the thread that makes it, which waits until no other thread uses it. */
 struct fetch {

@@ -7,8 +7,9 @@
  * Processes that ask for the same key wait for the same fetch. A fetch continues even if the process that asked has
  * exited, because other processes can use the entry in the directory.
  *
- * Calling sequence: server_begin(); server_settle() before listener_close(). The threads end with the process; one that waits for a fetch then sees that the
- * connection is closed, and compiles. Errors: server_begin() prints errors. Threads: any.
+ * Calling sequence: server_begin(); server_settle() before listener_close(). The threads end with the process; one that
+ * waits for a fetch then sees that the connection is closed, and compiles. Errors: server_begin() prints errors.
+ * Threads: any.
  */
 #ifndef AGENT_NODE_SERVER_H
 #define AGENT_NODE_SERVER_H
