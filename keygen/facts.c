@@ -117,7 +117,7 @@ static void add_known(const struct fingerprint *print)
 /* Reads the file to `head` and what follows it, FACTS_FILE_BYTES. Returns the number of facts; 0: there is no file. */
 static size_t read_file(struct head *head)
 {
-	const int size = kept_in->read(&process.name, head, FACTS_FILE_BYTES);
+	const int size = kept_in->get(&process.name, head, FACTS_FILE_BYTES);
 
 	return size < (int)sizeof(*head) || memcmp(head->magic, magic, sizeof(magic)) != 0
 	           ? 0
@@ -377,7 +377,7 @@ static void write_file(const struct facts *facts)
 		room = FACTS_FILE_BYTES - size;
 		before = before < room ? before : room;
 		memcpy(bytes + size, old + 1, before);
-		kept_in->write(&process.name, bytes, size + before);
+		kept_in->put(&process.name, bytes, size + before);
 	}
 	free(bytes);
 	free(old);

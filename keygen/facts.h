@@ -30,10 +30,10 @@
 #define FACTS_FILE_BYTES (16 + KEY_BYTES + FACTS_FILE_MAX * sizeof(struct fingerprint))
 #define FACTS_MOUNTS_MAX 8
 
-/* Where the file is kept. `read` returns the size, or a negative errno value. */
+/* Where the file is kept. `get` returns the size, or a negative errno value. */
 struct facts_file {
-	int (*read)(const struct key *name, void *bytes, size_t room);
-	void (*write)(const struct key *name, const void *bytes, size_t size);
+	int (*get)(const struct key *name, void *bytes, size_t room);
+	void (*put)(const struct key *name, const void *bytes, size_t size);
 };
 
 /* One check. */

@@ -40,12 +40,12 @@ results = json.load(open(sys.argv[1]))
 assert {(r["compiler"], r["version"]) for r in results} == {("nvrtc", "13.0")}, results
 print("\n".join(r["key"] for r in results))' "$tmp/out" >"$tmp/keys" &&
 		[ "$(wc -l <"$tmp/keys")" = 10 ] && gives 0 ls || return
-	for program in $programs; do [ "$(grep -c " $program " "$tmp/out")" = 2 ] || { cat "$tmp/out" && return 1; }; done
+	for program in $programs; do [ "$(grep -cE " $program( |\$)" "$tmp/out")" = 2 ] || { cat "$tmp/out" && return 1; }; done
 	while read -r key; do gives 0 show "$key" && out_has '^made .* by python3 in' || return; done <"$tmp/keys"
 	gives 0 verify && out_has '^Verified 10 sound entries' && results | diff "$tmp/before" -
 }
 shows() {
-	unpack "$1" && gives 0 ls && key=$(sed -n 's/^\([0-9a-f]*\) *options.cu .* [0-9.]* ms .*/\1/p' "$tmp/out") && [ -n "$key" ] && gives 0 show "$key" && out_has '-DN=3' && out_has 'sm_80' &&
+	unpack "$1" && gives 0 ls && key=$(sed -n 's/^\([0-9a-f]*\) .* [0-9.]* ms .* options.cu$/\1/p' "$tmp/out") && [ -n "$key" ] && gives 0 show "$key" && out_has '-DN=3' && out_has 'sm_80' &&
 		gives 0 extract "$key" --ptx -o "$tmp/add.ptx" && python3 -c '
 import json, sys
 told = [p for p in json.load(open(sys.argv[1])) if p["program"] == "options.cu"][0]
@@ -125,7 +125,7 @@ later_entry() {
 check "A result of a later format is not reported as damaged, and is not changed." later_entry
 later_entry_missed() {
 	local file
-	unpack 0.1.0 && fresh_cache && compile "$place/fake/libnvrtc.so.13" && gives 0 ls && key=$(sed -n 's/^\([0-9a-f]*\) *plain.cu .* us .*/\1/p' "$tmp/out") && file=$(cd "$NVRTCCACHE_DIR/v1" && ls -d "${key:0:2}/${key:2}"*) && with_number "$NVRTCCACHE_DIR/v1/$file" 8 3 &&
+	unpack 0.1.0 && fresh_cache && compile "$place/fake/libnvrtc.so.13" && gives 0 ls && key=$(sed -n 's/^\([0-9a-f]*\) .* us .* plain.cu$/\1/p' "$tmp/out") && file=$(cd "$NVRTCCACHE_DIR/v1" && ls -d "${key:0:2}/${key:2}"*) && with_number "$NVRTCCACHE_DIR/v1/$file" 8 3 &&
 		rm -f "$NVRTCCACHE_DIR/v1/events" &&
 		compile "$place/fake/libnvrtc.so.13" && diff "$tmp/printed" "$place/fake.json" && [ "$(stat_of misses)" = 1 ] && compile "$place/fake/libnvrtc.so.13" && [ "$(stat_of misses)" = 1 ]
 }
