@@ -23,6 +23,7 @@ uint64_t modules_seen;
 
 static _Atomic int settling;     /* id of the process in which a thread is at work */
 static _Atomic uint64_t settled; /* loaded_generation() of the last time */
+static _Atomic uint64_t known;   /* objects of the list at that time, and dlpi_subs */
 static _Atomic bool has_copies;  /* an object has a compiler's functions without their version, perhaps for itself */
 
 /* ---- the objects ---- */
@@ -30,9 +31,10 @@ static _Atomic bool has_copies;  /* an object has a compiler's functions without
 enum modules_moment { MODULES_AT_START, MODULES_LATER };
 
 struct pass {
-	uint64_t before, now;    /* loaded_generation() of the last pass and of this one */
-	uint64_t index, skipped; /* of objects; the loader appends new ones */
-	uint64_t adds, subs;     /* dlpi_adds and dlpi_subs when the libraries were collected */
+	uint64_t before, now; /* loaded_generation() of the last pass and of this one */
+	uint64_t known;
+	uint64_t index;      /* of objects; the loader appends new ones */
+	uint64_t adds, subs; /* dlpi_adds and dlpi_subs when the libraries were collected */
 	enum modules_moment moment;
 	bool has_new_library;
 	bool wrote_early; /* a slot that was not bound yet */
@@ -41,15 +43,15 @@ struct pass {
 	bool unreached[COMPILER_COUNT]; /* the first unreached module of this compiler was found */
 };
 
-/* Returns true if the object has been loaded since the last pass. */
+/*
+ * Returns true if the object has perhaps been loaded since the last pass. dlpi_adds and dlpi_subs count the objects of
+ * all namespaces, so they do not tell how long the list is.
+ */
 static bool is_new(struct pass *pass, const struct dl_phdr_info *info)
 {
-	if (pass->index == 0 && pass->before && info->dlpi_adds > pass->before) {
-		uint64_t all = info->dlpi_adds - info->dlpi_subs, added = info->dlpi_adds - pass->before;
+	uint64_t place = pass->index++;
 
-		pass->skipped = all > added ? all - added : 0;
-	}
-	return pass->index++ >= pass->skipped;
+	return pass->known <= info->dlpi_subs || place >= pass->known - info->dlpi_subs;
 }
 
 /* Collects the compilers' libraries. */
@@ -319,11 +321,17 @@ static bool settle_modules(struct pass *pass)
  */
 static void settle(enum modules_moment moment)
 {
-	struct pass pass = {.before = atomic_load(&settled), .now = loaded_generation(), .moment = moment};
+	struct pass pass = {.before = atomic_load(&settled),
+	                    .now = loaded_generation(),
+	                    .known = atomic_load(&known),
+	                    .moment = moment};
 
 	if (pass.before != pass.now && !elf_another_copy_is_active() &&
 	    (loaded_each(view_library, &pass) != 0 || (pass.count > 0 && !settle_modules(&pass)) || pass.wrote_early)) {
 		return;
+	}
+	if (pass.adds >= pass.now) { /* what was loaded since `now` is looked at once more */
+		atomic_store(&known, pass.index + pass.subs - (pass.adds - pass.now));
 	}
 	atomic_store(&settled, pass.now);
 	__atomic_store_n(&modules_seen, loaded_counter_value(pass.now), __ATOMIC_RELEASE);

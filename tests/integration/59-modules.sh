@@ -45,6 +45,8 @@ check "By another name it runs, uncached, until somebody looks a symbol up." \
 check "A constructor that compiles before that runs, uncached." really_so_often "2 2 1" "lazy=$modules/eager.so" run
 check "Two modules of which one was bound past us are both cached." \
 	really_so_often "2 1 0" "lazy=$modules/exported.so" run "deep=$modules/now.so" run
+check "A module is cached if objects were loaded into another namespace before." \
+	really_so_often "2 1 0" "lazy=$modules/exported.so" run space=libm.so.6 look "deep=$modules/now.so" run
 check "A module is cached if another thread calls while the loader relocates it." \
 	really_so_often "3 1 0" "lazy=$modules/exported.so" plugin "lazy=$modules/meanwhile.so" run
 
