@@ -31,7 +31,7 @@ static uint8_t *take_kept(size_t need, size_t *ret_capacity)
 	if (block) {
 		memcpy(&capacity, block, sizeof(capacity));
 	}
-	if (capacity < need) {
+	if (capacity < need || capacity / 2 > need) { /* a much larger one would be held as long as the stream lives */
 		free(block);
 		return NULL;
 	}

@@ -227,5 +227,8 @@ Test(stream, a_large_block_serves_one_stream_after_another)
 	stream_bytes(&first, bytes, sizeof(bytes));
 	cr_expect_geq(first.capacity, sizeof(bytes), "a block that is too small is not used");
 	stream_free(&first);
+	stream_bytes(&second, bytes, 200000);
+	cr_expect_lt(second.capacity, sizeof(bytes), "nor is one that is much too large");
+	stream_free(&second);
 	stream_free(&third);
 }
