@@ -354,7 +354,10 @@ bool pch_heap_was_set(const struct library *library)
 bool pch_has_place(void)
 {
 	const char *place = environment_get("TMPDIR");
+	struct stat found;
 
 	/* an empty value means the root directory to NVRTC */
-	return faccessat(AT_FDCWD, !place ? "/tmp" : *place ? place : "/", W_OK | X_OK, AT_EACCESS) == 0;
+	place = !place ? "/tmp" : *place ? place : "/";
+	return fstatat(AT_FDCWD, place, &found, 0) == 0 && S_ISDIR(found.st_mode) &&
+	       faccessat(AT_FDCWD, place, W_OK | X_OK, AT_EACCESS) == 0;
 }

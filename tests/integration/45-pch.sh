@@ -210,7 +210,8 @@ rm -rf cache
 STATUS=1 TMPDIR=/nowhere cached one missing >/dev/null
 check "$([ "$(stores)" = 0 ]; echo $?)" "What NVRTC gives where it cannot make its directory is not cached."
 STATUS=1 cached one missing >/dev/null
-for place in /nowhere "$work/cache/CACHEDIR.TAG"; do
+install -m 777 /dev/null "$work/program"
+for place in /nowhere "$work/program"; do
 	STATUS=1 TMPDIR=$place cached one missing >with
 	STATUS=1 TMPDIR=$place host one missing >plain
 	check "$(cmp -s with plain && [ "$(stores) $(hits)" = '1 0' ]; echo $?)" \
