@@ -37,7 +37,8 @@ const _Atomic uint64_t *_Atomic loaded_counter = &unknown_adds;
 static struct elf_object loader; /* which is never unloaded */
 static _Atomic bool loader_known;
 
-/* Views of objects, which are valid until one is unloaded. Read and written under the loader's lock only. */
+/* Views of objects, which are valid until one is unloaded. Read and written by the thread that has set `viewing`. */
+static atomic_flag viewing = ATOMIC_FLAG_INIT;
 #define VIEWS      64
 #define PAGE_LEAST 4096
 static struct view {
@@ -222,14 +223,12 @@ static bool view_map(const struct link_map *map, struct dl_phdr_info *info)
 	return (!map->l_prev && info->dlpi_phdr && find_dynamic(info) == map->l_ld) || read_header(map, info);
 }
 
-int loaded_view(const struct dl_phdr_info *info, struct elf_object *ret_object)
+/* Returns 0 or -ENOEXEC. */
+static int view_kept(const struct dl_phdr_info *info, struct elf_object *ret_object)
 {
 	uintptr_t page = (uintptr_t)info->dlpi_phdr / PAGE_LEAST;
 	struct view *view = &views[(page ^ page / VIEWS) % VIEWS];
 
-	if (info->dlpi_subs == SUBS_UNKNOWN) {
-		return elf_view(info, ret_object);
-	}
 	if (view->subs != info->dlpi_subs + 1 || view->object.phdr != info->dlpi_phdr) {
 		view->subs = 0;
 		if (elf_view(info, &view->object) < 0) {
@@ -239,6 +238,19 @@ int loaded_view(const struct dl_phdr_info *info, struct elf_object *ret_object)
 	}
 	*ret_object = view->object;
 	return 0;
+}
+
+/* Some programs replace dl_iterate_phdr() by a function without the lock. */
+int loaded_view(const struct dl_phdr_info *info, struct elf_object *ret_object)
+{
+	int rc;
+
+	if (info->dlpi_subs == SUBS_UNKNOWN || atomic_flag_test_and_set_explicit(&viewing, memory_order_acquire)) {
+		return elf_view(info, ret_object);
+	}
+	rc = view_kept(info, ret_object);
+	atomic_flag_clear_explicit(&viewing, memory_order_release);
+	return rc;
 }
 
 /* An object that is not mapped was being unloaded at the fork. */
@@ -384,9 +396,10 @@ void loaded_fork_parent(void)
 
 void loaded_fork_child(void)
 {
-	if (atomic_load(&scans) > 0) {
+	if (atomic_flag_test_and_set(&viewing)) {
 		memset(views, 0, sizeof(views)); /* one may be half written */
 	}
+	atomic_flag_clear(&viewing);
 	atomic_store(&forks, 0);
 	atomic_store(&scans, 0);
 }
