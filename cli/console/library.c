@@ -208,21 +208,29 @@ static bool set_preload(const char *first, const char *second)
 
 /*
  * Spells an absolute path so that only glibc's loader finds the file: it expands $LIB to the name of its directory of
- * libraries, for instance lib/x86_64-linux-gnu. Another C library's loader (musl) would end each program with the
- * absolute path, and ignores a file that does not exist. Where the directory is missing (NixOS), the path stays.
+ * libraries, for instance lib/x86_64-linux-gnu, and $ORIGIN to that of the program. Another C library's loader (musl)
+ * would end each program with the absolute path, and ignores a file that does not exist. $ORIGIN is for systems without
+ * that directory below /usr (NixOS); it depends on the program and on /proc.
  */
+static const char *const spellings[] = {
+    "/usr/$LIB/../../../..",
+    "$ORIGIN/../../../../../../../../../../../../../../../../../../../../../../../..",
+};
+
 static char *spell_for_glibc(const char *path)
 {
-	char *spelled = NULL;
+	for (size_t i = 0; i < sizeof(spellings) / sizeof(spellings[0]); i++) {
+		char *spelled = NULL;
 
-	if (asprintf(&spelled, "/usr/$LIB/../../../..%s", path) < 0) {
-		return NULL;
-	}
-	if (!dlopen(spelled, RTLD_LAZY | RTLD_NOLOAD)) {
+		if (asprintf(&spelled, "%s%s", spellings[i], path) < 0) {
+			return NULL;
+		}
+		if (dlopen(spelled, RTLD_LAZY | RTLD_NOLOAD)) {
+			return spelled;
+		}
 		free(spelled);
-		return strdup(path);
 	}
-	return spelled;
+	return strdup(path);
 }
 
 bool library_preload_file(const char *path)

@@ -300,6 +300,20 @@ if ! command -v musl-gcc >/dev/null || ! echo 'int main(void) { return 0; }' | m
 elif runs_here true; then
 	check "Programs of another C library run under a program that is cached." musl
 fi
+without_usr() { # a root whose libraries are not below /usr
+	local root=$tmp/root libc
+	libc=$(ldd "$COMMAND" | sed -n 's/.*=> \(.*libc.so.6\) .*/\1/p')
+	mkdir -p "$root/opt" "$root/proc" "$root/lib64" "$root$(dirname "$libc")" && cp -L "$libc" "$root$libc" && cp -L /lib64/ld-linux-x86-64.so.2 "$root/lib64/" &&
+		cp -L /lib/ld-musl-x86_64.so.1 "$root/lib/" && cp "$COMMAND" "$LIBRARY" "$tmp/musl" "$LOADER/plain" "$root/opt/" || return
+	unshare -m sh -c 'mount -t proc proc "$1/proc" && exec chroot "$1" /opt/nvrtccache run -- /opt/musl' sh "$root" &&
+		unshare -m sh -c 'mount -t proc proc "$1/proc" && LD_DEBUG=files exec chroot "$1" /opt/nvrtccache run -- /opt/plain' sh "$root" 2>&1 |
+		grep -q 'calling init: .*libnvrtccache'
+}
+if [ ! -x "$tmp/musl" ] || [ "$(id -u)" -ne 0 ] || [ "$(uname -m)" != x86_64 ] || ! unshare -m true; then
+	skip "So do they where glibc's directory is not below /usr." "needs root, musl-gcc and mount namespaces on x86-64"
+else
+	check "So do they where glibc's directory is not below /usr." without_usr
+fi
 check "A program without NVRTC creates no directory." test ! -e "$NVRTCCACHE_DIR"
 "$LOADER/plain" >/dev/null 2>&1
 env LD_PRELOAD="$LOADER/environment.so" "$LOADER/plain" >/dev/null 2>"$tmp/asked.bare"
