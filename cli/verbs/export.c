@@ -17,6 +17,7 @@
 #include "cli/warm/requests.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -198,6 +199,15 @@ static int open_to_all(const char *path, const struct stat *found, int type, str
 	return type == FTW_SL ? 0 : chmod(path, type == FTW_D ? 0755 : 0644);
 }
 
+/* Such a directory keeps its modes: it has requests with sources, and the record of what programs did. */
+static bool is_in_use(const char *path)
+{
+	char record[PATH_MAX];
+
+	return snprintf(record, sizeof(record), "%s/" DIRECTORY_HOME "/events", path) < (int)sizeof(record) &&
+	       faccessat(AT_FDCWD, record, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
 static int export_directory(const struct settings *settings, const char *path, int64_t within_ns)
 {
 	char absolute[PATH_MAX], home[PATH_MAX + sizeof("/" DIRECTORY_HOME)];
@@ -243,6 +253,11 @@ static int run_export(struct settings *settings, char **operands)
 	}
 	if (asked.key_file && keyring_read(asked.key_file, &keyring, text) != 0) {
 		console_error("%s", text);
+		return EXIT_TROUBLE;
+	}
+	if (asked.directory && is_in_use(asked.directory)) {
+		console_error("%s: programs use this cache directory; export to another one", asked.directory);
+		keyring_free(keyring);
 		return EXIT_TROUBLE;
 	}
 	interrupt_hold();

@@ -191,6 +191,7 @@ check "export --directory writes a directory that every user may read, and only 
 check "A program hits in it." eval '(export NVRTCCACHE_DIR="$tmp/own" NVRTCCACHE_LOWER="$tmp/mounted" &&
 	gives 0 run --must-hit -- python3 "$host" compile "$n12" sm_90 one two)'
 check "A directory that was there keeps its mode." eval 'mkdir -m 700 "$tmp/closed" && gives 0 export -d "$tmp/closed" --requests && [ "$(stat -c %a "$tmp/closed")" = 700 ] && [ "$(find "$tmp/closed" -name "*.request" | wc -l)" = 2 ]'
+check "A cache directory that programs use is no target." eval 'gives 1 export -d "$NVRTCCACHE_DIR" && [ "$(stat -c %a "$NVRTCCACHE_DIR/v1/events")" = 600 ]'
 check "export takes a file or a directory." eval 'gives 2 export && gives 2 export -d "$tmp/mounted" x.nvb && gives 2 export -d "$tmp/mounted" -k both.nvb'
 
 # libNVVM and nvJitLink: inputs are recorded whole, also those of which the key has a digest only
