@@ -174,12 +174,20 @@ static const struct line *next_option(int argc, char **argv, bool *ret_wrong)
 		long_options[i].name = lines[i].name;
 		long_options[i].has_arg = lines[i].takes != NULL ? required_argument : no_argument;
 	}
-	letter = getopt_long(argc, argv, "+hV", long_options, &number);
+	opterr = 0;
+	letter = getopt_long(argc, argv, "+:hV", long_options, &number);
 	if (letter == 'h' || letter == 'V') {
 		number = (int)LINES - (letter == 'h' ? 2 : 1);
 	}
-	*ret_wrong = letter == '?';
+	*ret_wrong = letter == '?' || letter == ':';
 	return letter >= 0 && !*ret_wrong ? &lines[number] : NULL;
+}
+
+/* getopt's own message has the value too, which may be an address with a password. */
+static void say_wrong(const char *word)
+{
+	service_say("unrecognized option, or one without its value: '%.*s'; see 'nvrtccache-agent --help'",
+	            word[0] == '-' ? (int)strcspn(word, "=") : 0, word);
 }
 
 /* Rejects combinations of options that would not do what the user meant. */
@@ -220,11 +228,11 @@ bool arguments_read(int argc, char **argv, struct arguments *ret_arguments)
 		}
 	}
 	if (wrong) {
-		service_say("see 'nvrtccache-agent --help'");
+		say_wrong(argv[optind - 1]);
 		return false;
 	}
 	if (optind < argc && strcmp(argv[optind - 1], "--") != 0) {
-		service_say("%s: unexpected argument; a program must follow '--'", argv[optind]);
+		service_say("unexpected argument; a program must follow '--'");
 		return false;
 	}
 	if (optind == argc && strcmp(argv[argc - 1], "--") == 0) { /* for example, a variable in a script was empty */

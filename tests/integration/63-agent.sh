@@ -82,6 +82,8 @@ words_for_mistakes() {
 	refused 2 "--engine is missing" || bad=1
 	refused 2 "--key-file is missing: without it no value can be verified" --engine "$engine" || bad=1
 	refused 2 "unrecognized option" --engine "$engine" --no-such || bad=1
+	refused 2 "unrecognized option" --enginee=redis://u:secret@host && ! grep secret "$tmp/err" || bad=1
+	refused 2 "unexpected argument" --engine "$engine" redis://u:secret@host && ! grep secret "$tmp/err" || bad=1
 	refused 2 "unexpected argument; a program must follow '--'" --engine "$engine" --trust-engine true || bad=1
 	refused 2 "the program after '--' is missing" --engine "$engine" --trust-engine -- || bad=1
 	refused 2 "it takes milliseconds" --engine "$engine" --trust-engine --min-cost soon || bad=1
