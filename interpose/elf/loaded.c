@@ -48,6 +48,8 @@ static struct view {
 
 static _Atomic int scans, forks; /* threads in dl_iterate_phdr(), and in fork() */
 static _Atomic int patience;     /* how many milliseconds scans still wait for these forks */
+/* A walk inside a walk of the same thread must not wait for a fork, which waits for the outer one. */
+static _Thread_local bool scanning;
 
 static const _Atomic uint64_t *known_counter(void)
 {
@@ -311,9 +313,17 @@ int loaded_each(int (*each)(struct dl_phdr_info *info, size_t size, void *contex
 	if (is_frozen()) {
 		result = walk_frozen(each, context);
 	} else {
-		begin_scan();
+		bool is_outer = !scanning;
+
+		if (is_outer) {
+			begin_scan();
+			scanning = true;
+		}
 		result = dl_iterate_phdr(walk_one, &walk);
-		end_scan();
+		if (is_outer) {
+			scanning = false;
+			end_scan();
+		}
 	}
 	errno = saved_errno;
 	return result;

@@ -14,8 +14,9 @@
  * are found, and where they are not, each call asks the loader.
  *
  * Threads: any; nothing is locked while `each` runs except the loader's own lock, so it must not allocate, lock, or
- * call the loader. Fork: loaded_fork_prepare() waits until no thread is in loaded_each(), so that no child inherits the
- * loader's lock from this library; both waits end after LOADED_WAIT_MS. Signals: not from handlers.
+ * call the loader; another walk is possible. Fork: loaded_fork_prepare() waits until no thread is in loaded_each(), so
+ * that no child inherits the loader's lock from this library; both waits end after LOADED_WAIT_MS. Signals: not from
+ * handlers.
  */
 #ifndef INTERPOSE_ELF_LOADED_H
 #define INTERPOSE_ELF_LOADED_H

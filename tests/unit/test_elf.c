@@ -4,6 +4,7 @@
 #include "interpose/elf/loaded.h"
 
 #include <sys/auxv.h>
+#include <sys/resource.h>
 
 Test(elf, every_undefined_symbol_of_a_library_is_listed_as_an_import)
 {
@@ -273,4 +274,25 @@ Test(elf, needed_libraries_are_listed)
 	cr_assert_eq(elf_each_needed(&object, collect_needed, &names), 0);
 	cr_expect(holds(&names, "libc.so.6"));
 	cr_expect(holds(&names, "watched_lazy.so"));
+}
+
+static int walk_within(struct dl_phdr_info *info, size_t size, void *context)
+{
+	struct rusage before, after;
+
+	if (context) {
+		return size > 0 && info->dlpi_phdr ? 3 : 0;
+	}
+	loaded_fork_prepare(); /* as another thread would, which waits for this walk */
+	cr_assert_eq(getrusage(RUSAGE_THREAD, &before), 0);
+	cr_expect_eq(loaded_each(walk_within, info), 3);
+	cr_assert_eq(getrusage(RUSAGE_THREAD, &after), 0);
+	loaded_fork_parent();
+	cr_expect_lt(after.ru_nvcsw - before.ru_nvcsw, LOADED_WAIT_MS / 2, "it slept");
+	return 7;
+}
+
+Test(elf, a_walk_within_a_walk_does_not_wait_for_a_fork)
+{
+	cr_expect_eq(loaded_each(walk_within, NULL), 7);
 }
