@@ -171,7 +171,7 @@ killed_between() {
 		sh redis-cli -s $tmp/redis.sock shutdown nosave; redis-server --port 0 --unixsocket $tmp/redis.sock --dir $tmp --save '' >/dev/null 2>&1 & echo \$! >$tmp/second; sh await $tmp/redis.sock
 		get 1 got
 		put 1 v52k
-		sh kill -KILL \$(cat $tmp/second); while grep -qs ') [^XZ] ' /proc/\$(cat $tmp/second)/stat; do sleep 0.01; done; rm -f $tmp/redis.sock
+		sh kill -KILL \$(cat $tmp/second); while cat /proc/\$(cat $tmp/second)/task/*/stat 2>/dev/null | grep -q ') [^XZ] '; do sleep 0.01; done; rm -f $tmp/redis.sock
 		get 1 got
 	END
 }

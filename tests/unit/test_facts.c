@@ -249,13 +249,20 @@ Test(facts, of_a_ninth_mount_nothing_is_known)
 	facts_end(&facts);
 }
 
+/* In a child, because nobody may not remove the tree. */
+static int learn_as_nobody(void)
+{
+	if (!become_nobody()) {
+		return 2;
+	}
+	learn(2, 1);
+	return writes == 1 && is_known(2) ? 0 : 1;
+}
+
 Test(facts, after_a_change_of_user_nothing_is_written)
 {
 	skip_unless(geteuid() == 0, "only root can become somebody else");
 	learn(1, 1);
 	cr_expect_eq(writes, 1);
-	cr_assert(become_nobody());
-	learn(2, 1);
-	cr_expect_eq(writes, 1);
-	cr_expect(is_known(2));
+	cr_expect_eq(in_child(learn_as_nobody()), 0);
 }
