@@ -68,6 +68,11 @@ void sample_end(struct sample *sample)
 	free(sample->files);
 }
 
+static bool is_gone(int error)
+{
+	return error == ENOENT || error == ESTALE; /* a network file system: removed by another node */
+}
+
 /* Removes a file of ours. Returns whether it stays and counts. */
 static bool sweep_file(struct sample *sample, const struct directory_file *file, const struct stat *found)
 {
@@ -76,8 +81,8 @@ static bool sweep_file(struct sample *sample, const struct directory_file *file,
 		return false;
 	}
 	if (!sample->dry && unlinkat(file->shard, file->name, 0) < 0) {
-		sample->failures += errno != ENOENT;
-		return errno != ENOENT;
+		sample->failures += !is_gone(errno);
+		return !is_gone(errno);
 	}
 	sample->removed.temporaries++;
 	sample->removed.bytes += sample_bytes_of(file->kind, found);
@@ -203,7 +208,7 @@ static int visit_file(void *context, const struct directory_file *file)
 		return 0;
 	}
 	if (fstatat(file->shard, file->name, &found, AT_SYMLINK_NOFOLLOW) < 0) {
-		return errno == ENOENT ? 0 : -errno;
+		return is_gone(errno) ? 0 : -errno;
 	}
 	if (!S_ISREG(found.st_mode)) {
 		sample->foreign++;
@@ -308,7 +313,7 @@ static int remove_drawn(struct sample *sample, int shard, const struct sample_fi
 	*ret_beside = 0;
 	directory_entry_name(file->key, name);
 	if (!source_look(sample->directory, shard, name, &found, &ours)) {
-		return errno == ENOENT ? 0 : -errno;
+		return is_gone(errno) ? 0 : -errno;
 	}
 	if (!S_ISREG(found.st_mode) || recency_of(&found) != file->used) {
 		return -EAGAIN;
@@ -318,7 +323,7 @@ static int remove_drawn(struct sample *sample, int shard, const struct sample_fi
 		return 0;
 	}
 	if (!sample->dry && unlinkat(shard, name, 0) < 0) {
-		return errno == ENOENT ? 0 : -errno;
+		return is_gone(errno) ? 0 : -errno;
 	}
 	sample->removed.entries++;
 	*ret_beside = sample->has_requests ? remove_beside(sample, shard, file->key) : 0;
@@ -342,5 +347,5 @@ void sample_remove(struct sample *sample, const struct sample_file *file)
 	if (rc == 0) {
 		sums_subtract(&sample->sums, shard, file->bytes + beside);
 	}
-	sample->failures += rc < 0 && rc != -EAGAIN && rc != -ENOENT;
+	sample->failures += rc < 0 && rc != -EAGAIN && !is_gone(-rc);
 }
