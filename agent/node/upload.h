@@ -11,10 +11,10 @@
  *               then has, if that is more, or if the value is not signed with the present key
  *
  * Left out and counted are path-dependent results, results that depend on the time, that took less than
- * `least_cost_ns`, or that are too large to be fetched. The others go without the stamps of this node.
+ * `least_cost_ns`, or that are too large to be fetched.
  *
- * The queue is bounded, and what finds it full is dropped. After a put
- * that failed the thread pauses for 1 s, 2 s, and so on up to a minute.
+ * The queue is bounded, and what finds it full is dropped. After a put that failed the thread pauses for 1 s, 2 s, and
+ * so on up to a minute.
  *
  * Calling sequence: upload_begin(), upload_stored(), upload_end(). If the service only reads, nothing is uploaded.
  * Threads: any. Errors: upload_begin() prints errors.

@@ -20,7 +20,7 @@ typedef int bytes_getter(void *handle, void *bytes);
 
 /*
  * Returns true if a getter wrote no more than the size that it returned, or one NUL if that is 0: hosts allocate no
- * more. Nor may they be made to allocate far more, by an entry that somebody forged.
+ * more. A forged entry that returns far more would make hosts allocate that.
  */
 static bool fits_size(size_t written, uint64_t told)
 {

@@ -33,7 +33,7 @@ static inline int host_call_answer(int host_errno, int result)
 		errno = (host_errno);                                             \
 		real_ ? real_(__VA_ARGS__) : door_compiler(door)->internal_error; \
 	})
-/* The same, by the function's name: to create a handle, and with the compiler's `record` of the handle, or NULL. */
+/* The same, by the function's name: without a record, and with the compiler's `record` of the handle, or NULL. */
 #define HOST_CALL_NEW(name, ...) HOST_CALL_AS(name##_function, NULL, FUNCTION_##name, __VA_ARGS__)
 #define HOST_CALL(name, record, ...) \
 	HOST_CALL_AS(name##_function, (record) ? (record)->handle.library : NULL, FUNCTION_##name, __VA_ARGS__)

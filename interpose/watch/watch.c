@@ -10,7 +10,6 @@
 #include "interpose/watch/watch.h"
 #include "interpose/elf/slots.h"
 #include "interpose/watch/imports.h"
-#include "interpose/watch/live.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -261,7 +261,7 @@ static int learn_as_nobody(void)
 
 Test(facts, after_a_change_of_user_nothing_is_written)
 {
-	skip_unless(geteuid() == 0, "only root can become somebody else");
+	skip_unless(geteuid() == 0, "needs root, to become another user");
 	learn(1, 1);
 	cr_expect_eq(writes, 1);
 	cr_expect_eq(in_child(learn_as_nobody()), 0);
