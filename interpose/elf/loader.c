@@ -264,10 +264,10 @@ static enum loader_search look_in_doubt(const Dl_serinfo *info, unsigned from, c
 static enum loader_search look_everywhere(const Dl_serinfo *info, const char *name, struct loader_file *ret_file)
 {
 	unsigned first_default = 0;
-	bool is_known = before_loader_cache(info, &first_default) && !may_ignore_loader_cache();
+	bool is_known = before_loader_cache(info, &first_default);
 	enum loader_search found = look_along(info, 0, first_default, name, ret_file);
 
-	if (found == LOADER_SEARCH_NOWHERE && !is_known) {
+	if (found == LOADER_SEARCH_NOWHERE && (!is_known || may_ignore_loader_cache())) {
 		return look_in_doubt(info, first_default, name, ret_file);
 	}
 	if (found == LOADER_SEARCH_NOWHERE) {
