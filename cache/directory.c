@@ -21,9 +21,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PLACE_FLAGS  (O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-#define MAKE_TRIES   4 /* another process may remove the file between two calls */
-#define FACTS_SUFFIX ".facts"
+#define PLACE_FLAGS (O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+#define MAKE_TRIES  4 /* another process may remove the file between two calls */
 
 static const char tag_text[] = "Signature: 8a477f597d28d172789f06886806bc55\n"
                                "# This directory is a cache of compiled GPU programs and may be removed at any time.\n"
@@ -321,7 +320,7 @@ void directory_request_name(const uint8_t key[ENTRY_KEY_BYTES], char ret_name[DI
 
 void directory_facts_name(const uint8_t key[ENTRY_KEY_BYTES], char ret_name[DIRECTORY_FACTS_BYTES])
 {
-	name_with(key, FACTS_SUFFIX, ret_name);
+	name_with(key, DIRECTORY_FACTS_SUFFIX, ret_name);
 }
 
 /* Returns the key of an entry's name with that suffix. */
@@ -362,7 +361,7 @@ static int visit_name(const char *name, unsigned shard, int place, directory_vis
 		file.kind = DIRECTORY_ENTRY;
 	} else if (key_before(shard, name, DIRECTORY_REQUEST, file.key)) {
 		file.kind = DIRECTORY_BESIDE;
-	} else if (key_before(shard, name, FACTS_SUFFIX, file.key)) {
+	} else if (key_before(shard, name, DIRECTORY_FACTS_SUFFIX, file.key)) {
 		file.kind = DIRECTORY_FACTS;
 	}
 	return visit(context, &file);

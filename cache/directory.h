@@ -29,8 +29,9 @@
 #define DIRECTORY_NAME_BYTES    (2 * (ENTRY_KEY_BYTES - 1) + 1) /* 62 digits, NUL */
 #define DIRECTORY_REQUEST       ".request"
 #define DIRECTORY_REQUEST_BYTES (DIRECTORY_NAME_BYTES + sizeof(DIRECTORY_REQUEST) - 1)
-#define DIRECTORY_FACTS_BYTES   (DIRECTORY_NAME_BYTES + sizeof(".facts") - 1)
-#define DIRECTORY_FACTS_SIZE    UINT64_C(262192) /* the largest file of facts (keygen/facts.h) */
+#define DIRECTORY_FACTS_SUFFIX  ".facts"
+#define DIRECTORY_FACTS_BYTES   (DIRECTORY_NAME_BYTES + sizeof(DIRECTORY_FACTS_SUFFIX) - 1)
+#define DIRECTORY_FACTS_SIZE    UINT64_C(65584) /* the largest file of facts (keygen/facts.h) */
 #define DIRECTORY_SHARDS        256
 #define DIRECTORY_HOME          "v1"
 

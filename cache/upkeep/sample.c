@@ -32,11 +32,11 @@ struct drawing {
 uint64_t sample_bytes_of(enum directory_kind kind, const struct stat *found)
 {
 	const uint64_t most = kind == DIRECTORY_FACTS ? DIRECTORY_FACTS_SIZE : FILE_BYTES_MAX;
-	uint64_t size = (uint64_t)found->st_size;
+	uint64_t size = (uint64_t)found->st_size < most ? (uint64_t)found->st_size : most;
 	uint64_t bytes = (uint64_t)found->st_blocks * 512;
 
 	bytes = bytes > size ? bytes : size;
-	return bytes < most ? bytes : most;
+	return bytes < FILE_BYTES_MAX ? bytes : FILE_BYTES_MAX;
 }
 
 void sample_begin(struct sample *sample)

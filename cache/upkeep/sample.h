@@ -61,8 +61,8 @@ struct sample {
 };
 
 /*
- * Returns the bytes that a file takes: its allocated blocks, or its size if that is larger; of facts at most what they
- * may have, because the next reader removes a larger file.
+ * Returns the bytes that a file takes: its allocated blocks, or its size if that is larger. A size beyond what facts
+ * may have does not count, because the next reader removes such a file.
  */
 uint64_t sample_bytes_of(enum directory_kind kind, const struct stat *found);
 
