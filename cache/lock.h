@@ -45,6 +45,8 @@ bool lock_is_remote(int file);
 
 /* ---- the directory's lock file ---- */
 
+#define LOCK_WAIT_US 200000 /* how long a store waits: for its key, and for its turn where it must evict */
+
 /* A process that evicts locks this byte, which no key selects. */
 #define LOCK_EVICTION (UINT64_C(1) << 62)
 

@@ -20,8 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LOCK_WAIT_US 200000
-#define ROOM_TRIES   3
+#define ROOM_TRIES 3
 
 static bool same_dependencies(const struct entry *a, const struct entry *b)
 {

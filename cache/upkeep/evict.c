@@ -19,8 +19,6 @@
 #define TRIES_MAX  16 /* removals that are tried in one round */
 #define ENOUGH     16 /* entries; fewer are too few to choose from */
 #define NAMES_EACH 512
-/* How long a store waits for the lock where it must evict: as long as for the lock of its key (cache/store_put.c). */
-#define TURN_US 200000
 
 /* What one store does. */
 struct work {
@@ -117,7 +115,7 @@ static unsigned turn_us(const struct work *work)
 {
 	const uint64_t cap = work->evict->max_size;
 
-	return total_bytes(work) > cap + cap / 10 ? TURN_US : 0;
+	return total_bytes(work) > cap + cap / 10 ? LOCK_WAIT_US : 0;
 }
 
 /*
@@ -208,6 +206,6 @@ struct sample_removed evict_for_room(const struct evict *evict)
 
 	begin_work(evict, &work);
 	(void)sample_shard(&work.sample, evict->key[0]);
-	evict_in_rounds(&work, shortage, TURN_US);
+	evict_in_rounds(&work, shortage, LOCK_WAIT_US);
 	return end_work(&work);
 }
