@@ -79,19 +79,9 @@ static int put_beside(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], c
                       size_t size)
 {
 	struct evict stored = {&store->directory, -1, store->max_size, 0, key, size};
+	int rc = store_open_home(store, size, &stored.home);
 	int shard;
-	int rc;
 
-	if (store->read_only) {
-		return -EROFS;
-	}
-	if (size > entry_size_limit(store->max_size)) {
-		return -EFBIG;
-	}
-	if (!store->directory.path) {
-		return -ENXIO;
-	}
-	rc = directory_open(&store->directory, DIRECTORY_MAKE, &stored.home);
 	if (rc < 0) {
 		return rc;
 	}
@@ -101,11 +91,8 @@ static int put_beside(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], c
 		close(shard);
 	}
 	if (rc == 0) {
-		struct sample_removed removed;
-
 		stored.now = store->clock();
-		removed = evict_after_store(&stored);
-		(void)store_note_evictions(store, &removed);
+		store_evict_after(store, &stored);
 	}
 	close(stored.home);
 	return rc;

@@ -150,10 +150,32 @@ static int put_in_home(const struct store *store, int home, const struct entry *
 	return rc;
 }
 
-bool store_note_evictions(struct store *store, const struct sample_removed *removed)
+int store_open_home(const struct store *store, uint64_t size, int *ret_home)
+{
+	if (!store->directory.path) {
+		return -ENXIO;
+	}
+	if (store->read_only) {
+		return -EROFS;
+	}
+	if (size > entry_size_limit(store->max_size)) {
+		return -EFBIG;
+	}
+	return directory_open(&store->directory, DIRECTORY_MAKE, ret_home);
+}
+
+/* Counts what was evicted. Returns true if something was. */
+static bool note_evictions(struct store *store, const struct sample_removed *removed)
 {
 	atomic_fetch_add_explicit(&store->evictions, removed->entries, memory_order_relaxed);
 	return removed->bytes > 0;
+}
+
+void store_evict_after(struct store *store, const struct evict *stored)
+{
+	const struct sample_removed removed = evict_after_store(stored);
+
+	(void)note_evictions(store, &removed);
 }
 
 /*
@@ -164,18 +186,8 @@ int store_put(struct store *store, const struct entry *entry)
 {
 	const struct entry_info *info = entry_info(entry);
 	struct evict stored = {&store->directory, -1, store->max_size, store->clock(), info->key, info->total_size};
-	int rc;
+	int rc = store_open_home(store, info->total_size, &stored.home);
 
-	if (!store->directory.path) {
-		return -ENXIO;
-	}
-	if (store->read_only) {
-		return -EROFS;
-	}
-	if (info->total_size > entry_size_limit(store->max_size)) {
-		return -EFBIG;
-	}
-	rc = directory_open(&store->directory, DIRECTORY_MAKE, &stored.home);
 	if (rc < 0) {
 		return rc;
 	}
@@ -183,15 +195,13 @@ int store_put(struct store *store, const struct entry *entry)
 	for (unsigned i = 0; i < ROOM_TRIES && (rc == -ENOSPC || rc == -EDQUOT); i++) {
 		const struct sample_removed removed = evict_for_room(&stored);
 
-		if (!store_note_evictions(store, &removed)) {
+		if (!note_evictions(store, &removed)) {
 			break;
 		}
 		rc = put_in_home(store, stored.home, entry, &stored);
 	}
 	if (rc == 0) {
-		const struct sample_removed removed = evict_after_store(&stored);
-
-		(void)store_note_evictions(store, &removed);
+		store_evict_after(store, &stored);
 	}
 	close(stored.home);
 	return rc;

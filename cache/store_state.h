@@ -38,7 +38,9 @@ void store_leave(const struct store_place *place);
 
 /* temporary_begin() of a file with the mode and group of an entry. */
 int store_begin_file(const struct store *store, int shard, struct temporary *ret_temporary);
-/* Counts what was evicted. Returns true if something was. */
-bool store_note_evictions(struct store *store, const struct sample_removed *removed);
+/* Opens the home for a file of `size` bytes that is to be stored. The caller closes it. */
+int store_open_home(const struct store *store, uint64_t size, int *ret_home);
+/* The last step of a store: evicts what the new file makes excess, and counts that. */
+void store_evict_after(struct store *store, const struct evict *stored);
 
 #endif
