@@ -245,13 +245,24 @@ static inline uint64_t word_of(const struct secret *secret, size_t index)
 	return word;
 }
 
+/* A rule for a directory applies to one hard link of a file and not to another. NULL: any directory. */
+static inline uint64_t word_of_directory(const struct span *directory)
+{
+	struct fingerprint print = {0};
+
+	if (directory) {
+		digest_fingerprint(&process.secret, directory, 1, &print);
+	}
+	return print.low;
+}
+
 /*
  * NH of UMAC (RFC 4418) with words of 64 bits: for an unknown secret, two texts have the same sum with a probability of
  * 2^-64, whatever they are. Not digest_fingerprint(), which takes three times as long: this is done for each header of
  * each hit.
  */
 static inline struct fingerprint print_of(const struct fingerprint *world, const struct file_stamp *stamp,
-                                          const uint8_t digest[KEY_BYTES], uint64_t directory)
+                                          const uint8_t digest[KEY_BYTES], const struct span *directory)
 {
 	uint64_t words[WORDS] = {
 	    world->low, world->high, stamp->inode, stamp->size, (uint64_t)stamp->mtime_ns, (uint64_t)stamp->ctime_ns,
@@ -260,7 +271,7 @@ static inline struct fingerprint print_of(const struct fingerprint *world, const
 	product sum = 0;
 
 	memcpy(&words[7], digest, KEY_BYTES);
-	words[WORDS - 1] = directory;
+	words[WORDS - 1] = word_of_directory(directory);
 #pragma GCC unroll 6
 	for (size_t i = 0; i < WORDS; i += 2) {
 		sum += (product)(words[i] + word_of(secret, i)) * (words[i + 1] + word_of(secret, i + 1));
@@ -270,7 +281,7 @@ static inline struct fingerprint print_of(const struct fingerprint *world, const
 
 /* An empty file is always read: on some file systems (procfs) a file of size 0 has content. */
 static inline bool know(const struct facts *facts, const struct fingerprint *world, const struct file_stamp *stamp,
-                        const struct facts_mount *mount, const uint8_t digest[KEY_BYTES], uint64_t directory)
+                        const struct facts_mount *mount, const uint8_t digest[KEY_BYTES], const struct span *directory)
 {
 	struct fingerprint print;
 
@@ -281,27 +292,17 @@ static inline bool know(const struct facts *facts, const struct fingerprint *wor
 	return is_known(&print);
 }
 
-/* A rule for a directory applies to one hard link of a file and not to another. */
-static uint64_t word_of_directory(const struct span *directory)
-{
-	struct fingerprint print;
-
-	digest_fingerprint(&process.secret, directory, 1, &print);
-	return print.low;
-}
-
 bool facts_opened_here(struct facts *facts, const struct span *directory, const struct file_stamp *stamp,
                        const struct facts_mount *mount, const uint8_t digest[KEY_BYTES])
 {
-	return facts->state == FACTS_ASKED &&
-	       know(facts, &mount->own, stamp, mount, digest, word_of_directory(directory));
+	return know(facts, &mount->own, stamp, mount, digest, directory);
 }
 
 bool facts_know_content(struct facts *facts, const struct file_stamp *stamp, const struct facts_mount *mount,
                         const uint8_t digest[KEY_BYTES])
 {
-	return know(facts, &mount->world, stamp, mount, digest, 0) ||
-	       (!facts->ours && know(facts, &mount->own, stamp, mount, digest, 0));
+	return know(facts, &mount->world, stamp, mount, digest, NULL) ||
+	       (!facts->ours && know(facts, &mount->own, stamp, mount, digest, NULL));
 }
 
 /* Returns room for one more fact, or NULL without memory. */
@@ -322,7 +323,7 @@ static struct fingerprint *add_news(struct facts *facts)
 
 /* Returns true if the fact is new. */
 static bool learn(const struct facts *facts, const struct fingerprint *world, const struct file_stamp *stamp,
-                  const uint8_t digest[KEY_BYTES], uint64_t directory, struct fingerprint *ret_print)
+                  const uint8_t digest[KEY_BYTES], const struct span *directory, struct fingerprint *ret_print)
 {
 	if (facts->state != FACTS_ASKED) {
 		return false;
@@ -340,7 +341,7 @@ void facts_learn_opened(struct facts *facts, const struct span *directory, const
 {
 	struct fingerprint print;
 
-	(void)learn(facts, &mount->own, stamp, digest, word_of_directory(directory), &print);
+	(void)learn(facts, &mount->own, stamp, digest, directory, &print);
 }
 
 /*
@@ -354,8 +355,8 @@ void facts_learn_content(struct facts *facts, const struct file_stamp *stamp, co
 	struct fingerprint *news;
 
 	if (!facts->ours) {
-		(void)learn(facts, &mount->own, stamp, digest, 0, &print);
-	} else if (learn(facts, &mount->world, stamp, digest, 0, &print) && (news = add_news(facts))) {
+		(void)learn(facts, &mount->own, stamp, digest, NULL, &print);
+	} else if (learn(facts, &mount->world, stamp, digest, NULL, &print) && (news = add_news(facts))) {
 		*news = print;
 	}
 }
