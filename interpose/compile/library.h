@@ -8,17 +8,12 @@
  * recognised by its symbols, never by its file's name: it defines its compiler's landmark under a version that is the
  * name of a node. Wheels rename files (libnvrtc-672ee683.so.11.2, pytorch #99781).
  *
- * Adopting a library only reads memory (elf.h) and leaves dlerror() unchanged. Preparing a library pins it
- * (RTLD_NODELETE; because of BZ 19810 a reference is held too), once its release is known. NVRTC itself calls dlopen()
- * in its first compilation, so a dlerror() state is lost there without the cache too. Imports are patched only at the
- * first miss, so a process that has only hits does not pay for it.
+ * Adopting a library only reads memory (elf.h) and leaves dlerror() unchanged. What calls the loader is in
+ * library_steps.h.
  *
- * Threads: records are written once and published with release order; they are never freed (at most LIBRARIES_MAX). No
- * lock is held across a call into the loader. A thread that finds another thread preparing waits at most 100 ms,
- * because the other one may wait for the loader's lock, which this thread may hold; after that, the compilation
- * bypasses the cache. So it does if another thread stays in the loader (loaded_may_call()). Fork: library_fork_child()
- * resets a preparation in progress, so that the child prepares the library itself. If a patch was in progress, the
- * child caches no more results of that library.
+ * Threads: records are written once and published with release order; they are never freed (at most LIBRARIES_MAX).
+ * Fork: library_fork_child() resets a preparation in progress, so that the child prepares the library itself. If a
+ * patch was in progress, the child caches no more results of that library.
  */
 #ifndef INTERPOSE_COMPILE_LIBRARY_H
 #define INTERPOSE_COMPILE_LIBRARY_H
@@ -108,21 +103,6 @@ int library_slots(void);
 /* Returns slot number `slot`, whether used or not. */
 struct library *library_in_slot(int slot);
 
-/*
- * Prepares the library, unless that was done. Returns true if its results can be cached; otherwise *ret_reason says why
- * its calls bypass the cache.
- */
-bool library_prepare(struct library *library, enum counter *ret_reason);
-/* Patches the library's imports, unless that was done. Returns false if it cannot be watched. */
-bool library_watched(struct library *library);
-/* Makes all later calls of the library bypass the cache, for example because its watch was lost. */
-void library_give_up(struct library *library, enum counter reason, const char *text);
-/*
- * Before a fork: patches the libraries that had only hits in this process, and wakes them (compiler.h). Otherwise a
- * miss in the child would load objects for the first time, and the child may have inherited the loader in the middle of
- * another thread's dlopen(), where that hangs or aborts. Does nothing in a process with one thread.
- */
-void library_fork_prepare(void);
 void library_fork_child(void);
 
 #endif

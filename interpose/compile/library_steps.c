@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is done to a library once: it is prepared, patched, woken. Each step calls the loader. */
-#include "interpose/compile/library.h"
+/* Each step is claimed by the thread that performs it. */
+#include "interpose/compile/library_steps.h"
 
 #include "interpose/compile/log.h"
 #include "interpose/elf/loaded.h"
@@ -57,8 +57,8 @@ static int wait_for_step(_Atomic int *step)
 }
 
 /*
- * Returns true if this thread must perform the step. Where calling the loader would wait for another
- * thread, whose constructor in dlopen() may wait for this one, the step is left to a later call.
+ * Returns true if this thread must perform the step. Where calling the loader would wait for another thread, whose
+ * constructor in dlopen() may wait for this one, the step is left to a later call.
  */
 static bool claim_step(_Atomic int *step)
 {
@@ -100,12 +100,13 @@ void library_give_up(struct library *library, enum counter reason, const char *t
  */
 static uintptr_t bound_function(const struct elf_object *library, const char *name, const char *version)
 {
-	uintptr_t address = library ? 0 : elf_global_symbol(name, version);
+	uintptr_t address;
 
 	if (library) {
 		return (uintptr_t)next_symbol_in(library->path, name, version,
 		                                 version ? NEXT_SYMBOL_DLVSYM : NEXT_SYMBOL_DLSYM);
 	}
+	address = elf_global_symbol(name, version);
 	return address ? address : next_symbol_global(name, version);
 }
 

@@ -4,6 +4,7 @@
  * first case a cleanup handler frees the attempt. In the second case the attempt, which is on the heap, is leaked.
  */
 #include "interpose/compile/observe.h"
+#include "interpose/compile/library_steps.h"
 #include "interpose/compile/runtime.h"
 #include "interpose/watch/arithmetic.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/compile/request.h"
 
+#include "interpose/compile/library_steps.h"
 #include "interpose/compile/result.h"
 #include "interpose/compile/runtime.h"
 #include "interpose/watch/arithmetic.h"

@@ -12,7 +12,7 @@
 #include "cache/ground.h"
 #include "cache/places.h"
 #include "interpose/compile/handle.h"
-#include "interpose/compile/library.h"
+#include "interpose/compile/library_steps.h"
 #include "interpose/compile/log.h"
 #include "interpose/compile/timeline.h"
 #include "interpose/elf/elf.h"

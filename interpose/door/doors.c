@@ -9,6 +9,7 @@
 #include "cache/version.h"
 #include "interpose/compile/handle.h"
 #include "interpose/compile/host_call.h"
+#include "interpose/compile/library_steps.h"
 #include "interpose/compile/log.h"
 #include "interpose/compile/replay.h"
 

@@ -5,6 +5,7 @@
  */
 #include "interpose/nvjitlink/link.h"
 
+#include "interpose/compile/library_steps.h"
 #include "interpose/compile/recorder.h"
 #include "interpose/compile/replay.h"
 #include "interpose/compile/result.h"

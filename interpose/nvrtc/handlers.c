@@ -7,6 +7,7 @@
 #include "cache/replay.h"
 #include "interpose/compile/compile.h"
 #include "interpose/compile/host_call.h"
+#include "interpose/compile/library_steps.h"
 #include "interpose/compile/recorder.h"
 #include "interpose/compile/runtime.h"
 #include "interpose/door/make.h"
