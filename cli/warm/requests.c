@@ -100,6 +100,8 @@ int requests_load(int file, void **ret_bytes, size_t *ret_size, struct recording
 	char *bytes;
 	int error;
 
+	/* reading is not use, as in cache/tools/inventory.c */
+	(void)fcntl(file, F_SETFL, O_NONBLOCK | O_NOATIME);
 	if (fstat(file, &found) < 0) {
 		return -errno;
 	}

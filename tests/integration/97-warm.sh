@@ -254,6 +254,23 @@ check "kill -9 loses only what is being compiled." eval 'wait_for ended && only_
 
 check "A request is stopped after --timeout." eval 'gives 1 warm -c "$n13" --timeout 0.5s -a sm_120 && err_has "stopped after its time"'
 
+# The order and the choice of requests
+fresh_cache
+mkdir -m 700 -p "$NVRTCCACHE_DIR/v1"
+for cost in 1 3 2; do
+	python3 "$host" forge "$NVRTCCACHE_DIR/v1/a$cost/$(printf '%062d' 1).request" \
+		compiler=nvrtc release=12.9 cost="${cost}000000000" "source=__global__ void f$cost() {}" call=0
+done
+touch -d '2 days ago' "$NVRTCCACHE_DIR"/v1/a2/*
+chosen() { # KEYS OPTION...: the first two digits of what would be sent, in that order
+	local keys=$1
+	shift
+	gives 0 warm -c "$n13" --dry-run "$@" && [ "$(cut -c 1-2 "$tmp/out" | tr '\n' ' ')" = "$keys " ]
+}
+check "The most expensive requests come first." chosen "a3 a2 a1"
+check "--min-cost leaves the cheap ones out." chosen "a3 a2" --min-cost 2s
+check "--used-since leaves the old ones out." chosen "a3 a1" --used-since 1d
+
 # Forged requests
 forge() { # WORD...: the fields after those that all have
 	fresh_cache
