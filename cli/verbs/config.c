@@ -80,12 +80,22 @@ static void print_table(const struct settings *settings)
 #undef SETTING_SHOW
 }
 
+/* A user who asks for requests should see what is then on disk. */
+static void print_record_note(const struct settings *settings)
+{
+	if (settings->record) {
+		console_line("NVRTCCACHE_RECORD: sources are written to the directory%s",
+		             settings->shared ? ", and its group can read them" : "");
+	}
+}
+
 static int run_config(struct settings *settings, char **operands)
 {
 	int error;
 
 	(void)operands;
 	print_table(settings);
+	print_record_note(settings);
 	/* the directory is not checked if the cache is disabled, because it is then not used */
 	if (settings->directory != NULL && !settings->disable && places_directory(settings, &error) == PLACES_REFUSED) {
 		console_error("NVRTCCACHE_DIR: '%s' cannot be used: %s", settings->directory, console_reason(error));
