@@ -8,10 +8,10 @@
  * STORE_RESULTS_MAX), whose dependencies are checked by the caller's function, as in the store.
  *
  * Calling sequence: memory_open() with a size (0: every get misses, every put does nothing), memory_get(),
- * memory_put(). Threads: sharded locks, held for a few loads and stores and never while `check` runs or an entry is
- * freed. Fork: memory_fork_child() in the child, from an atfork handler; a shard that another thread was changing is
- * empty there. Signals: not async-signal-safe. Errors: without memory, memory_put() does nothing. Ownership: memory
- * holds one reference per entry; memory_get() gives the caller another.
+ * memory_put(). Threads: one lock, held for a few loads and stores and never while `check` runs or an entry is freed.
+ * Fork: memory_fork_child() in the child, from an atfork handler; if another thread was changing the table, it is empty
+ * there. Signals: not async-signal-safe. Errors: without memory, memory_put() does nothing. Ownership: memory holds one
+ * reference per entry; memory_get() gives the caller another.
  */
 #ifndef CACHE_MEMORY_H
 #define CACHE_MEMORY_H

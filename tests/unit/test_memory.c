@@ -77,7 +77,7 @@ Test(memory, an_entry_too_large_to_store_evicts_nothing)
 	cr_expect_eq(get(2), 0);
 }
 
-Test(memory, the_least_recently_used_is_evicted_first_across_all_shards)
+Test(memory, the_least_recently_used_is_evicted_first)
 {
 	enum { KEPT = 40, MORE = 10 };
 	struct entry *entry = make(1, NULL, 100000);
