@@ -4,7 +4,7 @@
 
 usage: differential.py BUILD [CASE-FILE...]     (TAP on standard output)
 
-    plain       without us, in two directories: what is right
+    plain       without us, in two directories: what is right. What was printed is kept for the next run (kept.py)
     cold        with an empty cache
     disk        a fresh process without the memory front: every hit comes from a file
     memory      a fresh process, everything twice: the second time every hit comes from memory
@@ -17,6 +17,7 @@ to play (all); CASES_WORKERS, how many files at a time (as many as there are pro
 import concurrent.futures
 import ctypes
 import glob
+import hashlib
 import json
 import os
 import re
@@ -26,6 +27,7 @@ import sys
 import tempfile
 
 import casefile
+import kept
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -89,9 +91,9 @@ class Library:
 class Bench:
     """One case file, in a directory of its own."""
 
-    def __init__(self, build, library):
+    def __init__(self, build, library, top=None):
         self.build, self.library = os.path.abspath(build), library
-        self.top = tempfile.mkdtemp(prefix="nvrtccache-cases-")
+        self.top = top or tempfile.mkdtemp(prefix="nvrtccache-cases-")
         self.cache = os.path.join(self.top, "cache")
 
     def run(self, cases, rounds, cached, extra):
@@ -120,7 +122,7 @@ class Bench:
         if os.path.exists(log):
             with open(log, encoding="latin-1") as file:
                 lines = file.read().split("\n")
-        return Run(process, split(output.decode("latin-1").splitlines(), True), split(lines, False),
+        return Run(process.returncode, len(str(process.pid)), split(output.decode("latin-1").splitlines(), True), split(lines, False),
                    errors.decode(errors="replace"))
 
     def counter(self, name):
@@ -133,9 +135,8 @@ class Bench:
 
 
 class Run:
-    def __init__(self, process, output, log, errors):
-        self.code, self.output, self.log, self.errors = process.returncode, output, log, errors
-        self.pid_digits = len(str(process.pid))
+    def __init__(self, code, pid_digits, output, log, errors):
+        self.code, self.pid_digits, self.output, self.log, self.errors = code, pid_digits, output, log, errors
 
 
 HIT = re.compile(r"\]: \w+: (hit in memory|hit on disk),")
@@ -197,42 +198,70 @@ def play(build, library, path, arms):
             return results
 
 
+class Plain:
+    """What is right for the cases of one file: kept from an earlier run, or played now."""
+
+    def __init__(self, build, library, path, fit, arms):
+        self.fit, self.rounds = fit, "1" if os.environ.get("CASES_PLACES") == "1" else "12"
+        self.name = hashlib.sha256(repr((path, library.path, self.rounds)).encode()).hexdigest()[:12]
+        # without the cold arm nobody would notice that the compilers answer otherwise than they did
+        self.keeps = "cold" in arms and not os.environ.get("CASES")
+        self.place = kept.Place(os.path.abspath(build), f"{os.path.basename(path)[:-5]}-{self.name}" if self.keeps else None)
+        self.bench = Bench(build, library, self.place.top)
+        self.key = kept.digest(os.path.join(build, "tests", "player"),
+                               [library.path, os.environ.get("NVJITLINK_LIB"), os.environ.get("NVVM_LIB")],
+                               fit, self.rounds, self.place.top)
+        self.run, self.is_kept = None, False
+
+    def recall(self):
+        found = self.place.read(self.key)
+        self.is_kept = found is not None
+        if found:
+            self.run = Run(0, found[1], found[0], {}, "")
+        else:
+            self.play()
+
+    def play(self):
+        self.is_kept = False
+        self.run = self.bench.run(self.fit, self.rounds, False, {})
+        if self.run.code == 0:
+            self.place.write(self.key, self.run.output, self.run.pid_digits)
+
+
 def play_once(build, library, path, arms):
     """Results as of play(), and the lengths of the players' pids."""
     family = os.path.basename(path)[:-5]
-    results, fit = [], []
     chosen = re.compile(os.environ.get("CASES", ""))
-    for case in casefile.read(path):
-        if not chosen.search(case.sentence):
-            continue
-        reason = case.unfit(library)
-        results.append([case, reason, []])
-        if not reason:
-            fit.append(case)
-    bench = Bench(build, library)
-    verified = wanted = 0
+    cases = [case for case in casefile.read(path) if chosen.search(case.sentence)]
+    reasons = {case: case.unfit(library) for case in cases}
+    fit = [case for case in cases if not reasons[case]]
+    plain = Plain(build, library, path, fit, arms)
+    runs, verified = {}, 0
     try:
-        plain = bench.run(fit, "1" if os.environ.get("CASES_PLACES") == "1" else "12", False, {})
-        lengths = {plain.pid_digits}
-        if plain.code != 0:
-            return [(f"{family}: the cases can be played without us", None,
-                     [f"the player ended with {plain.code}"] + plain.errors.splitlines())], lengths
-        for arm in arms:
-            rounds, extra = ARMS[arm]
-            before = bench.counter("verified") if arm == "verified" else 0
-            run = bench.run(fit, rounds, True, extra)
-            lengths.add(run.pid_digits)
+        plain.recall()
+        for arm in arms if plain.run.code == 0 else ():
+            before = plain.bench.counter("verified") if arm == "verified" else 0
+            runs[arm] = plain.bench.run(fit, ARMS[arm][0], True, ARMS[arm][1])
             if arm == "verified":
-                verified = bench.counter("verified") - before
-                wanted = sum(wanted_hits(case, plain.output, library) or 0 for case in fit if case.mark("unverified") is None)
-            for result in results:
-                if not result[1]:
-                    result[2] += judge(result[0], arm, plain.output, run, library)
+                verified = plain.bench.counter("verified") - before
+
+        def wrong(case):
+            return [line for arm, run in runs.items() for line in judge(case, arm, plain.run.output, run, library)]
+
+        why = {case: wrong(case) for case in fit}
+        if plain.is_kept and any(why.values()):
+            plain.play()
+            why = {case: wrong(case) for case in fit}
     finally:
-        bench.close()
-    results = [(f"{family}: {case.sentence}", reason, why) for case, reason, why in results]
+        plain.place.close()
+    lengths = {run.pid_digits for run in [plain.run, *runs.values()]}
+    if plain.run.code != 0:
+        return [(f"{family}: the cases can be played without us", None,
+                 [f"the player ended with {plain.run.code}"] + plain.run.errors.splitlines())], lengths
+    results = [(f"{family}: {case.sentence}", reasons[case], why.get(case, [])) for case in cases]
     # More: a handle that verify compiled for real is compared where it would not have been served (replay_allows()).
     if "verified" in arms and fit:
+        wanted = sum(wanted_hits(case, plain.run.output, library) or 0 for case in fit if case.mark("unverified") is None)
         results.append((f"{family}: every hit was verified.", None,
                         [] if verified >= wanted else [f"{verified} of {wanted}"]))
     return results, lengths

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: MIT
+"""What the compilers gave without us, kept from one run of the tests to the next.
+
+BUILD/tests/plain/NAME is where the cases of a file are played, with and without us: some outputs name the directory.
+NAME.json is what was printed there without us, with a digest of all that it was made of: the cases, the player, the
+directory, the libraries and where the toolkit's headers are. Where that is not the same, or where the place is taken,
+nothing is kept. Whoever uses what was kept plays the cold arm too, in which the compilers work as they do now, and
+plays without us again before he says that anything differs.
+"""
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+
+
+def digest(player, libraries, cases, rounds, top):
+    made = hashlib.sha256()
+    with open(player, "rb") as file:
+        made.update(file.read())
+    for path in filter(None, libraries):
+        folder = os.path.dirname(os.path.realpath(path))
+        for name in sorted({os.path.basename(os.path.realpath(path)), *filter(lambda n: "builtins" in n, os.listdir(folder))}):
+            found = os.stat(os.path.join(folder, name))
+            made.update(f"{folder}/{name} {found.st_size} {found.st_mtime_ns}\n".encode())
+    made.update(repr((rounds, top, os.environ.get("CUDA_INCLUDE"), [(case.sentence, case.lines) for case in cases])).encode())
+    return made.hexdigest()
+
+
+class Place:
+    """A directory to play in, empty at first and gone at the end, beside what is kept. Without a name nothing is."""
+
+    def __init__(self, build, name):
+        self.file, self.lock, folder = None, None, os.path.join(build, "tests", "plain")
+        try:
+            if not name:
+                raise OSError("nothing is kept")
+            os.makedirs(folder, exist_ok=True)
+            self.lock = os.open(os.path.join(folder, f"{name}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self.top = os.path.join(folder, name)
+            shutil.rmtree(self.top, ignore_errors=True)
+            os.mkdir(self.top, 0o700)
+            self.file = f"{self.top}.json"
+        except OSError:
+            self.top = tempfile.mkdtemp(prefix="nvrtccache-cases-")
+
+    def read(self, key):
+        """{(round, sentence): lines} and the length of its process's pid; or None."""
+        try:
+            with open(self.file, encoding="utf-8") as file:
+                kept = json.load(file)
+        except (OSError, TypeError, ValueError):
+            return None
+        if kept["key"] != key:
+            return None
+        return {(number, sentence): lines for number, sentence, lines in kept["output"]}, kept["digits"]
+
+    def write(self, key, output, digits):
+        if self.file:
+            with open(f"{self.file}.new", "w", encoding="utf-8") as file:
+                json.dump({"key": key, "digits": digits, "output": [[*place, lines] for place, lines in output.items()]}, file)
+            os.replace(f"{self.file}.new", self.file)
+
+    def close(self):
+        shutil.rmtree(self.top, ignore_errors=True)
+        if self.lock is not None:
+            os.close(self.lock)
