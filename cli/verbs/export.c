@@ -34,6 +34,7 @@ struct export
 {
 	struct bundle_writer writer;
 	uint64_t bytes, entries, requests;
+	unsigned bad_requests; /* damaged or not trusted */
 	struct target *target;
 	struct store *store;     /* of --directory; NULL: a bundle is written */
 	struct keyring *keyring; /* NULL: not signed */
@@ -107,6 +108,7 @@ static int put_requests(struct export *export, const struct directory *directory
 			error = interrupt_seen() ? -EINTR : put_request(export, directory, &requests.list[i]);
 		}
 	}
+	export->bad_requests = requests.damaged;
 	requests_free(&requests);
 	return error;
 }
@@ -165,6 +167,10 @@ static void print_report(const struct settings *settings, const struct target *t
 		              export->requests == 1 ? "request" : "requests");
 	}
 	fputc('\n', stream);
+	if (export->bad_requests > 0) {
+		console_error("left out: %u damaged or untrusted %s", export->bad_requests,
+		              export->bad_requests == 1 ? "request" : "requests");
+	}
 }
 
 static int export_to(const struct settings *settings, const char *file, int64_t within_ns, struct keyring *keyring)

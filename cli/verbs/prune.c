@@ -112,6 +112,9 @@ static int remove_entries(const struct settings *settings, enum removal removal,
 		console_print_count(pruned.foreign, "file", "files");
 		puts(" of other programs left alone");
 	}
+	if (asked.compiler && error == 0 && pruned.removed.entries + pruned.failures == 0) {
+		console_error("no entry is of a compiler of release '%s'", asked.compiler);
+	}
 	if (pruned.failures != 0) {
 		console_error("%" PRIu64 " %s could not be removed", pruned.failures,
 		              pruned.failures == 1 ? "file" : "files");

@@ -84,7 +84,10 @@ static int start_worker(const struct jobs *jobs, struct job *job)
 	pid_t parent = getpid();
 
 	if (error < 0) {
-		explain(job, "%s", error == -ECANCELED ? "the compilation of an input failed" : console_reason(error));
+		explain(job, "%s",
+		        error != -ECANCELED          ? console_reason(error)
+		        : jobs->mode == REPLAY_CHECK ? "an input is not in the cache"
+		                                     : "the compilation of an input failed");
 		return 0;
 	}
 	if (pipe2(ends, O_CLOEXEC) < 0) {

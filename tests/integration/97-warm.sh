@@ -77,7 +77,7 @@ check "prune --dry-run says what would be evicted, and changes nothing." \
 check "clear --compiler removes the entries of one release, with their requests." \
 	eval 'had=$(entries) && gives 0 clear --compiler 12.9 && out_has "^Removed 3 entries" && [ "$(entries)" = $((had - 3)) ] && [ "$(requests)" = "$(entries)" ]'
 check "A release is named whole, or by its first numbers." \
-	eval 'had=$(entries) && gives 0 clear -c 1 && [ "$(entries)" = "$had" ] && gives 0 clear -c 13.00 && [ "$(entries)" = "$had" ] && gives 0 prune --dry-run -s 0 && gives 0 clear -c 13 && [ "$(entries)" = 0 ]'
+	eval 'had=$(entries) && gives 0 clear -c 1 && err_has "^nvrtccache: no entry is of a compiler of release .1.$" && [ "$(entries)" = "$had" ] && gives 0 clear -c 13.00 && [ "$(entries)" = "$had" ] && gives 0 prune --dry-run -s 0 && gives 0 clear -c 13 && [ "$(entries)" = 0 ]'
 runs "$tmp/out" "$n12" sm_90 one
 check "A request goes with its entry." eval 'gives 0 prune -o 0s && [ "$(entries) $(requests)" = "0 0" ]'
 
@@ -191,6 +191,9 @@ check "export --directory writes a directory that every user may read, and only 
 check "A program hits in it." eval '(export NVRTCCACHE_DIR="$tmp/own" NVRTCCACHE_LOWER="$tmp/mounted" &&
 	gives 0 run --must-hit -- python3 "$host" compile "$n12" sm_90 one two)'
 check "A directory that was there keeps its mode." eval 'mkdir -m 700 "$tmp/closed" && gives 0 export -d "$tmp/closed" --requests && [ "$(stat -c %a "$tmp/closed")" = 700 ] && [ "$(find "$tmp/closed" -name "*.request" | wc -l)" = 2 ]'
+check "export says how many requests are damaged." eval 'cp -a "$NVRTCCACHE_DIR" "$tmp/torn" &&
+	truncate -s 9 "$(find "$tmp/torn" -name "*.request" | head -n 1)" && export NVRTCCACHE_DIR="$tmp/torn" &&
+	gives 0 export --requests torn.nvb && out_has "; with 1 request$" && err_has "left out: 1 damaged or untrusted request$"'
 check "A cache directory that programs use is no target." eval 'gives 1 export -d "$NVRTCCACHE_DIR" && [ "$(stat -c %a "$NVRTCCACHE_DIR/v1/events")" = 600 ]'
 check "export takes a file or a directory." eval 'gives 2 export && gives 2 export -d "$tmp/mounted" x.nvb && gives 2 export -d "$tmp/mounted" -k both.nvb'
 
@@ -233,6 +236,8 @@ check "So it does for another architecture." \
 	eval 'gives 0 warm -a sm_100 -c "$n13,${linker[1]#lib=}" && out_has "^Stored 3, 1 were there" && only_links "$n13" 100'
 check "A link is not sent if a compilation failed whose artifact it has." eval 'gives 1 warm -a sm_999 -c "$n13,${linker[1]#lib=}" &&
 	err_has "the compilation of an input failed"'
+check "If it misses, --check says so of the link." eval 'gives 1 warm --check -a sm_999 -c "$n13,${linker[1]#lib=}" &&
+	err_has "an input is not in the cache"'
 check "Without a compiler for them, the inputs of each link are the recorded ones." \
 	eval 'gives 1 warm --json -a sm_120 -c "${linker[1]#lib=}" && is "told[\"stored\"]" 3'
 
