@@ -212,12 +212,10 @@ A cached failure is reported as one, and missing artifacts are not extracted.
    failed: bad.cu
   6
   6
-  $ echo good >bad.ptx; brief extract $(key 1) --ptx | sed s/$(key 1)/KEY/; cat bad.ptx
-  [1] nvrtccache: the compilation failed (return code 6): the entry has no ptx; it has --log
+  $ echo good >bad.ptx; brief extract $(key 1) --ptx -o bad.ptx | sed s/$(key 1)/KEY/; cat bad.ptx
+  [1] nvrtccache: the compilation failed (return code 6): the entry has no such artifact; it has --log
   good
-  $ nvrtccache extract $(key 1) --log | sed 's/(.*)/(SIZE)/'; grep -q error: bad.log; nvrtccache extract $(key 1) --all made >/dev/null; ls made
-  wrote bad.log (SIZE)
-  bad.log
+  $ nvrtccache extract $(key 1) --log | grep -q error:
 
 An option with process-wide effect.
 # requires: [ ${NVRTC_SONAME##*.} = 13 ] # releases before differ in which do

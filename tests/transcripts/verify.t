@@ -154,17 +154,13 @@ An interrupt ends it between two files, with the counts so far.
    -2 True
 
 What does not go together is refused.
-  $ for words in 'verify now' show 'show a b' 'extract --ptx' 'extract ab' 'extract ab --ptx --cubin -o x' 'extract ab --all x -o y' \
-  >     'extract ab --ptx --number 0' 'extract ab --ptx --number x'; do brief $words; done
+  $ for words in 'verify now' show 'show a b' 'extract --ptx' 'extract ab' 'extract ab --ptx --cubin -o x'; do brief $words; done
   [2] nvrtccache: verify: now: unexpected argument
   [2] nvrtccache: show: KEY is missing
   [2] nvrtccache: show: b: unexpected argument
   [2] nvrtccache: extract: KEY is missing
-  [2] nvrtccache: extract: the artifact is missing: --ptx, --cubin, ... or --all DIR
-  [2] nvrtccache: extract: -o names one file and takes one artifact
-  [2] nvrtccache: extract: --all writes every artifact into DIR and excludes -o and single artifacts
-  [2] nvrtccache: extract: --number: bad number '0': 1 is the newest entry of a key
-  [2] nvrtccache: extract: --number: bad number 'x': 1 is the newest entry of a key
+  [2] nvrtccache: extract: it takes one artifact: --ptx, --cubin, ...
+  [2] nvrtccache: extract: it takes one artifact: --ptx, --cubin, ...
 
 A malformed key is reported, and a key without an entry.
   $ three; zeros=$(printf '0%.0s' {1..64})

@@ -14,7 +14,7 @@ The overview names every command.
     stats    show hit rates, bypass reasons and cache size
     ls       list the entries, most recently used first
     show     show what an entry contains and depends on
-    extract  write artifacts of an entry to files
+    extract  write an artifact of an entry
     verify   check the integrity of all entries
     explain  explain why a compilation was not served from the cache
     prune    evict the least recently used entries
@@ -145,7 +145,7 @@ It is escaped for the terminal.
   [2] nvrtccache: e?[31m??v?il: unknown command
 
 A file without a name is refused, and not called a directory.
-  $ for words in export import 'report -o page' 'report trace -o' 'extract aa --ptx -o' 'extract aa --all'; do
+  $ for words in export import 'report -o page' 'report trace -o' 'extract aa --ptx -o'; do
   >     brief $words ''
   > done
   [2] nvrtccache: export: FILE is empty
@@ -153,7 +153,6 @@ A file without a name is refused, and not called a directory.
   [2] nvrtccache: report: TRACE is empty
   [2] nvrtccache: report: --output: FILE is empty
   [2] nvrtccache: extract: --output: FILE is empty
-  [2] nvrtccache: extract: --all: DIR is empty
 
 Output that cannot be written is an error.
 # requires: [ -w /dev/full ]
