@@ -39,8 +39,9 @@ static _Atomic bool loader_known;
 
 /* Views of objects, which are valid until one is unloaded. Read and written by the thread that has set `viewing`. */
 static atomic_flag viewing = ATOMIC_FLAG_INIT;
-#define VIEWS      64
-#define PAGE_LEAST 4096
+#define VIEWS       64
+#define VIEWS_TRIED 4
+#define PAGE_LEAST  4096
 static struct view {
 	uint64_t subs; /* dlpi_subs at that time, and 1 */
 	struct elf_object object;
@@ -225,11 +226,23 @@ static bool view_map(const struct link_map *map, struct dl_phdr_info *info)
 	return (!map->l_prev && info->dlpi_phdr && find_dynamic(info) == map->l_ld) || read_header(map, info);
 }
 
-/* Returns 0 or -ENOEXEC. */
-static int view_kept(const struct dl_phdr_info *info, struct elf_object *ret_object)
+/* Where an object's view is, or may be: one of VIEWS_TRIED places. */
+static struct view *place_of(const struct dl_phdr_info *info)
 {
 	uintptr_t page = (uintptr_t)info->dlpi_phdr / PAGE_LEAST;
 	struct view *view = &views[(page ^ page / VIEWS) % VIEWS];
+
+	for (size_t i = 1; i < VIEWS_TRIED && view->subs == info->dlpi_subs + 1 && view->object.phdr != info->dlpi_phdr;
+	     i++) {
+		view = view < &views[VIEWS - 1] ? view + 1 : views;
+	}
+	return view;
+}
+
+/* Returns 0 or -ENOEXEC. */
+static int view_kept(const struct dl_phdr_info *info, struct elf_object *ret_object)
+{
+	struct view *view = place_of(info);
 
 	if (view->subs != info->dlpi_subs + 1 || view->object.phdr != info->dlpi_phdr) {
 		view->subs = 0;
