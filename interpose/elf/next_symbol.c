@@ -22,7 +22,7 @@ static void *no_dlsym(void *handle, const char *name)
 {
 	void *next;
 
-	next_symbol_bootstrap();
+	next_symbol_bootstrap(NEXT_SYMBOL_DLSYM);
 	next = __atomic_load_n(&next_symbol_functions[NEXT_SYMBOL_DLSYM], __ATOMIC_ACQUIRE);
 	return next == (void *)no_dlsym ? NULL : ((dlsym_function *)next)(handle, name);
 }
@@ -31,13 +31,16 @@ static void *no_dlvsym(void *handle, const char *name, const char *version)
 {
 	void *next;
 
-	next_symbol_bootstrap();
+	next_symbol_bootstrap(NEXT_SYMBOL_DLVSYM);
 	next = __atomic_load_n(&next_symbol_functions[NEXT_SYMBOL_DLVSYM], __ATOMIC_ACQUIRE);
 	return next == (void *)no_dlvsym ? NULL : ((dlvsym_function *)next)(handle, name, version);
 }
 
-/* The table is filled on first use. Two concurrent threads store the same values. */
-void next_symbol_bootstrap(void)
+/*
+ * The table is filled on first use. Two concurrent threads store the same values. Since glibc 2.34 libc has all four,
+ * so each is found before any object that can be unloaded, and waits for its own first use.
+ */
+void next_symbol_bootstrap(enum next_symbol_which which)
 {
 	static const struct {
 		const char *name;
@@ -48,8 +51,13 @@ void next_symbol_bootstrap(void)
 	    [NEXT_SYMBOL_DLVSYM_OLD] = {"dlvsym", LIBC_FIRST},
 	    [NEXT_SYMBOL_DLVSYM] = {"dlvsym", "GLIBC_2.34"},
 	};
-	uintptr_t found[NEXT_SYMBOL_COUNT];
+	bool is_new = which == NEXT_SYMBOL_DLSYM || which == NEXT_SYMBOL_DLVSYM;
+	uintptr_t found[NEXT_SYMBOL_COUNT] = {0};
 
+	if (is_new && (found[which] = elf_next_symbol_early(wanted[which].name, wanted[which].version))) {
+		__atomic_store_n(&next_symbol_functions[which], (void *)found[which], __ATOMIC_RELEASE);
+		return;
+	}
 	for (int i = 0; i < NEXT_SYMBOL_COUNT; i++) {
 		found[i] = elf_next_symbol_early(wanted[i].name, wanted[i].version);
 	}

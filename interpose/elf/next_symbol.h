@@ -4,7 +4,7 @@
  *
  * They are found once, without dlsym, by a search of the loaded objects after this one:
  *
- *     next_symbol_functions[i]: resolver --first call of any--> the next dlsym or dlvsym of the same version
+ *     next_symbol_functions[i]: resolver --first call--> the next dlsym or dlvsym of the same version
  *                                           `--none is loaded--> finds nothing, and searches again at the next call
  *
  * dlsym.S (door/arch/) jumps through that table for every name that is not a compiler's.
@@ -27,8 +27,8 @@ enum next_symbol_which {
 
 extern void *next_symbol_functions[NEXT_SYMBOL_COUNT];
 
-/* Fills the table; called by the resolvers. */
-void next_symbol_bootstrap(void);
+/* Fills the table, or only what is asked for; called by the resolvers. */
+void next_symbol_bootstrap(enum next_symbol_which which);
 
 /*
  * Calls one of the functions from this library. RTLD_NEXT: searches after all copies of this library. Only dlvsym uses

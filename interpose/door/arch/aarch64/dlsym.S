@@ -84,6 +84,7 @@ next_symbol_resolve_\which:
 	mov	x29, sp
 	stp	x0, x1, [sp, #16]
 	str	x2, [sp, #32]
+	mov	w0, #\which
 	bl	next_symbol_bootstrap
 	ldp	x0, x1, [sp, #16]
 	ldr	x2, [sp, #32]

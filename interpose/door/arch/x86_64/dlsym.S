@@ -95,6 +95,7 @@ next_symbol_resolve_\which:
 	.cfi_adjust_cfa_offset 8
 	push	%rdx
 	.cfi_adjust_cfa_offset 8
+	mov	$\which, %edi
 	call	next_symbol_bootstrap
 	pop	%rdx
 	.cfi_adjust_cfa_offset -8
