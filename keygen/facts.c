@@ -194,6 +194,7 @@ void facts_begin(struct facts *facts)
 	facts->news = NULL;
 	facts->news_count = 0;
 	facts->news_room = 0;
+	facts->used = 0;
 }
 
 const struct credentials *facts_credentials(struct facts *facts)
@@ -301,8 +302,11 @@ bool facts_opened_here(struct facts *facts, const struct span *directory, const 
 bool facts_know_content(struct facts *facts, const struct file_stamp *stamp, const struct facts_mount *mount,
                         const uint8_t digest[KEY_BYTES])
 {
-	return know(facts, &mount->world, stamp, mount, digest, NULL) ||
-	       (!facts->ours && know(facts, &mount->own, stamp, mount, digest, NULL));
+	const bool is_used = know(facts, &mount->world, stamp, mount, digest, NULL) ||
+	                     (!facts->ours && know(facts, &mount->own, stamp, mount, digest, NULL));
+
+	facts->used += is_used;
+	return is_used;
 }
 
 /* Returns room for one more fact, or NULL without memory. */
@@ -384,9 +388,15 @@ static void write_file(const struct facts *facts)
 	free(old);
 }
 
+/* Where the file has no room for all that one check needs, it is written until it holds half of that, and then kept. */
+static bool is_worth_writing(const struct facts *facts)
+{
+	return facts->used + facts->news_count <= FACTS_FILE_MAX || facts->used < facts->news_count;
+}
+
 void facts_end(struct facts *facts)
 {
-	if (facts->news_count > 0 && process.has_name) {
+	if (facts->news_count > 0 && process.has_name && is_worth_writing(facts)) {
 		write_file(facts);
 	}
 	free(facts->news);

@@ -50,6 +50,7 @@ struct facts {
 	enum { FACTS_BEGUN, FACTS_ASKED, FACTS_UNUSED } state;
 	struct fingerprint *news; /* learned by this check, and not in the file */
 	size_t news_count, news_room;
+	size_t used; /* facts that were known */
 };
 
 void facts_keep_in(const struct facts_file *file);

@@ -147,36 +147,29 @@ Test(facts, a_damaged_file_costs_reading_and_nothing_else)
 	}
 }
 
-/* Learns a number of facts about files that need not exist. */
-static void learn(uint64_t first, unsigned count)
+enum visit { ASK, LEARN };
+
+/* A check of a number of files, which need not exist. Returns how many are known. */
+static unsigned visit(uint64_t first, unsigned count, enum visit what)
 {
 	struct facts facts;
+	unsigned known = 0;
 
 	facts_begin(&facts);
 	for (uint64_t inode = first; inode < first + count; inode++) {
 		const struct file_stamp stamp = {.inode = inode, .size = 1, .mode = S_IFREG};
+		const struct facts_mount *mount;
 		struct stat found;
 		uint64_t number;
 
 		cr_assert_eq(stamp_look(AT_FDCWD, tree, &found, &number), 0);
-		facts_learn_content(&facts, &stamp, facts_mount(&facts, tree, found.st_dev, number),
-		                    (const uint8_t *)tree);
+		mount = facts_mount(&facts, tree, found.st_dev, number);
+		if (facts_know_content(&facts, &stamp, mount, (const uint8_t *)tree)) {
+			known++;
+		} else if (what == LEARN) {
+			facts_learn_content(&facts, &stamp, mount, (const uint8_t *)tree);
+		}
 	}
-	facts_end(&facts);
-}
-
-static bool is_known(uint64_t inode)
-{
-	const struct file_stamp stamp = {.inode = inode, .size = 1, .mode = S_IFREG};
-	struct facts facts;
-	struct stat found;
-	uint64_t number;
-	bool known;
-
-	facts_begin(&facts);
-	cr_assert_eq(stamp_look(AT_FDCWD, tree, &found, &number), 0);
-	known =
-	    facts_know_content(&facts, &stamp, facts_mount(&facts, tree, found.st_dev, number), (const uint8_t *)tree);
 	facts_end(&facts);
 	return known;
 }
@@ -184,19 +177,14 @@ static bool is_known(uint64_t inode)
 static int learn_many(void)
 {
 	for (unsigned i = 0; i < 10; i++) {
-		learn(1 + 1000 * i, 1000);
+		visit(1 + 1000 * i, 1000, LEARN);
 	}
 	return 0;
 }
 
 static int count_known(void)
 {
-	unsigned known = 0;
-
-	for (unsigned inode = 1; inode <= 10000; inode++) {
-		known += is_known(inode);
-	}
-	return is_known(10000) && !is_known(1) ? (int)(known / 100) : 0;
+	return visit(10000, 1, ASK) && !visit(1, 1, ASK) ? (int)(visit(1, 10000, ASK) / 100) : 0;
 }
 
 Test(facts, a_full_file_keeps_the_newest)
@@ -209,23 +197,35 @@ Test(facts, a_full_file_keeps_the_newest)
 	cr_expect_geq(in_child(count_known()), 40, "percent of what a file has room for");
 }
 
+static int learn_too_many(void)
+{
+	visit(1, FACTS_FILE_MAX + 1, LEARN);
+	return (int)writes;
+}
+
+Test(facts, of_more_files_than_there_is_room_for_facts_are_written_once)
+{
+	cr_expect_eq(in_child(learn_too_many()), 1);
+	cr_expect_eq(in_child(learn_too_many()), 0);
+}
+
 static int knows_what_it_learns(void)
 {
-	learn(1, 1);
-	return is_known(1) ? 0 : 1;
+	visit(1, 1, LEARN);
+	return visit(1, 1, ASK) == 1 ? 0 : 1;
 }
 
 Test(facts, a_child_that_is_forked_while_facts_are_read_has_facts)
 {
 	forks = true;
 	forked = -1;
-	learn(2, 1);
+	visit(2, 1, LEARN);
 	cr_expect_eq(forked, 0);
 }
 
 Test(facts, without_a_boot_id_there_is_no_file)
 {
-	expect_in_child(reboot_as(""), (learn(1, 1), writes == 0));
+	expect_in_child(reboot_as(""), (visit(1, 1, LEARN), writes == 0));
 }
 
 Test(facts, of_a_ninth_mount_nothing_is_known)
@@ -255,14 +255,14 @@ static int learn_as_nobody(void)
 	if (!become_nobody()) {
 		return 2;
 	}
-	learn(2, 1);
-	return writes == 1 && is_known(2) ? 0 : 1;
+	visit(2, 1, LEARN);
+	return writes == 1 && visit(2, 1, ASK) == 1 ? 0 : 1;
 }
 
 Test(facts, after_a_change_of_user_nothing_is_written)
 {
 	skip_unless(geteuid() == 0, "needs root, to become another user");
-	learn(1, 1);
+	visit(1, 1, LEARN);
 	cr_expect_eq(writes, 1);
 	cr_expect_eq(in_child(learn_as_nobody()), 0);
 }
