@@ -210,7 +210,7 @@ class Plain:
         self.bench = Bench(build, library, self.place.top)
         self.key = kept.digest(os.path.join(build, "tests", "player"),
                                [library.path, os.environ.get("NVJITLINK_LIB"), os.environ.get("NVVM_LIB")],
-                               fit, self.rounds, self.place.top)
+                               self.rounds, self.place.top, [(case.sentence, case.lines) for case in fit])
         self.run, self.is_kept = None, False
 
     def recall(self):

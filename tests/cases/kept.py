@@ -6,6 +6,8 @@ NAME.json is what was printed there without us, with a digest of all that it was
 directory, the libraries and where the toolkit's headers are. Where that is not the same, or where the place is taken,
 nothing is kept. Whoever uses what was kept plays the cold arm too, in which the compilers work as they do now, and
 plays without us again before he says that anything differs.
+
+Answers holds what spoilers.py asks of NVRTC, in processes that never load the library under test.
 """
 import fcntl
 import hashlib
@@ -15,17 +17,43 @@ import shutil
 import tempfile
 
 
-def digest(player, libraries, cases, rounds, top):
+def digest(program, libraries, *others):
+    """Of what asks, of the libraries that answer, with what lies beside them, and of whatever else matters."""
     made = hashlib.sha256()
-    with open(player, "rb") as file:
+    with open(program, "rb") as file:
         made.update(file.read())
     for path in filter(None, libraries):
         folder = os.path.dirname(os.path.realpath(path))
         for name in sorted({os.path.basename(os.path.realpath(path)), *filter(lambda n: "builtins" in n, os.listdir(folder))}):
             found = os.stat(os.path.join(folder, name))
             made.update(f"{folder}/{name} {found.st_size} {found.st_mtime_ns}\n".encode())
-    made.update(repr((rounds, top, os.environ.get("CUDA_INCLUDE"), [(case.sentence, case.lines) for case in cases])).encode())
+    made.update(repr((os.environ.get("CUDA_INCLUDE"), *others)).encode())
     return made.hexdigest()
+
+
+class Answers:
+    """What is asked of a library alone, by question, for as long as the key is the same: FILE holds it."""
+
+    def __init__(self, path, key):
+        self.path, self.key, self.held = path, key, {}
+        try:
+            with open(path, encoding="utf-8") as file:
+                kept = json.load(file)
+            self.held = kept["answers"] if kept["key"] == key else {}
+        except (OSError, ValueError):
+            pass
+
+    def of(self, ask, *question):
+        words = json.dumps([ask.__name__, *question])
+        if words not in self.held:
+            self.held[words] = ask(*question)
+        return self.held[words]
+
+    def write(self):
+        os.makedirs(os.path.dirname(self.path), exist_ok=True)
+        with open(f"{self.path}.{os.getpid()}", "w", encoding="utf-8") as file:
+            json.dump({"key": self.key, "answers": self.held}, file)
+        os.replace(file.name, self.path)
 
 
 class Place:

@@ -16,8 +16,11 @@ import sys
 import tempfile
 import time
 
+import kept
+
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-VERDICT = os.path.join(os.environ.get("BUILD", os.path.join(REPOSITORY, "build")), "tests", "verdict")
+BUILD = os.environ.get("BUILD", os.path.join(REPOSITORY, "build"))
+VERDICT = os.path.join(BUILD, "tests", "verdict")
 PRODUCTS = ("PTX", "CUBIN", "LTOIR", "OptiXIR", "TileIR", "NVVM", "ProgramLog")
 REFUSED = 5
 
@@ -306,10 +309,12 @@ class Search:
 
     def play_random(self, count, seed):
         """Processes of twelve random compiles and then eight random victims, of what the library takes for clear. What a
-        victim gives is compared with what it gives alone."""
+        victim gives is compared with what it gives alone. What NVRTC gives is kept for the next time (kept.py); what the
+        library takes for clear is asked each time."""
         numbers, bad, played = random.Random(seed), 0, 0
-        by_name = {}
-        for spoiler in self.spoilers():
+        by_name, gives = {}, kept.Answers(os.path.join(BUILD, "tests", "plain", f"spoilers-{self.release}.json"),
+                                          kept.digest(os.path.abspath(__file__), [self.path]))
+        for spoiler in gives.of(self.spoilers):
             # a precompiled header is a file, which later ones find: conditions are about that
             if "pch" not in " ".join(spoiler) and self.verdict([spoiler], VICTIMS[0]) == "clear":
                 words = [word for word in spoiler if word not in (ARCH, VIRTUAL)]
@@ -325,13 +330,14 @@ class Search:
             victims = [victim for victim in (some(2) for _ in range(8))
                        if self.verdict(spoilers, victim) == "clear"]
             played += len(victims)
-            for victim in self.spoilt(spoilers, victims) or []:
+            for victim in gives.of(self.spoilt, spoilers, victims) or []:
                 # some are never the same twice, and need no spoiler: they are kept with what changes taken for equal
-                if self.spoilt([victim], [victim]):
+                if gives.of(self.spoilt, [victim], [victim]):
                     continue
                 bad += 1
                 print(f"KEPT, process {number}: {' '.join(victim)} is another after "
                       + ", ".join(" ".join(each) for each in spoilers), flush=True)
+        gives.write()
         print(f"{self.title()}: {count} random processes, {played} victims, seed {seed}: {bad} would have been kept wrongly",
               flush=True)
         return bad == 0
