@@ -79,7 +79,7 @@ static void be_host(const struct process *process, struct seen *seen)
 
 	(void)dup2(printed, STDOUT_FILENO);
 	(void)dup2(printed, STDERR_FILENO);
-	(void)alarm(60);
+	(void)alarm(600);
 	for (size_t i = 0; i < sizeof(inherited) / sizeof(inherited[0]); i++) {
 		(void)unsetenv(inherited[i]);
 	}

@@ -81,7 +81,7 @@ class Stage:
     def be_host(self, jobs, variables, out):
         os.dup2(self.printed, 1)
         os.dup2(self.printed, 2)
-        signal.alarm(60)
+        signal.alarm(600)
         for name in (b"HOME", b"XDG_CACHE_HOME", b"LD_PRELOAD"):
             os.environb.pop(name, None)
         os.environ["NVRTCCACHE_DIR"] = self.cache

@@ -26,7 +26,7 @@
 #include <semaphore.h>
 #include <stdatomic.h>
 
-enum { LIMIT = 10, KNOWN = 1, FRESH = 1000 };
+enum { LIMIT = 100, KNOWN = 1, FRESH = 1000 };
 
 struct ends {
 	int hung, killed, wrong;
@@ -184,7 +184,7 @@ int main(int argc, char **argv)
 	if (argc < 4 || (strcmp(argv[3], "joined") != 0 && argc < 5) || (strcmp(argv[3], "random") == 0 && argc < 7)) {
 		return 2;
 	}
-	alarm(300);
+	alarm(600);
 	module = argv[2];
 	sem_init(&inside, 0, 0);
 	sem_init(&leave, 0, 0);

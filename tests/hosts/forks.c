@@ -132,7 +132,7 @@ static void live(void)
 {
 	pid_t child;
 
-	alarm(60);
+	alarm(600);
 	if (is("use")) {
 		exit(use(FRESH));
 	} else if (is("storm")) {
@@ -162,7 +162,7 @@ static void fork_here(int number)
 {
 	handled = fork();
 	if (handled == 0) {
-		alarm(60);
+		alarm(600);
 	}
 }
 
@@ -235,7 +235,7 @@ int main(int argc, char **argv)
 		printf("descriptors %d\n", descriptors_open());
 		return 0;
 	}
-	alarm(100);
+	alarm(600);
 	printf("descriptors %d\n", descriptors_open());
 	sem_init(&inside, 0, 0);
 	sem_init(&leave, 0, 0);

@@ -37,7 +37,7 @@ int main(int argc, char **argv)
 	if (argc < 3) {
 		return 2;
 	}
-	alarm(300);
+	alarm(600);
 	host_open(argv[1], &compiler);
 	expected = host_compile(&compiler, 1, 0);
 	pthread_create(&thread, NULL, set_often, NULL);

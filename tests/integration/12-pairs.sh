@@ -59,7 +59,7 @@ run_host() { # NAME OUTPUT [VARIABLE=VALUE...]
 	*) path=$RUN_PATH program=("$BUILD/apps/$name") ;;
 	esac
 	[ "$name" != saxpy ] || [ -n "${CUDA_DRIVER:-}" ] || path=$path:$BUILD/apps/stub
-	timeout 120 env "LD_LIBRARY_PATH=$path" "$@" "${program[@]}" >"$out" 2>&1 </dev/null
+	timeout 300 env "LD_LIBRARY_PATH=$path" "$@" "${program[@]}" >"$out" 2>&1 </dev/null
 	echo "exit status $?" >>"$out"
 	# these two say how often the fake NVRTC has worked, and that another runtime comes late
 	sed -i '/^compiles /d; /ASan runtime does not come first/d' "$out"

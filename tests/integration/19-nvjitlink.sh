@@ -430,11 +430,11 @@ for path in "$tmp/missing" "$tmp" "$tmp/empty" ''; do
 done
 mkfifo "$tmp/fifo"
 for mode in bare cold warm; do
-	timeout 20 sh -c "printf '.version 8.0\nfifo' >'$tmp/fifo' && : >'$tmp/written.$mode'" &
+	timeout 300 sh -c "printf '.version 8.0\nfifo' >'$tmp/fifo' && : >'$tmp/written.$mode'" &
 	if [ $mode = bare ]; then
-		run bare timeout 20 "${host[@]}" "$arch" create "file=2=$tmp/fifo" complete get
+		run bare timeout 300 "${host[@]}" "$arch" create "file=2=$tmp/fifo" complete get
 	else
-		run $mode preloaded timeout 20 "${host[@]}" "$arch" create "file=2=$tmp/fifo" complete get
+		run $mode preloaded timeout 300 "${host[@]}" "$arch" create "file=2=$tmp/fifo" complete get
 	fi
 	wait
 done

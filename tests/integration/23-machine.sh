@@ -17,7 +17,7 @@ printf 'create\ncompile -arch=compute_80 -split-compile=0\nall\ndestroy\n' >>"$t
 
 # PROCESSORS CASE FILE : what the compiler gives on such a machine
 plainly() {
-	PROCESSORS=$1 LD_PRELOAD=$machine timeout 120 "$player" "$library" "$work" "$tmp/$2.case" /dev/null 1 >"$3" 2>&1
+	PROCESSORS=$1 LD_PRELOAD=$machine timeout 300 "$player" "$library" "$work" "$tmp/$2.case" /dev/null 1 >"$3" 2>&1
 }
 cached() { PROCESSORS=$1 after=$machine preloaded "$player" "$library" "$work" "$tmp/$2.case" /dev/null 1 >"$3" 2>&1; }
 

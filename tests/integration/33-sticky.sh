@@ -89,7 +89,7 @@ large() { # command FILE OPTIONS...
 	done >>"$tmp/large"
 	"$1" "$player" "$library" "$work" "$tmp/large" /dev/null 1 2>&1 | last_answer | sed 's,// callseq.*,,' >"$2"
 }
-plainly() { timeout 120 "$@"; }
+plainly() { timeout 300 "$@"; }
 split="$base -split-compile=2"
 large plainly "$tmp/split" "$split"
 large plainly "$tmp/after" "$base -dlto -gen-opt-lto" "$split"

@@ -85,7 +85,7 @@ LD_PRELOAD=$LIBRARY "$LIFE" "$SO" "${same[@]}" >/dev/null 2>&1 &
 holder=$!
 until inode=$(stat -c %i "$NVRTCCACHE_DIR/v1/compile-lock" 2>/dev/null) && grep -q ":$inode " /proc/locks; do sleep 0.05; done
 kill -STOP "$holder"
-NVRTCCACHE_WAIT=1 LD_PRELOAD="$BUILD/tests/fixtures/libstill_clock.so $LIBRARY" timeout 120 "$LIFE" "$SO" "${same[@]}" >/dev/null 2>&1
+NVRTCCACHE_WAIT=1 LD_PRELOAD="$BUILD/tests/fixtures/libstill_clock.so $LIBRARY" timeout 300 "$LIFE" "$SO" "${same[@]}" >/dev/null 2>&1
 ended=$?
 kill -KILL "$holder"
 wait "$holder" 2>/dev/null

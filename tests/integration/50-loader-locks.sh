@@ -15,7 +15,7 @@ export LD_LIBRARY_PATH=$FAKE/13
 filled() { # program library word...
 	local program=$1 library=$2
 	shift 2
-	timeout 100 "$HOSTS/$program" "$library" "$HOSTS/loaded.so" "$@" >"$tmp/bare" 2>&1
+	timeout 300 "$HOSTS/$program" "$library" "$HOSTS/loaded.so" "$@" >"$tmp/bare" 2>&1
 	run_hosted cold "$HOSTS/$program" "$library" "$HOSTS/loaded.so" held none
 	forget_counts
 	run_hosted warm "$HOSTS/$program" "$library" "$HOSTS/loaded.so" "$@"

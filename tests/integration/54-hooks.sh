@@ -12,11 +12,11 @@ preloading() { # LIST COMMAND...
 	if [ -n "${in_system:-}" ]; then
 		local code=0
 		tr : '\n' <<<"$1" >/etc/ld.so.preload
-		timeout 20 "${@:2}" || code=$?
+		timeout 300 "${@:2}" || code=$?
 		: >/etc/ld.so.preload
 		return $code
 	fi
-	timeout 20 env ${1:+"${EMULATED:-LD_PRELOAD}=$1"} "${@:2}"
+	timeout 300 env ${1:+"${EMULATED:-LD_PRELOAD}=$1"} "${@:2}"
 }
 run() { # OUTPUT LIST
 	preloading "$2" "$host" hooked "$so13" >"$1" 2>&1

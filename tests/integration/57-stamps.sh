@@ -13,7 +13,7 @@ unset LD_LIBRARY_PATH # the fixtures know where their NVRTC is
 mounted=''
 trap '[ -z "$mounted" ] || umount "$mounted"; rm -rf "$tmp"' EXIT
 
-compile() { timeout 120 "$COMMAND" run "$LIFE" "$NVRTC" trivial 0 "--fake-open=$1" >/dev/null 2>>"$tmp/log"; }
+compile() { timeout 300 "$COMMAND" run "$LIFE" "$NVRTC" trivial 0 "--fake-open=$1" >/dev/null 2>>"$tmp/log"; }
 logged() { # SENTENCE: how often in the log of the last run
 	grep -c "$1" "$tmp/run.log"
 }
@@ -76,9 +76,9 @@ one_result() {
 check "Equal results of several nodes are one result." one_result
 
 shared_headers() { # another result with the same header
-	timeout 120 "$COMMAND" run "$LIFE" "$NVRTC" trivial 0 "--fake-open=$tmp/h" -DOTHER >/dev/null && "$COMMAND" export "$tmp/both" >/dev/null && fresh_cache &&
+	timeout 300 "$COMMAND" run "$LIFE" "$NVRTC" trivial 0 "--fake-open=$tmp/h" -DOTHER >/dev/null && "$COMMAND" export "$tmp/both" >/dev/null && fresh_cache &&
 		"$COMMAND" import "$tmp/both" >/dev/null && reads "$tmp/h" 1 1 &&
-		NVRTCCACHE_LOG=$tmp/run.log NVRTCCACHE_LOG_LEVEL=info timeout 120 "$COMMAND" run "$LIFE" "$NVRTC" trivial 0 "--fake-open=$tmp/h" -DOTHER >/dev/null &&
+		NVRTCCACHE_LOG=$tmp/run.log NVRTCCACHE_LOG_LEVEL=info timeout 300 "$COMMAND" run "$LIFE" "$NVRTC" trivial 0 "--fake-open=$tmp/h" -DOTHER >/dev/null &&
 		[ "$(logged 'hit on disk') $(logged 'kept the contents of files that were read')" = '2 1' ]
 }
 check "A header that several results share is read once for all of them." shared_headers
@@ -182,7 +182,7 @@ fi
 # The second header of the directory is not opened at a hit.
 sentence="In a shared directory, a user who has left a group is served no result of a header that only the group may read."
 member() { # GROUPS
-	env NVRTCCACHE_SHARED=1 LD_PRELOAD="$LIBRARY" timeout 120 setpriv --reuid 2002 --regid 3000 --groups "$1" "$LIFE" "$NVRTC" trivial 0 \
+	env NVRTCCACHE_SHARED=1 LD_PRELOAD="$LIBRARY" timeout 300 setpriv --reuid 2002 --regid 3000 --groups "$1" "$LIFE" "$NVRTC" trivial 0 \
 		"--fake-open=$tmp/group/a" "--fake-open=$tmp/group/b" >"$tmp/member" 2>&1
 }
 hits() { # root is not in the group

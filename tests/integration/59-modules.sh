@@ -14,7 +14,7 @@ really_so_often() { # COUNTS WORD...: the library works so often with an empty a
 	local counts=$1
 	shift
 	fresh_cache
-	timeout 60 "$modules/host" "$so13" "$@" >"$tmp/bare" 2>&1
+	timeout 300 "$modules/host" "$so13" "$@" >"$tmp/bare" 2>&1
 	[ $? != 77 ] || return 77
 	preloaded "$modules/host" "$so13" "$@" >"$tmp/cold" 2>&1
 	preloaded "$modules/host" "$so13" "$@" >"$tmp/warm" 2>&1

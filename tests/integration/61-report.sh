@@ -110,7 +110,7 @@ check "A place that is not there is named." no_place
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
 # the page as it is once its script has run; what the console got is in $tmp/console
 drawn() {
-	timeout 120 "$browser" --headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage --user-data-dir="$tmp/browser" --no-first-run \
+	timeout 300 "$browser" --headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage --user-data-dir="$tmp/browser" --no-first-run \
 		--disable-background-networking --virtual-time-budget=5000 --enable-logging=stderr --dump-dom "file://$tmp/page.html" >dom.html 2>"$tmp/console"
 }
 if [ -z "$browser" ]; then

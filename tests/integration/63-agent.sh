@@ -45,7 +45,7 @@ node() { # NAME [HEADER]
 	# what is younger than the compile is not cached; ctime cannot be set back
 	sleep 0.05
 }
-train() { (cd "$tmp/$1" && shift && LD_PRELOAD=$LIBRARY exec timeout 100 python3 "$tmp/train.py" "$@"); }
+train() { (cd "$tmp/$1" && shift && LD_PRELOAD=$LIBRARY exec timeout 300 python3 "$tmp/train.py" "$@"); }
 # A busy machine must not make an answer of the agent come too late.
 export NVRTCCACHE_AGENT_WAIT=30s
 # The program of a node, for which an agent runs; OPTIONS of that in $options.
@@ -53,7 +53,7 @@ options=(--key-file "$tmp/keys" --write)
 trained() {
 	local name=$1
 	shift
-	(cd "$tmp/$name" && exec timeout 100 "$AGENT" --engine "$engine" --dir "$tmp/$name/cache" "${options[@]}" -- \
+	(cd "$tmp/$name" && exec timeout 300 "$AGENT" --engine "$engine" --dir "$tmp/$name/cache" "${options[@]}" -- \
 		env LD_PRELOAD="$LIBRARY" python3 "$tmp/train.py" "$@")
 }
 count_of() { NVRTCCACHE_DIR=$tmp/$1/cache stat_of "$2"; }
@@ -70,7 +70,7 @@ key_of() { # a file of an engine or of a cache, as the key that it is of
 refused() { # STATUS WORDS ARGUMENT...
 	local expected=$1 words=$2 status
 	shift 2
-	timeout 20 "$AGENT" "$@" >"$tmp/out" 2>"$tmp/err"
+	timeout 300 "$AGENT" "$@" >"$tmp/out" 2>"$tmp/err"
 	status=$?
 	[ "$status" -eq "$expected" ] && grep -qF -- "$words" "$tmp/err" && [ ! -s "$tmp/out" ] && return
 	echo "$*: exit status $status instead of $expected, or not in these words: $words"
@@ -154,14 +154,14 @@ unheard_child() {
 check "Where the parent has ignored SIGCHLD, the program's end is the agent's still." unheard_child
 
 no_core() ( # of the agent; the program's limit is its own
-	ulimit -S -c "$(ulimit -H -c)" && timeout 60 "$AGENT" --engine "$engine" --dir "$tmp/first/cache" --key-file "$tmp/keys" -- \
+	ulimit -S -c "$(ulimit -H -c)" && timeout 300 "$AGENT" --engine "$engine" --dir "$tmp/first/cache" --key-file "$tmp/keys" -- \
 		sh -c 'until "$0" --status >/dev/null 2>&1; do sleep 0.05; done; ulimit -c; grep core /proc/$PPID/limits' "$AGENT" >"$tmp/said" || exit 1
 	[ "$(sed -n 1p "$tmp/said")" = "$(ulimit -c)" ] && grep -Eq 'size +[01] ' "$tmp/said" || { cat "$tmp/said" && exit 1; }
 )
 check "No core of an agent has its keys in it." no_core
 
 limited() { # with RLIMIT_FSIZE a write raises a signal that ends who does not expect it
-	(ulimit -f 0 && timeout 60 "$AGENT" --engine "redis+unix://$tmp/nowhere" --dir "$tmp/first/cache" --trust-engine -- \
+	(ulimit -f 0 && timeout 300 "$AGENT" --engine "redis+unix://$tmp/nowhere" --dir "$tmp/first/cache" --trust-engine -- \
 		sh -c 'until "$0" --status --json --dir "$1" | grep "\"state\": \"unreachable\"" >/dev/null; do sleep 0.05; done; exit 7' "$AGENT" "$tmp/first/cache" 2>"$tmp/err")
 	[ $? -eq 7 ] && [ ! -s "$tmp/err" ]
 }
@@ -171,7 +171,7 @@ check "A message past the file size limit does not end the agent." limited
 runs_plainly() { # [VARIABLE=VALUE...] [DIRECTORY]
 	local variables=()
 	while [[ ${1-} == *=* || ${1-} == -i ]]; do variables+=("$1") && shift; done
-	env "${variables[@]}" timeout 60 "$AGENT" --engine "$engine" ${1:+--dir "$1"} --key-file "$tmp/keys" -- sh -c 'exit 7' 2>"$tmp/err"
+	env "${variables[@]}" timeout 300 "$AGENT" --engine "$engine" ${1:+--dir "$1"} --key-file "$tmp/keys" -- sh -c 'exit 7' 2>"$tmp/err"
 	[ $? -eq 7 ] && grep -q 'running the program without an agent' "$tmp/err" || { cat "$tmp/err" && return 1; }
 }
 check "A program runs where the cache cannot be made." runs_plainly /proc/no-such
@@ -238,7 +238,7 @@ becomes() { # NAME VALUE: sooner or later
 	done
 	echo "$1 is $value and not $2" && "$AGENT" --status "${ask[@]}" && return 1
 }
-peer() { timeout 60 python3 "$here/agent_peer.py" "$socket" "$served" "$@"; }
+peer() { timeout 300 python3 "$here/agent_peer.py" "$socket" "$served" "$@"; }
 answers() { # WORDS ARGUMENT...
 	local wanted=$1 said
 	shift
@@ -266,7 +266,7 @@ check "It says how it fares, for people and as JSON." tells
 state_of() { # STATE WHY ARGUMENT... of an agent for a program: says so at once, and once on stderr
 	local state=$1 why=$2
 	shift 2
-	mkdir -p "$tmp/unasked" && timeout 60 "$AGENT" --dir "$tmp/unasked/cache" --trust-engine "$@" -- \
+	mkdir -p "$tmp/unasked" && timeout 300 "$AGENT" --dir "$tmp/unasked/cache" --trust-engine "$@" -- \
 		sh -c 'until "$0" --status --dir "$1" | grep -q "^state  *$2$"; do sleep 0.05; done; "$0" --status --dir "$1"; "$0" --status --dir "$1"' "$AGENT" "$tmp/unasked/cache" "$state" >"$tmp/words" 2>"$tmp/err"
 	[ "$(grep -c "^state  *$state$" "$tmp/words")" -eq 2 ] && [ "$(grep -c "^why  *.*$why" "$tmp/words")" -eq 2 ] && [ "$(grep -c "engine $state: .*$why" "$tmp/err")" -eq 1 ] || { cat "$tmp/words" "$tmp/err" && return 1; }
 }
@@ -275,7 +275,7 @@ check "An engine that is not there is unreachable, before anybody asks." unreach
 refusing() { state_of refused 'authentication required' --engine "http+unix://$tmp/store:/status/401"; }
 check "A wrong password is a refusal, which is printed once." refusing
 ones_own() { # without a word a program's agent is asked; with one the one that is meant
-	mkdir -p "$tmp/elsewhere" "$tmp/unasked" && chmod 700 "$tmp/elsewhere" && timeout 60 "$AGENT" --engine "$engine" --dir "$tmp/unasked/cache" --socket "$tmp/elsewhere/agent" --trust-engine -- sh -c '
+	mkdir -p "$tmp/elsewhere" "$tmp/unasked" && chmod 700 "$tmp/elsewhere" && timeout 300 "$AGENT" --engine "$engine" --dir "$tmp/unasked/cache" --socket "$tmp/elsewhere/agent" --trust-engine -- sh -c '
 		until "$0" --status; do sleep 0.05; done && env -i NVRTCCACHE_AGENT="$NVRTCCACHE_AGENT" "$0" --status && env -i NVRTCCACHE_SHARED=1 "$0" --status --socket "$NVRTCCACHE_AGENT" || exit
 		! "$0" --status --dir "$1"' "$AGENT" "$tmp/unasked/cache" >"$tmp/words" 2>"$tmp/err"
 	[ $? -eq 0 ] && [ "$(grep -c "^socket  *$tmp/elsewhere/agent$" "$tmp/words")" -eq 3 ] && tail -1 "$tmp/err" | grep -q 'no agent is running' || { cat "$tmp/words" "$tmp/err" && return 1; }
@@ -284,7 +284,7 @@ check "--status asks whom a program would ask." ones_own
 
 two_agents() {
 	refused 1 "another agent is using this socket" --engine "$engine" --dir "$served" --trust-engine && kill -0 "$agent" &&
-		timeout 20 "$AGENT" --engine "$engine" --dir "$served" --trust-engine -- sh -c 'exit 5' 2>"$tmp/err"
+		timeout 300 "$AGENT" --engine "$engine" --dir "$served" --trust-engine -- sh -c 'exit 5' 2>"$tmp/err"
 	[ $? -eq 5 ] && grep -q 'the program uses that agent' "$tmp/err" && answers "STARTED ABSENT" fetch "${none%0}1"
 }
 check "A second agent is refused; a program for which it was started asks the first." two_agents

@@ -342,7 +342,7 @@ fi
 
 # Nobody there whose name is to be found, either.
 mute_names() {
-	LD_PRELOAD=$BUILD/tests/fixtures/libmute_names.so timeout 60 "$CLIENT" "$1" <<<$'limit 300\nget 1 got' >"$tmp/out" && answers 'get SLOW: *'
+	LD_PRELOAD=$BUILD/tests/fixtures/libmute_names.so timeout 300 "$CLIENT" "$1" <<<$'limit 300\nget 1 got' >"$tmp/out" && answers 'get SLOW: *'
 }
 if python3 -c 'import ctypes, sys; v = ctypes.CDLL("libcurl.so.4").curl_version; v.restype = ctypes.c_char_p; sys.exit(tuple(map(int, v().split()[0].split(b"/")[1].split(b"-")[0].split(b".")[:2])) < (7, 87))' 2>/dev/null; then
 	for scheme in redis rediss http https; do

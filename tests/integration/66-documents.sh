@@ -169,7 +169,7 @@ example() { # DIRECTORY
 		fi
 		key=$(newest 2>/dev/null) key=${key#*/v1/} key=${key/\//}
 		line=$(sed -E "s/(^| )[0-9a-f]{8}( |\$)/\1${key:0:8}\2/g; s#/usr/local/lib/libnvrtccache\.so#$LIBRARY#g; s#--max-size 120M#--max-size ${half:-0}#" <<<"$line")
-		timeout 60 env PATH="$(dirname "$COMMAND"):$PATH" LD_LIBRARY_PATH="$FAKE/13" bash -c "$line"$'\n''exit "${PIPESTATUS[0]}"' >"$tmp/printed" 2>&1 </dev/null
+		timeout 300 env PATH="$(dirname "$COMMAND"):$PATH" LD_LIBRARY_PATH="$FAKE/13" bash -c "$line"$'\n''exit "${PIPESTATUS[0]}"' >"$tmp/printed" 2>&1 </dev/null
 		case $? in
 		2 | 12[4-7]) echo "not understood: $line" && cat "$tmp/printed" && bad=1 ;;
 		esac

@@ -122,14 +122,14 @@ unset NVRTCCACHE_DIR
 # ---- systemd
 
 mkdir -p "$tmp/units/sample.service.d" && printf '[Service]\nExecStart=/bin/true\n' >"$tmp/units/sample.service"
-if command -v systemd-analyze >/dev/null && timeout 60 systemd-analyze verify --man=no "$tmp/units/sample.service" >/dev/null 2>&1; then
+if command -v systemd-analyze >/dev/null && timeout 300 systemd-analyze verify --man=no "$tmp/units/sample.service" >/dev/null 2>&1; then
 	unit() {
 		cp "$recipes/systemd.conf" "$tmp/units/sample.service.d/nvrtccache.conf" &&
-			timeout 60 systemd-analyze verify --man=no "$tmp/units/sample.service" >"$tmp/said" 2>&1
+			timeout 300 systemd-analyze verify --man=no "$tmp/units/sample.service" >"$tmp/said" 2>&1
 		! grep -E 'sample|nvrtccache' "$tmp/said" || return
 		# that it is read at all
 		echo 'CacheDirectoryMod=0700' >>"$tmp/units/sample.service.d/nvrtccache.conf"
-		timeout 60 systemd-analyze verify --man=no "$tmp/units/sample.service" 2>&1 | grep -q 'nvrtccache.conf.*CacheDirectoryMod'
+		timeout 300 systemd-analyze verify --man=no "$tmp/units/sample.service" 2>&1 | grep -q 'nvrtccache.conf.*CacheDirectoryMod'
 	}
 	check "systemd has nothing to say against the drop-in." unit
 else

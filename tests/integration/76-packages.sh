@@ -193,7 +193,7 @@ of_agent "A program gets hits with the library in it." agent_runs
 if [ -z "${no_agent:-}" ] && command -v systemd-analyze >/dev/null; then
 	unit_runs() {
 		sed 's#^ExecStart=/usr/bin/nvrtccache-agent#ExecStart=/bin/true#' agent/usr/lib/systemd/user/nvrtccache-agent.service >nvrtccache-agent.service &&
-			XDG_RUNTIME_DIR=$tmp timeout 60 systemd-analyze verify --user --man=no "$tmp/nvrtccache-agent.service"
+			XDG_RUNTIME_DIR=$tmp timeout 300 systemd-analyze verify --user --man=no "$tmp/nvrtccache-agent.service"
 	}
 	check "systemd takes the unit of the package." unit_runs
 else

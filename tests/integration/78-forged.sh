@@ -16,7 +16,7 @@ nvvm=("$BUILD/tests/nvvm/lookup" "$FAKE/nvvm/libnvvm.so.4" create add=a=warn ver
 entries_of() { find "$memory/$1" -type f | grep -E '/v1/[0-9a-f]{2}/[0-9a-f]{62}$' | sort; }
 play() { # COMPILER
 	local -n host=$1
-	NVRTCCACHE_DIR=$memory/cache LD_PRELOAD=$LIBRARY timeout 60 "${host[@]}" >"$tmp/played" 2>&1
+	NVRTCCACHE_DIR=$memory/cache LD_PRELOAD=$LIBRARY timeout 300 "${host[@]}" >"$tmp/played" 2>&1
 }
 lives() { # COMPILER DONOR
 	local seed entry donor code died=0 hits

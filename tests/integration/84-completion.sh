@@ -90,7 +90,7 @@ os.waitpid(pid, 0)
 END
 	zsh_offers() {
 		rm -f "$tmp/offered"
-		TMPDIR=$tmp timeout 120 python3 "$tmp/zsh.py" "$completions/_nvrtccache" "$1" 2>"$tmp/screen"
+		TMPDIR=$tmp timeout 300 python3 "$tmp/zsh.py" "$completions/_nvrtccache" "$1" 2>"$tmp/screen"
 		sort -u "$tmp/offered" >"$tmp/offers"
 	}
 	zsh_commands() {

@@ -114,7 +114,7 @@ once() {
 check "Where it is preloaded already nothing starts again; what else is preloaded stays." once
 
 refused() { # WORDS COMMAND...: raises that, in time, and has not started again
-	timeout 60 "${@:2}" >"$tmp/out" 2>"$tmp/err"
+	timeout 300 "${@:2}" >"$tmp/out" 2>"$tmp/err"
 	[ $? = 1 ] && err_has "^RuntimeError: .*$1" && [ "$(grep -c ^started "$tmp/out")" -le 1 ]
 }
 from_input() { refused "the script comes from standard input" python3 - <train.py && refused "an interactive session" python3 -qic 'import sys' <<<'import nvrtccache; nvrtccache.activate() or sys.exit(0)

@@ -275,7 +275,7 @@ static void child_releases(bool handlers)
 	cr_assert(wait_for(&lock, compile_lock_key));
 	child = fork();
 	if (child == 0) {
-		alarm(60);
+		alarm(300);
 		if (handlers) {
 			compile_lock_fork_child();
 		}
@@ -325,7 +325,7 @@ static bool storm_of_process(unsigned seed)
 			child = fork();
 			if (child == 0) {
 				compile_lock_fork_child();
-				alarm(120);
+				alarm(300);
 				compile_lock_release(&lock, COMPILE_LOCK_KEPT);
 				_exit(0);
 			}
@@ -353,7 +353,7 @@ Test(compile_lock, random_threads_and_processes_all_finish)
 			pthread_t threads[THREADS];
 			void *result = NULL;
 
-			alarm(250);
+			alarm(300);
 			for (uintptr_t t = 0; t < THREADS; t++) {
 				pthread_create(&threads[t], NULL, storm_of_thread, (void *)(p * 100 + t + 1));
 			}

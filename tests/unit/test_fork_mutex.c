@@ -20,7 +20,7 @@ static int judged_in_child(void)
 	if (child == 0) {
 		bool whole;
 
-		alarm(60);
+		alarm(300);
 		whole = fork_mutex_fork_child(&lock);
 		fork_mutex_lock(&lock);
 		fork_mutex_unlock(&lock);
@@ -62,7 +62,7 @@ static void fork_in_handler(int number)
 {
 	from_handler = fork();
 	if (from_handler == 0) {
-		alarm(60);
+		alarm(300);
 		if (!fork_mutex_fork_child(&lock)) {
 			_exit(2);
 		}

@@ -154,7 +154,7 @@ Test(handle, a_child_forked_during_changes_has_all_lasting_records, .timeout = 3
 		pid_t child = fork();
 
 		if (child == 0) {
-			alarm(60);
+			alarm(300);
 			handle_fork_child();
 			for (size_t number = 0; number < LASTING; number++) {
 				if (!is_there(number)) {

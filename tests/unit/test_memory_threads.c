@@ -76,7 +76,7 @@ Test(memory_threads, a_child_forked_while_threads_hold_locks_works, .timeout = 3
 		pid_t child = fork();
 
 		if (child == 0) {
-			alarm(60);
+			alarm(300);
 			memory_fork_child(memory);
 			for (uint32_t low = 1; low <= KEYS; low++) {
 				put(low, 0, low, NULL, 3000);
