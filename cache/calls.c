@@ -304,12 +304,12 @@ int call_poll(int fd, short events, int64_t nanoseconds, short *ret_events)
 	return ready;
 }
 
-ssize_t call_writev(int fd, const struct iovec *pieces, int count)
+ssize_t call_write(int fd, const void *bytes, size_t size)
 {
 	ssize_t put;
 
 	do {
-		put = is_straight() ? ASK(writev, fd, pieces, count, 0) : writev(fd, pieces, count);
+		put = is_straight() ? ASK(write, fd, bytes, size, 0) : write(fd, bytes, size);
 	} while (put < 0 && errno == EINTR);
 	return put;
 }

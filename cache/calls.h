@@ -23,7 +23,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/types.h>
-#include <sys/uio.h>
 #include <time.h>
 
 /* Makes all functions below enter the kernel directly from now on. */
@@ -81,7 +80,7 @@ ssize_t call_recvmsg(int fd, struct msghdr *message, int flags);
 int call_poll(int fd, short events, int64_t nanoseconds, short *ret_events);
 
 /* Only cache/output.c may call these, because it blocks SIGXFSZ and SIGPIPE. */
-ssize_t call_writev(int fd, const struct iovec *pieces, int count);
+ssize_t call_write(int fd, const void *bytes, size_t size);
 ssize_t call_pwrite(int fd, const void *bytes, size_t size, off_t offset);
 int call_ftruncate(int fd, off_t size);
 /* Sets of signals below 32: signal n is bit n - 1. */

@@ -11,13 +11,13 @@
  * Files: <directory>/v1/events, to which records are appended, each by one write, without a lock. A writer that finds
  * more than EVENTS_ROLL bytes in it rolls it over:
  *
- *     events --rename--> events.old --its counts and newest calls are carried--> events.sums
+ *     counts and newest calls of events.old --appended--> events --renamed--> events.old
  *
- * One process does so at a time, with a lock on the file that it tries once. events.sums is replaced first. It says
- * which file it carries, so that a process that dies in between leaves nothing that is counted twice. A record that
- * would make a file larger than EVENTS_BYTES is not written (when several processes append the last ones, the file may
- * be that much larger). A writer that is stopped between its open and its write while the file is rolled over twice
- * loses that record, so the second time is EVENTS_GRACE_NS after the first or later.
+ * One process does so at a time, with a lock on the file that it tries once. What it appends says which file it
+ * carries, so that a process that dies in between leaves nothing that is counted twice. A record that would make a file
+ * larger than EVENTS_BYTES is not written (when several processes append the last ones, the file may be that much
+ * larger). A writer that is stopped between its open and its write while the file is rolled over twice loses that
+ * record, so the second time is EVENTS_GRACE_NS after the first or later.
  *
  * A record has a length and a checksum. Readers skip bytes that are torn, damaged or of another list of counters, up to
  * the next sound record. A record that cannot be written is lost, but not its counts: the next record contains them.
@@ -34,22 +34,21 @@
 
 #include <sys/types.h>
 
-#define EVENTS_BYTES        ((size_t)1 << 20)
-#define EVENTS_ROLL         (EVENTS_BYTES - ((size_t)256 << 10))
-#define EVENTS_RECORD_BYTES ((size_t)16 << 10)
-#define EVENTS_CARRIED      1000 /* calls that events.sums contains at most, in at most half of EVENTS_BYTES */
-#define EVENTS_GRACE_NS     INT64_C(100000000)
+#define EVENTS_BYTES         ((size_t)3 << 19) /* without what is carried */
+#define EVENTS_ROLL          ((size_t)1 << 20)
+#define EVENTS_RECORD_BYTES  ((size_t)16 << 10)
+#define EVENTS_CARRIED       1000 /* calls that are carried at most, in at most EVENTS_CARRIED_BYTES */
+#define EVENTS_CARRIED_BYTES ((size_t)1 << 19)
+#define EVENTS_GRACE_NS      INT64_C(100000000)
 
-#define EVENTS_MAGIC     "NVCEVENT" /* the first bytes of each record */
-#define EVENTS_NAME      "events"
-#define EVENTS_OLD_NAME  "events.old"
-#define EVENTS_SUMS_NAME "events.sums"
-#define EVENTS_NEW_NAME  "events.new" /* becomes events.sums */
+#define EVENTS_MAGIC    "NVCEVENT" /* the first bytes of each record */
+#define EVENTS_NAME     "events"
+#define EVENTS_OLD_NAME "events.old"
 
 /* These numbers are in the files. */
 enum events_kind {
 	EVENTS_COUNTS, /* counts only */
-	EVENTS_SUMS,   /* the first record of events.sums: the counts of all earlier files */
+	EVENTS_SUMS,   /* the counts of all earlier files */
 	EVENTS_ZERO,   /* the user has set the counts to zero: earlier counts are ignored */
 	EVENTS_STORED, /* a miss whose result was stored */
 	EVENTS_NOT_KEPT,
@@ -88,10 +87,11 @@ struct events_record {
 	struct events_text about;   /* the request, for people (keygen/about.h) */
 	struct events_text amounts; /* read by events_add_amounts() */
 	struct events_text whole;   /* set by events_next(): the bytes of the record */
+	uint64_t carried;           /* EVENTS_SUMS: the id of the newest file of these sums; of a call: not 0 */
 };
 
 /* Bytes that the texts of a record may have together. */
-#define EVENTS_TEXT_BYTES (EVENTS_RECORD_BYTES - EVENTS_HEAD_BYTES)
+#define EVENTS_TEXT_BYTES (EVENTS_RECORD_BYTES - 128 - COUNTER_COUNT * sizeof(struct counters_amount))
 
 /* ---- this process (events.c) ---- */
 
@@ -113,7 +113,10 @@ void events_fork_child(void);
 
 enum events_want { EVENTS_FIND, EVENTS_MAKE };
 
-/* Appends a record. EVENTS_MAKE: a missing directory is created. -EFBIG: the file is full and cannot be rolled over. */
+/*
+ * Appends a record. EVENTS_MAKE: a missing directory is created. -EFBIG: the file is full and cannot be rolled over, or
+ * the texts are too long.
+ */
 int events_append(const struct directory *directory, const struct events_record *record,
                   const struct counters_amounts *amounts, enum events_want want);
 /* Makes all counts zero for readers. */
@@ -135,11 +138,11 @@ struct events {
 	size_t count;
 	void *bytes;
 	uint64_t old_id;     /* identifies events.old; 0: it has no records */
-	bool old_is_carried; /* events.sums contains it already, so it is not counted or listed */
+	bool old_is_carried; /* the newest file carries it, so it is not counted or listed */
 };
 
 /*
- * Reads all files, or those that are not written any more (EVENTS_PAST). A missing directory has no records; files that
+ * Reads both files, or what events.old contains (EVENTS_PAST). A missing directory has no records; files that
  * are missing or not trusted count as empty.
  */
 enum events_files { EVENTS_ALL, EVENTS_PAST };
@@ -148,9 +151,8 @@ void events_free(struct events *events);
 
 /* ---- the bytes of a record ---- */
 
-/* Writes the part of a record before its texts, and returns its size. EVENTS_SUMS: `carried` is the id of a file. */
-#define EVENTS_HEAD_BYTES (128 + COUNTER_COUNT * sizeof(struct counters_amount))
-size_t events_spell(const struct events_record *record, const struct counters_amounts *amounts, uint64_t carried,
-                    uint8_t ret_head[EVENTS_HEAD_BYTES]);
+/* Writes the record and returns its size. The texts have at most EVENTS_TEXT_BYTES. */
+size_t events_spell(const struct events_record *record, const struct counters_amounts *amounts,
+                    uint8_t ret_bytes[EVENTS_RECORD_BYTES]);
 
 #endif

@@ -5,10 +5,10 @@
  *
  * Rolling over, under a lock on the file that has the name `events`:
  *
- *     read events.sums and events.old --> write events.new --> rename it to events.sums --> rename events to events.old
+ *     read events.old --> append its counts and newest calls to events --> rename events to events.old
  *
- * If events.sums already carries events.old, another process died before the last step, and only that is done. Without
- * locks (some network file systems have none) two processes may do this at once, and counts may be lost.
+ * If events already carries events.old, another process died before the last step, and only that is done. Without locks
+ * (some network file systems have none) two processes may do this at once, and counts may be lost or doubled.
  */
 #include "cache/calls.h"
 #include "cache/events.h"
@@ -20,58 +20,38 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
-
-#define CARRIED_BYTES (EVENTS_BYTES / 2)
 
 /* ---- rolling over ---- */
 
-static size_t add_bytes(uint8_t *bytes, size_t size, struct events_text text)
+/* Appends the counts of events.old, with those that it carries, and its newest calls. `file` is the newest file. */
+static int carry_past(int file, const struct events *past)
 {
-	memcpy(bytes + size, text.bytes, text.size);
-	return size + text.size;
-}
-
-/* Spells what events.sums contains: the counts of events.sums and events.old, and their newest calls. */
-static size_t spell_sums(const struct events *past, uint8_t ret_bytes[EVENTS_HEAD_BYTES + CARRIED_BYTES])
-{
-	const struct events_record sums = {.kind = EVENTS_SUMS, .when_ns = past->since_ns};
+	struct events_record sums = {.kind = EVENTS_SUMS, .when_ns = past->since_ns, .carried = past->old_id};
 	struct counters_amounts amounts = {.count = 0};
-	size_t first = past->count, room = CARRIED_BYTES, size;
-
-	for (size_t i = 0; i < COUNTER_COUNT; i++) {
-		if (past->counts[i] != 0) {
-			amounts.list[amounts.count++] = (struct counters_amount){i, past->counts[i]};
-		}
-	}
-	while (first > 0 && past->count - first < EVENTS_CARRIED && past->records[first - 1].whole.size <= room) {
-		room -= past->records[--first].whole.size;
-	}
-	size = events_spell(&sums, &amounts, past->old_id, ret_bytes);
-	while (first < past->count) {
-		size = add_bytes(ret_bytes, size, past->records[first++].whole);
-	}
-	return size;
-}
-
-/* Replaces events.sums. */
-static int write_sums(const struct directory *directory, int home, const struct events *past)
-{
-	uint8_t *bytes = malloc(EVENTS_HEAD_BYTES + CARRIED_BYTES);
-	int file = -1;
+	uint8_t *bytes = malloc(EVENTS_RECORD_BYTES + EVENTS_CARRIED_BYTES);
+	size_t first = past->count, room = EVENTS_CARRIED_BYTES, size;
 	int error;
 
 	if (!bytes) {
 		return -ENOMEM;
 	}
-	(void)call_unlinkat(home, EVENTS_NEW_NAME, 0); /* of a process that was killed */
-	error = directory_open_file(directory, home, EVENTS_NEW_NAME, O_RDWR | O_CREAT, &file);
-	if (error == 0) {
-		error = output_at(file, 0, bytes, spell_sums(past, bytes));
-		call_close(file);
+	for (size_t i = 0; i < COUNTER_COUNT; i++) {
+		if (past->counts[i] != 0) {
+			amounts.list[amounts.count++] = (struct counters_amount){i, past->counts[i]};
+		}
 	}
+	size = events_spell(&sums, &amounts, bytes);
+	while (first > 0 && past->count - first < EVENTS_CARRIED && past->records[first - 1].whole.size <= room) {
+		room -= past->records[--first].whole.size;
+	}
+	amounts.count = 0; /* those of the calls are in the sums */
+	for (; first < past->count; first++) {
+		past->records[first].carried = past->old_id;
+		size += events_spell(&past->records[first], &amounts, bytes + size);
+	}
+	error = output_line(file, bytes, size);
 	free(bytes);
-	return error == 0 && call_renameat(home, EVENTS_NEW_NAME, EVENTS_SUMS_NAME) < 0 ? -errno : error;
+	return error;
 }
 
 /* Returns whether the name is free, or that of a file of ours, which may be replaced. */
@@ -90,13 +70,9 @@ static bool may_replace(const struct directory *directory, int home, const char 
 /* Returns the name of a file that is not of the record, or NULL. */
 static const char *find_foreign(const struct directory *directory, int home)
 {
-	static const char *const names[] = {EVENTS_NAME, EVENTS_OLD_NAME, EVENTS_SUMS_NAME, EVENTS_NEW_NAME, NULL};
-	const char *const *name = names;
-
-	while (*name && may_replace(directory, home, *name)) {
-		name++;
-	}
-	return *name;
+	return !may_replace(directory, home, EVENTS_NAME)       ? EVENTS_NAME
+	       : !may_replace(directory, home, EVENTS_OLD_NAME) ? EVENTS_OLD_NAME
+	                                                        : NULL;
 }
 
 const char *events_foreign(const struct directory *directory)
@@ -111,7 +87,7 @@ const char *events_foreign(const struct directory *directory)
 	return name;
 }
 
-static int roll_locked(const struct directory *directory, int home)
+static int roll_locked(const struct directory *directory, int home, int file)
 {
 	struct events past;
 	int error = find_foreign(directory, home) ? -EPERM : 0;
@@ -121,7 +97,7 @@ static int roll_locked(const struct directory *directory, int home)
 		return error;
 	}
 	if (past.old_id != 0 && !past.old_is_carried) {
-		error = write_sums(directory, home, &past);
+		error = carry_past(file, &past);
 	}
 	events_free(&past);
 	return error == 0 && call_renameat(home, EVENTS_NAME, EVENTS_OLD_NAME) < 0 ? -errno : error;
@@ -153,13 +129,13 @@ static int roll_over(const struct directory *directory)
 	if (error != 0) {
 		return error;
 	}
-	error = directory_open_seen(directory, home, EVENTS_NAME, O_RDWR, &file, &found);
+	error = directory_open_seen(directory, home, EVENTS_NAME, O_RDWR | O_APPEND, &file, &found);
 	if (error == 0 && found.st_size > (off_t)EVENTS_ROLL && is_ripe(home) &&
 	    lock_bytes(file, LOCK_WHOLE, 0) != LOCK_HELD) {
 		bool is_newest =
 		    call_fstatat(home, EVENTS_NAME, &named, AT_SYMLINK_NOFOLLOW) == 0 && named.st_ino == found.st_ino;
 
-		error = is_newest ? roll_locked(directory, home) : 0;
+		error = is_newest ? roll_locked(directory, home, file) : 0;
 		lock_release_bytes(file, LOCK_WHOLE);
 	}
 	if (file >= 0) {
@@ -238,7 +214,7 @@ static int open_trusted(const struct directory *directory, enum events_want want
 }
 
 /* -EFBIG: the record has no room in the file. `ret_size`: the size of the file with the record. */
-static int append_once(const struct directory *directory, struct iovec *pieces, size_t size, enum events_want want,
+static int append_once(const struct directory *directory, const void *bytes, size_t size, enum events_want want,
                        uint64_t *ret_size)
 {
 	struct stat found;
@@ -250,32 +226,28 @@ static int append_once(const struct directory *directory, struct iovec *pieces, 
 		return error;
 	}
 	*ret_size = (uint64_t)found.st_size + size;
-	error = *ret_size > EVENTS_BYTES ? -EFBIG : output_pieces(file, pieces, 4, size);
+	error = *ret_size > EVENTS_BYTES ? -EFBIG : output_line(file, bytes, size);
 	call_close(file);
 	return error;
-}
-
-/* Returns a piece that is only read. */
-static struct iovec piece_of(struct events_text text)
-{
-	return (struct iovec){(void *)(uintptr_t)text.bytes, text.size};
 }
 
 int events_append(const struct directory *directory, const struct events_record *record,
                   const struct counters_amounts *amounts, enum events_want want)
 {
-	uint8_t head[EVENTS_HEAD_BYTES];
-	size_t head_size = events_spell(record, amounts, 0, head);
-	struct iovec pieces[] = {
-	    {head, head_size}, piece_of(record->detail), piece_of(record->refusal), piece_of(record->about)};
-	size_t size = head_size + record->detail.size + record->refusal.size + record->about.size;
+	uint8_t bytes[EVENTS_RECORD_BYTES];
 	uint64_t new_size = 0;
-	int error = append_once(directory, pieces, size, want, &new_size);
+	size_t size;
+	int error;
 
+	if (record->detail.size + record->refusal.size + record->about.size > EVENTS_TEXT_BYTES) {
+		return -EFBIG;
+	}
+	size = events_spell(record, amounts, bytes);
+	error = append_once(directory, bytes, size, want, &new_size);
 	if (new_size > EVENTS_ROLL) {
 		(void)roll_over(directory);
 	}
-	return new_size > EVENTS_BYTES ? append_once(directory, pieces, size, want, &new_size) : error;
+	return new_size > EVENTS_BYTES ? append_once(directory, bytes, size, want, &new_size) : error;
 }
 
 int events_zero(const struct directory *directory)

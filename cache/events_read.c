@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A record is a head, amounts, for a call the facts of struct call, then three texts. All numbers are little-endian.
+ * A record is a head, amounts, then three texts. All numbers are little-endian.
  *
- * All files are opened before any is read, and then the names are examined again: a roll-over meanwhile has replaced
- * events.sums or events.old, and the files that were opened may lack counts or contain them twice.
+ * Both files are opened before one is read, and then the name of the older one is examined again: a roll-over meanwhile
+ * has replaced it, and the files that were opened may lack counts or contain them twice.
  */
 #include "cache/agent_client.h"
 #include "cache/calls.h"
@@ -21,27 +21,22 @@
 _Static_assert(__BYTE_ORDER == __LITTLE_ENDIAN, "records are written as they are in memory");
 
 struct head {
-	char magic[8];
+	char magic[DIRECTORY_MAGIC_BYTES];
 	uint64_t checksum; /* XXH3 of all that follows */
 	uint32_t size;     /* of the whole record */
 	uint16_t kind;
 	uint16_t amounts; /* the number of amounts, which follow */
 	uint64_t list;    /* identifies the list of counters */
-	uint64_t when_ns;
-	uint64_t carried; /* EVENTS_SUMS: the id of the newest file that these sums contain */
-};
-
-struct call {
-	uint64_t took_ns, cost_ns;
+	uint64_t when_ns, took_ns, cost_ns, carried;
 	uint32_t pid;
 	int32_t return_code;
 	uint16_t reason, why, agent;
 	uint8_t has_key, is_cut;
-	uint8_t key[ENTRY_KEY_BYTES];
 	uint32_t detail, refusal; /* sizes; the rest of the record is `about` */
+	uint8_t key[ENTRY_KEY_BYTES];
 };
 
-_Static_assert(sizeof(struct head) + sizeof(struct call) <= 128, "EVENTS_HEAD_BYTES");
+_Static_assert(sizeof(struct head) == 120, "no padding; at most 128 (EVENTS_TEXT_BYTES)");
 
 static bool is_call(enum events_kind kind)
 {
@@ -50,11 +45,33 @@ static bool is_call(enum events_kind kind)
 
 /* ---- one record ---- */
 
-static size_t spell_call(const struct events_record *record, uint8_t *ret_bytes)
+static size_t add_bytes(uint8_t *bytes, size_t at, const void *text, size_t size)
 {
-	struct call call = {
+	if (size > 0) {
+		memcpy(bytes + at, text, size);
+	}
+	return at + size;
+}
+
+static uint64_t sum_of(const uint8_t *bytes, size_t size)
+{
+	const size_t from = offsetof(struct head, size);
+
+	return XXH3_64bits(bytes + from, size - from);
+}
+
+size_t events_spell(const struct events_record *record, const struct counters_amounts *amounts,
+                    uint8_t ret_bytes[EVENTS_RECORD_BYTES])
+{
+	struct head head = {
+	    .magic = EVENTS_MAGIC,
+	    .kind = (uint16_t)record->kind,
+	    .amounts = (uint16_t)amounts->count,
+	    .list = counters_list(),
+	    .when_ns = record->when_ns,
 	    .took_ns = record->took_ns,
 	    .cost_ns = record->cost_ns,
+	    .carried = record->carried,
 	    .pid = record->pid,
 	    .return_code = record->return_code,
 	    .reason = (uint16_t)record->reason,
@@ -65,115 +82,70 @@ static size_t spell_call(const struct events_record *record, uint8_t *ret_bytes)
 	    .detail = (uint32_t)record->detail.size,
 	    .refusal = (uint32_t)record->refusal.size,
 	};
+	size_t size = sizeof(head);
 
-	if (record->has_key) {
-		memcpy(call.key, record->key, sizeof(call.key));
-	}
-	memcpy(ret_bytes, &call, sizeof(call));
-	return sizeof(call);
-}
-
-static uint64_t chain(uint64_t sum, struct events_text text)
-{
-	return text.size ? XXH3_64bits_withSeed(text.bytes, text.size, sum) : sum;
-}
-
-/* Each text has a sum of its own, so that the writer need not copy it behind the others. */
-static uint64_t sum_of(const uint8_t *head, size_t size, struct events_text a, struct events_text b,
-                       struct events_text c)
-{
-	const size_t from = offsetof(struct head, size);
-
-	return chain(chain(chain(XXH3_64bits(head + from, size - from), a), b), c);
-}
-
-size_t events_spell(const struct events_record *record, const struct counters_amounts *amounts, uint64_t carried,
-                    uint8_t ret_head[EVENTS_HEAD_BYTES])
-{
-	struct head head = {
-	    .kind = (uint16_t)record->kind,
-	    .amounts = (uint16_t)amounts->count,
-	    .list = counters_list(),
-	    .when_ns = record->when_ns,
-	    .carried = carried,
-	};
-	size_t size = sizeof(head), listed = amounts->count * sizeof(*amounts->list);
-
-	memcpy(ret_head + size, amounts->list, listed);
-	size += listed;
-	size += is_call(record->kind) ? spell_call(record, ret_head + size) : 0;
-	head.size = (uint32_t)(size + record->detail.size + record->refusal.size + record->about.size);
-	memcpy(head.magic, EVENTS_MAGIC, sizeof(head.magic));
-	memcpy(ret_head, &head, sizeof(head));
-	head.checksum = sum_of(ret_head, size, record->detail, record->refusal, record->about);
-	memcpy(ret_head, &head, sizeof(head));
+	memcpy(head.key, record->key, sizeof(head.key));
+	size = add_bytes(ret_bytes, size, amounts->list, amounts->count * sizeof(*amounts->list));
+	size = add_bytes(ret_bytes, size, record->detail.bytes, record->detail.size);
+	size = add_bytes(ret_bytes, size, record->refusal.bytes, record->refusal.size);
+	size = add_bytes(ret_bytes, size, record->about.bytes, record->about.size);
+	head.size = (uint32_t)size;
+	memcpy(ret_bytes, &head, sizeof(head));
+	head.checksum = sum_of(ret_bytes, size);
+	memcpy(ret_bytes, &head, sizeof(head));
 	return size;
 }
 
-/* Reads the facts of a call, of which `left` bytes are there. Returns false if they cannot be. */
-static bool read_call(const uint8_t *bytes, size_t left, struct events_record *record)
+/* Returns the next text and moves `at` behind it. */
+static struct events_text take_text(const uint8_t **at, size_t size)
 {
-	struct call call;
+	const struct events_text text = {*at, size};
 
-	if (left < sizeof(call)) {
-		return false;
-	}
-	memcpy(&call, bytes, sizeof(call));
-	bytes += sizeof(call);
-	left -= sizeof(call);
-	if (call.reason >= COUNTER_COUNT || call.why > EVENTS_WHY_UNFIT || call.agent >= AGENT_OUTCOME_COUNT ||
-	    call.detail > left || call.refusal > left - call.detail) {
-		return false;
-	}
-	record->took_ns = call.took_ns;
-	record->cost_ns = call.cost_ns;
-	record->pid = call.pid;
-	record->return_code = call.return_code;
-	record->reason = (enum counter)call.reason;
-	record->why = (enum events_why)call.why;
-	record->agent = call.agent;
-	record->has_key = call.has_key;
-	record->is_cut = call.is_cut;
-	memcpy(record->key, call.key, sizeof(record->key));
-	record->detail = (struct events_text){bytes, call.detail};
-	record->refusal = (struct events_text){bytes + call.detail, call.refusal};
-	record->about = (struct events_text){bytes + call.detail + call.refusal, left - call.detail - call.refusal};
-	return true;
+	*at += size;
+	return text;
 }
 
 /* Reads the record at the beginning of `bytes`. Returns its size, or 0 if there is no sound record. */
 static size_t read_record(const uint8_t *bytes, size_t size, struct events_record *ret_record)
 {
-	struct events_record record = {0};
+	const uint8_t *at = bytes + sizeof(struct head);
 	struct head head;
-	size_t listed, fixed;
+	size_t listed, left;
 
 	if (size < sizeof(head)) {
 		return 0;
 	}
 	memcpy(&head, bytes, sizeof(head));
 	listed = head.amounts * sizeof(struct counters_amount);
-	fixed = sizeof(head) + listed;
-	if (head.size > size || head.size > EVENTS_RECORD_BYTES || head.size < fixed || head.kind >= EVENTS_KINDS ||
-	    head.list != counters_list()) {
+	if (head.size > size || head.size > EVENTS_RECORD_BYTES || head.size < sizeof(head) + listed ||
+	    head.list != counters_list() || head.checksum != sum_of(bytes, head.size)) {
 		return 0;
 	}
-	record.kind = (enum events_kind)head.kind;
-	record.when_ns = head.when_ns;
-	record.amounts = (struct events_text){bytes + sizeof(head), listed};
-	record.whole = (struct events_text){bytes, head.size};
-	if (is_call(record.kind)) {
-		if (!read_call(bytes + fixed, head.size - fixed, &record)) {
-			return 0;
-		}
-		fixed += sizeof(struct call);
-	} else if (head.size > fixed) {
+	left = head.size - sizeof(head) - listed;
+	if (head.kind >= EVENTS_KINDS || head.reason >= COUNTER_COUNT || head.why > EVENTS_WHY_UNFIT ||
+	    head.agent >= AGENT_OUTCOME_COUNT || head.detail > left || head.refusal > left - head.detail) {
 		return 0;
 	}
-	if (head.checksum != sum_of(bytes, fixed, record.detail, record.refusal, record.about)) {
-		return 0;
-	}
-	*ret_record = record;
+	*ret_record = (struct events_record){
+	    .kind = (enum events_kind)head.kind,
+	    .when_ns = head.when_ns,
+	    .took_ns = head.took_ns,
+	    .cost_ns = head.cost_ns,
+	    .carried = head.carried,
+	    .pid = head.pid,
+	    .return_code = head.return_code,
+	    .reason = (enum counter)head.reason,
+	    .why = (enum events_why)head.why,
+	    .agent = head.agent,
+	    .has_key = head.has_key,
+	    .is_cut = head.is_cut,
+	    .whole = {bytes, head.size},
+	};
+	memcpy(ret_record->key, head.key, sizeof(head.key));
+	ret_record->amounts = take_text(&at, listed);
+	ret_record->detail = take_text(&at, head.detail);
+	ret_record->refusal = take_text(&at, head.refusal);
+	ret_record->about = take_text(&at, left - head.detail - head.refusal);
 	return head.size;
 }
 
@@ -191,14 +163,6 @@ bool events_next(const void *bytes, size_t size, size_t *at, struct events_recor
 	}
 	*at = size;
 	return false;
-}
-
-static struct head head_of(const struct events_record *record)
-{
-	struct head head;
-
-	memcpy(&head, record->whole.bytes, sizeof(head));
-	return head;
 }
 
 void events_add_amounts(const struct events_record *record, uint64_t counts[COUNTER_COUNT], uint64_t *since_ns)
@@ -221,8 +185,8 @@ void events_add_amounts(const struct events_record *record, uint64_t counts[COUN
 /* ---- the files ---- */
 
 /* In the order of their records. */
-enum { FILE_SUMS, FILE_OLD, FILE_NEWEST, FILES };
-static const char *const names[FILES] = {EVENTS_SUMS_NAME, EVENTS_OLD_NAME, EVENTS_NAME};
+enum { FILE_OLD, FILE_NEWEST, FILES };
+static const char *const names[FILES] = {EVENTS_OLD_NAME, EVENTS_NAME};
 
 struct opened {
 	int file; /* -1: missing, not trusted or not a regular file; it counts as empty */
@@ -254,14 +218,14 @@ static bool is_same(int home, const char *name, const struct opened *opened)
 	return is_there && found.st_dev == opened->found.st_dev && found.st_ino == opened->found.st_ino;
 }
 
-static int open_files(const struct directory *directory, int home, size_t count, struct opened *ret_files)
+static int open_files(const struct directory *directory, int home, struct opened *ret_files)
 {
 	int error = 0;
 
 	for (size_t i = 0; i < FILES; i++) {
 		ret_files[i].file = -1;
 	}
-	for (size_t i = 0; i < count && error == 0; i++) {
+	for (size_t i = 0; i < FILES && error == 0; i++) {
 		error = open_file(directory, home, names[i], &ret_files[i]);
 	}
 	return error;
@@ -311,47 +275,57 @@ static int add_call(struct events *events, const struct events_record *record)
 }
 
 /*
- * Returns the id of the file: its inode and the checksum of its first record; 0: it has none. A clock that was stopped
- * makes equal records, and a copy of the directory has other inodes.
+ * Returns the id of events.old: its inode and the checksum of its first record; 0: it has none. A clock that was
+ * stopped makes equal records, and a copy of the directory has other inodes.
  */
-static uint64_t id_of(const struct events *events, const struct opened *opened, struct events_record *ret_first)
+static uint64_t id_of(const struct events *events, const struct opened *old)
 {
-	size_t at = opened->begin;
+	struct events_record first;
+	size_t at = old->begin;
 
-	return events_next(events->bytes, opened->end, &at, ret_first)
-	           ? head_of(ret_first).checksum ^ opened->found.st_ino
+	return events_next(events->bytes, old->end, &at, &first)
+	           ? XXH3_64bits(first.whole.bytes, first.whole.size) ^ old->found.st_ino
 	           : 0;
 }
 
-/* Adds the counts and calls of a file. Of events.sums, only its first record has counts. */
-static int add_file(struct events *events, const struct opened *opened, bool is_sums)
+static bool carries(const struct events *events, const struct opened *opened, uint64_t id)
+{
+	struct events_record record;
+
+	for (size_t at = opened->begin; id != 0 && events_next(events->bytes, opened->end, &at, &record);) {
+		if (record.kind == EVENTS_SUMS && record.carried == id) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Adds the counts and calls of a file: those that it carries, which are older than the others, or the others. */
+enum part { CARRIED, OWN };
+static int add_part(struct events *events, const struct opened *opened, enum part part)
 {
 	struct events_record record;
 	size_t at = opened->begin;
 	int error = 0;
 
 	while (error == 0 && events_next(events->bytes, opened->end, &at, &record)) {
-		if (!is_sums || record.kind == EVENTS_SUMS) {
+		if ((record.carried != 0) == (part == CARRIED)) {
 			events_add_amounts(&record, events->counts, &events->since_ns);
+			error = is_call(record.kind) ? add_call(events, &record) : 0;
 		}
-		error = is_call(record.kind) ? add_call(events, &record) : 0;
 	}
 	return error;
 }
 
-static int add_files(struct events *events, struct opened *files)
+static int add_files(struct events *events, const struct opened *files, size_t count)
 {
-	struct events_record first;
-	uint64_t carried =
-	    id_of(events, &files[FILE_SUMS], &first) && first.kind == EVENTS_SUMS ? head_of(&first).carried : 0;
 	int error = 0;
 
-	events->old_id = id_of(events, &files[FILE_OLD], &first);
-	events->old_is_carried = carried != 0 && carried == events->old_id;
-	for (size_t i = 0; i < FILES && error == 0; i++) {
-		if (i != FILE_OLD || !events->old_is_carried) {
-			error = add_file(events, &files[i], i == FILE_SUMS);
-		}
+	events->old_id = id_of(events, &files[FILE_OLD]);
+	events->old_is_carried = carries(events, &files[FILE_NEWEST], events->old_id);
+	for (size_t i = events->old_is_carried ? FILE_NEWEST : FILE_OLD; i < count && error == 0; i++) {
+		error = add_part(events, &files[i], CARRIED);
+		error = error ? error : add_part(events, &files[i], OWN);
 	}
 	return error;
 }
@@ -361,14 +335,13 @@ static int read_once(const struct directory *directory, int home, size_t count, 
 {
 	struct events events = {.count = 0};
 	struct opened files[FILES];
-	int error = open_files(directory, home, count, files);
+	int error = open_files(directory, home, files);
 
-	if (error == 0 && (!is_same(home, names[FILE_SUMS], &files[FILE_SUMS]) ||
-	                   !is_same(home, names[FILE_OLD], &files[FILE_OLD]))) {
+	if (error == 0 && !is_same(home, names[FILE_OLD], &files[FILE_OLD])) {
 		error = -EAGAIN;
 	}
 	error = error ? error : read_files(files, &events);
-	error = error ? error : add_files(&events, files);
+	error = error ? error : add_files(&events, files, count);
 	close_files(files);
 	if (error != 0) {
 		events_free(&events);

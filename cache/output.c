@@ -72,32 +72,15 @@ int output_at(int fd, off_t offset, const void *bytes, size_t size)
 	return error;
 }
 
-static int write_once(int fd, const struct iovec *pieces, int count, size_t *ret_put)
-{
-	struct shelter shelter = block_signals();
-	ssize_t put = call_writev(fd, pieces, count);
-	int error = put < 0 ? -errno : 0;
-
-	restore_signals(shelter, error);
-	*ret_put = put < 0 ? 0 : (size_t)put;
-	return error;
-}
-
 /* Makes one write, so that lines of several processes do not mix. */
 int output_line(int fd, const void *bytes, size_t size)
 {
-	const struct iovec line = {(void *)(uintptr_t)bytes, size};
-	size_t put;
+	struct shelter shelter = block_signals();
+	ssize_t put = call_write(fd, bytes, size);
+	int error = put < 0 ? -errno : (size_t)put < size ? -EIO : 0;
 
-	return write_once(fd, &line, 1, &put);
-}
-
-int output_pieces(int fd, const struct iovec *pieces, int count, size_t size)
-{
-	size_t put;
-	int error = write_once(fd, pieces, count, &put);
-
-	return error == 0 && put < size ? -EIO : error;
+	restore_signals(shelter, put < 0 ? error : 0);
+	return error;
 }
 
 /* ftruncate() beyond the limit raises SIGXFSZ too. */

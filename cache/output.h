@@ -15,17 +15,14 @@
 
 #include <stddef.h>
 #include <sys/types.h>
-#include <sys/uio.h>
 
 /*
  * Writes all bytes at `offset` of a file, or returns an error. -EFBIG: RLIMIT_FSIZE would be exceeded, and nothing was
  * written (unless the limit changed during the call).
  */
 int output_at(int fd, off_t offset, const void *bytes, size_t size);
-/* Makes one write() at the file position. If it writes fewer bytes, the rest is lost. */
+/* Makes one write() at the file position. -EIO: only a part was written. */
 int output_line(int fd, const void *bytes, size_t size);
-/* The same with several pieces, `size` bytes in all. -EIO: only a part was written. */
-int output_pieces(int fd, const struct iovec *pieces, int count, size_t size);
 /* Truncates a file to `size` bytes. A shorter file does not change. */
 int output_cut(int fd, off_t size);
 

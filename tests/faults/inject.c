@@ -175,7 +175,7 @@ static bool is_answer(const char *path)
 	X(OPEN, __openat_2)              \
 	X(READ, read)                    \
 	X(READ, pread)                   \
-	X(WRITE, writev)                 \
+	X(WRITE, write)                  \
 	X(WRITE, pwrite)                 \
 	X(CLOSE, close)                  \
 	X(CLOSE, closedir)               \
@@ -254,37 +254,8 @@ static int wrap___openat_2(int at, const char *path, int flags)
 #define COMMA ,
 WRAP_MOVE(read, void *, , (file, bytes, some))
 WRAP_MOVE(pread, void *, COMMA off_t offset, (file, bytes, some, offset))
+WRAP_MOVE(write, const void *, , (file, bytes, some))
 WRAP_MOVE(pwrite, const void *, COMMA off_t offset, (file, bytes, some, offset))
-
-/* Reduces the sum of the pieces to `size` bytes. Returns the number of pieces that are left. */
-static int cut_pieces(struct iovec *pieces, int count, size_t size)
-{
-	for (int i = 0; i < count; i++) {
-		pieces[i].iov_len = pieces[i].iov_len < size ? pieces[i].iov_len : size;
-		size -= pieces[i].iov_len;
-		if (size == 0) {
-			return i + 1;
-		}
-	}
-	return count;
-}
-
-static ssize_t wrap_writev(int file, const struct iovec *pieces, int count)
-{
-	unsigned number = begin(CALL_writev);
-	struct iovec some[8]; /* the library writes 4 at most */
-	size_t size = 0, left;
-	ssize_t moved;
-
-	for (int i = 0; i < count; i++) {
-		some[i] = pieces[i];
-		size += pieces[i].iov_len;
-	}
-	left = shortened(number, size);
-	moved = fails(CALL_writev, number) ? -1 : left ? writev(file, some, cut_pieces(some, count, left)) : 0;
-	end(number);
-	return moved;
-}
 
 /* Linux closes the descriptor whatever it returns. */
 static int wrap_close(int file)

@@ -159,8 +159,7 @@ static bool is_hex(const char *text, size_t size)
 
 static void look_at(void *context, const char *path, const char *name, const struct stat *found)
 {
-	static const char known[] = "CACHEDIR.TAG v1/sums v1/lock v1/compile-lock v1/events v1/events.old "
-	                            "v1/events.sums v1/events.new";
+	static const char known[] = "CACHEDIR.TAG v1/sums v1/lock v1/compile-lock v1/events v1/events.old";
 	struct stage_usage *usage = context;
 	const char *last = strrchr(name, '/');
 

@@ -37,7 +37,6 @@ static size_t put(const void *from, size_t size, size_t at)
 static size_t put_record(struct input *input, struct events_record *record, size_t at)
 {
 	struct counters_amounts amounts = {.count = take_number(input, 1) % 8};
-	uint8_t head[EVENTS_HEAD_BYTES];
 
 	for (size_t i = 0; i < amounts.count; i++) {
 		amounts.list[i] =
@@ -53,10 +52,7 @@ static size_t put_record(struct input *input, struct events_record *record, size
 	record->detail = put_text(input);
 	record->refusal = put_text(input);
 	record->about = put_text(input);
-	at = put(head, events_spell(record, &amounts, 0, head), at);
-	at = put(record->detail.bytes, record->detail.size, at);
-	at = put(record->refusal.bytes, record->refusal.size, at);
-	return put(record->about.bytes, record->about.size, at);
+	return at + events_spell(record, &amounts, bytes + at);
 }
 
 static bool is_same_text(struct events_text a, struct events_text b)
@@ -134,7 +130,7 @@ static void mend(uint8_t *record, size_t size)
 		memcpy(record, EVENTS_MAGIC, DIRECTORY_MAGIC_BYTES);
 		memcpy(record + AT_LIST, &list, sizeof(list));
 		memcpy(record + AT_SIZE, &(uint32_t){(uint32_t)size}, sizeof(uint32_t));
-		sum = XXH3_64bits(record + AT_SIZE, size - AT_SIZE); /* that of a record without texts */
+		sum = XXH3_64bits(record + AT_SIZE, size - AT_SIZE);
 		memcpy(record + AT_CHECKSUM, &sum, sizeof(sum));
 	}
 }
