@@ -6,6 +6,7 @@
 #include "cache/upkeep/sample.h"
 
 #include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 struct work {
@@ -40,7 +41,6 @@ static int begin_work(const struct store *store, enum dryness dryness, int64_t u
 	return rc;
 }
 
-/* The sums are written when the sample ends, so stores of other processes see at once what is left. */
 static void end_work(struct work *work, struct store_pruned *ret_pruned)
 {
 	struct sample *sample = &work->sample;
@@ -74,6 +74,22 @@ static int examine_all(struct work *work)
 		chore_tell(work->chore);
 	}
 	return 0;
+}
+
+/*
+ * A sum that has changed since `examined` is of a shard in which others stored meanwhile. What is known of that shard
+ * is old, so it is examined again.
+ */
+static void examine_changed(struct work *work, const struct sums *examined)
+{
+	struct sums now = *examined;
+
+	sums_read(&now);
+	for (unsigned shard = 0; now.file >= 0 && shard < DIRECTORY_SHARDS; shard++) {
+		if (memcmp(&now.shards[shard], &examined->shards[shard], sizeof(now.shards[shard])) != 0) {
+			(void)sample_shard(&work->sample, shard);
+		}
+	}
 }
 
 static int remove_one(struct work *work, const struct sample_file *file)
@@ -123,7 +139,6 @@ static int empty_shard(struct work *work, unsigned shard, store_wanted *wanted, 
 {
 	int rc, removed = 0;
 
-	work->sample.count = 0;
 	rc = chore_stopped(work->chore) ? -EINTR : sample_shard(&work->sample, shard);
 	if (rc == -EINTR || rc == -ENOMEM) {
 		return rc;
@@ -140,6 +155,7 @@ static int empty_shard(struct work *work, unsigned shard, store_wanted *wanted, 
 static int prune(struct store *store, enum dryness dryness, int64_t unused_ns, struct store_pruned *ret_pruned)
 {
 	struct work work;
+	struct sums examined;
 	int rc = begin_work(store, dryness, unused_ns, &work);
 
 	*ret_pruned = (struct store_pruned){.foreign = 0};
@@ -147,12 +163,17 @@ static int prune(struct store *store, enum dryness dryness, int64_t unused_ns, s
 		return rc == -ENOENT ? 0 : rc;
 	}
 	rc = examine_all(&work);
+	sums_flush(&work.sample.sums);
+	examined = work.sample.sums;
 	chore_begin(work.chore, CHORE_WORKING, 0, CHORE_GUESSED);
 	if (rc == 0 && unused_ns < work.sample.now) {
 		rc = remove_old(&work, work.sample.now - unused_ns);
 	}
 	if (rc == 0 && store->max_size != 0) {
 		rc = remove_excess(&work);
+	}
+	if (dryness != DRY) {
+		examine_changed(&work, &examined);
 	}
 	end_work(&work, ret_pruned);
 	return rc;
@@ -184,6 +205,8 @@ int store_clear_wanted(struct store *store, store_wanted *wanted, void *context,
 		int emptied = empty_shard(&work, shard, wanted, context);
 
 		rc = rc < 0 ? rc : emptied;
+		/* now and not at the end, because others store in this shard while the next ones are emptied */
+		sample_settle(&work.sample);
 		chore_advance(work.chore, shard + 1, DIRECTORY_SHARDS);
 	}
 	end_work(&work, ret_pruned);
