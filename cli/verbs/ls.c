@@ -2,7 +2,8 @@
 /*
  * ls: prints one line for each entry, most recently used first
  *
- * Entries of one program would look the same in the table, so each line also shows its first name expression.
+ * Entries of one program would look the same in the table, so each line also shows its first name expression. Of each
+ * entry only its line and the value by which it is sorted are kept, because there may be a million.
  */
 #include "cache/recency.h"
 #include "cli/console/console.h"
@@ -24,61 +25,27 @@ static struct {
 	const char *sort;
 } asked = {.sort = "used"};
 
-struct list {
-	struct listed_result *results;
-	size_t count, capacity;
+enum order { ORDER_USED, ORDER_SAVED, ORDER_SIZE };
+
+struct line {
+	int64_t value; /* by which it is sorted */
+	char *text;
 };
 
-static int take_entry(void *context, const struct entry *entry, int64_t used)
+struct list {
+	struct line *lines;
+	size_t count, capacity;
+	enum order order;
+	bool is_wide;
+};
+
+/* From the greatest to the least. Equal ones stay in no certain order. */
+static int compare_lines(const void *a, const void *b)
 {
-	struct list *list = context;
+	const struct line *left = a, *right = b;
 
-	if (list->count == list->capacity) {
-		/* the capacity doubles, because there may be a million entries */
-		size_t capacity = list->capacity ? 2 * list->capacity : 256;
-		struct listed_result *grown = realloc(list->results, capacity * sizeof(*grown));
-
-		if (!grown) {
-			return -ENOMEM;
-		}
-		list->results = grown;
-		list->capacity = capacity;
-	}
-	if (results_copy(entry, used, &list->results[list->count]) != 0) {
-		return -ENOMEM;
-	}
-	list->count++;
-	return 0;
+	return (left->value < right->value) - (left->value > right->value);
 }
-
-/* The orders are from the greatest to the least. Equal ones stay in no certain order. */
-static int compare_use(const void *a, const void *b)
-{
-	const struct listed_result *left = a, *right = b;
-
-	return (left->used_ns < right->used_ns) - (left->used_ns > right->used_ns);
-}
-
-static int compare_saved(const void *a, const void *b)
-{
-	const struct listed_result *left = a, *right = b;
-
-	return (left->cost_ns < right->cost_ns) - (left->cost_ns > right->cost_ns);
-}
-
-static int compare_size(const void *a, const void *b)
-{
-	const struct listed_result *left = a, *right = b;
-
-	return (left->bytes < right->bytes) - (left->bytes > right->bytes);
-}
-
-static const struct {
-	const char *name;
-	int (*compare)(const void *a, const void *b);
-} orders[] = {{"used", compare_use}, {"saved", compare_saved}, {"size", compare_size}};
-
-#define ORDERS (sizeof(orders) / sizeof(orders[0]))
 
 /* Returns whether the name is a default for programs without a name (struct compiler, `unnamed`). */
 static bool is_unnamed(struct span program)
@@ -90,61 +57,110 @@ static bool is_unnamed(struct span program)
 /* Behind the key and, unless the terminal is narrow, the compiler. What may be long is at the end of the line. */
 #define LINE_FORMAT "%-10.*s  %8s  %9s  %-12s  %s"
 
-static void print_line(const struct listed_result *result, bool is_wide)
+static void print_line(FILE *out, const struct entry *entry, int64_t used_ns, bool is_wide)
 {
+	const struct entry_info *info = entry_info(entry);
 	char saves[CONSOLE_NUMBER_BYTES], size[CONSOLE_NUMBER_BYTES], span[CONSOLE_NUMBER_BYTES];
 	char key[KEY_TEXT_BYTES], used[CONSOLE_NUMBER_BYTES + 4];
-	struct request request = results_request(result);
+	struct request request = results_request(entry);
 	struct span program = request_text(&request, ABOUT_PROGRAM), kernel = request_text(&request, ABOUT_EXPRESSION);
 	struct span arch = request_arch(&request);
 
-	key_spell(result->key, key);
-	console_print(stdout, "%.*s  ", KEY_SHORT, key);
+	key_spell(info->key, key);
+	console_print(out, "%.*s  ", KEY_SHORT, key);
 	if (is_wide) {
-		console_print(stdout, "%-9.*s %-5.*s  ", SPAN(request_text(&request, ABOUT_TITLE)),
+		console_print(out, "%-9.*s %-5.*s  ", SPAN(request_text(&request, ABOUT_TITLE)),
 		              SPAN(request_text(&request, ABOUT_RELEASE)));
 	}
-	snprintf(used, sizeof(used), "%s ago", console_span(recency_now() - result->used_ns, span));
+	snprintf(used, sizeof(used), "%s ago", console_span(recency_now() - used_ns, span));
 	/* a default name tells nothing beside a kernel */
 	program = is_unnamed(program) && kernel.size ? (struct span){NULL, 0} : program;
-	console_line(LINE_FORMAT "%.*s%s%.*s", SPAN(arch), console_time(result->cost_ns, saves),
-	             console_bytes(result->bytes, size), used, result->return_code != 0 ? "failed: " : "",
-	             SPAN(program), program.size && kernel.size ? " " : "", SPAN(kernel));
+	console_print(out, LINE_FORMAT "%.*s%s%.*s", SPAN(arch), console_time(info->cost_ns, saves),
+	              console_bytes(info->total_size, size), used, results_return_code(entry) != 0 ? "failed: " : "",
+	              SPAN(program), program.size && kernel.size ? " " : "", SPAN(kernel));
+	fputc('\n', out);
 	request_free(&request);
 }
 
-static void print_table(const struct list *list)
-{
-	bool is_wide = isatty(STDOUT_FILENO) != 1 || console_width() >= WIDE;
-
-	printf("KEY       %s" LINE_FORMAT "PROGRAM\n", is_wide ? "COMPILER         " : "", 4, "ARCH", "SAVES", "SIZE",
-	       "USED", "");
-	for (size_t i = 0; i < list->count; i++) {
-		print_line(&list->results[i], is_wide);
-	}
-}
-
-static void print_json(const struct list *list)
+/* The object is a member of an array that is printed later: it begins with a line break and blanks. */
+static bool print_object(FILE *out, const struct entry *entry, int64_t used_ns)
 {
 	struct json json = json_growing(JSON_BYTES_KEPT, 1);
+	struct request request = results_request(entry);
+	bool done;
 
 	json_begin_array(&json, NULL);
-	for (size_t i = 0; i < list->count; i++) {
-		struct request request = results_request(&list->results[i]);
-
-		json_begin_object(&json, NULL);
-		results_json(&json, &list->results[i], &request);
-		json_end(&json);
-		console_json(&json);
-		request_free(&request);
-	}
+	json.size = 0;
+	json_begin_object(&json, NULL);
+	results_json(&json, entry, used_ns, &request);
 	json_end(&json);
-	console_json_end(&json);
+	done = !json.failed && fwrite(json.bytes, 1, json.size, out) == json.size;
+	json_free(&json);
+	request_free(&request);
+	return done;
 }
 
-static int list_entries(const struct settings *settings, size_t order)
+static bool make_line(const struct list *list, const struct entry *entry, int64_t used_ns, struct line *ret_line)
 {
-	struct list list = {.count = 0};
+	const int64_t values[] = {[ORDER_USED] = used_ns,
+	                          [ORDER_SAVED] = (int64_t)entry_info(entry)->cost_ns,
+	                          [ORDER_SIZE] = (int64_t)entry_info(entry)->total_size};
+	size_t size;
+	FILE *out = open_memstream(&ret_line->text, &size);
+	bool done = out != NULL;
+
+	ret_line->value = values[list->order];
+	if (done && asked.json) {
+		done = print_object(out, entry, used_ns);
+	} else if (done) {
+		print_line(out, entry, used_ns, list->is_wide);
+	}
+	return (!out || fclose(out) == 0) && done;
+}
+
+static int take_entry(void *context, const struct entry *entry, int64_t used_ns)
+{
+	struct list *list = context;
+
+	if (list->count == list->capacity) {
+		size_t capacity = list->capacity ? 2 * list->capacity : 256;
+		struct line *grown = realloc(list->lines, capacity * sizeof(*grown));
+
+		if (!grown) {
+			return -ENOMEM;
+		}
+		list->lines = grown;
+		list->capacity = capacity;
+	}
+	if (!make_line(list, entry, used_ns, &list->lines[list->count])) {
+		return -ENOMEM;
+	}
+	list->count++;
+	return 0;
+}
+
+static void print_list(const struct settings *settings, const struct list *list)
+{
+	if (asked.json) {
+		putchar('[');
+	} else if (list->count == 0) {
+		console_line("%s has no entries", settings->directory);
+	} else {
+		printf("KEY       %s" LINE_FORMAT "PROGRAM\n", list->is_wide ? "COMPILER         " : "", 4, "ARCH",
+		       "SAVES", "SIZE", "USED", "");
+	}
+	for (size_t i = 0; i < list->count; i++) {
+		fputs(asked.json && i > 0 ? "," : "", stdout);
+		fputs(list->lines[i].text, stdout);
+	}
+	if (asked.json) {
+		puts(list->count > 0 ? "\n]" : "]");
+	}
+}
+
+static int list_entries(const struct settings *settings, enum order order)
+{
+	struct list list = {.order = order, .is_wide = isatty(STDOUT_FILENO) != 1 || console_width() >= WIDE};
 	struct reading reading;
 	int error = reading_begin(settings, "reading", &reading);
 	int status;
@@ -156,30 +172,26 @@ static int list_entries(const struct settings *settings, size_t order)
 	} else {
 		/* the list of no entries is NULL, which qsort() must not get */
 		if (list.count > 1) {
-			qsort(list.results, list.count, sizeof(*list.results), orders[order].compare);
+			qsort(list.lines, list.count, sizeof(*list.lines), compare_lines);
 		}
-		if (asked.json) {
-			print_json(&list);
-		} else if (list.count > 0) {
-			print_table(&list);
-		} else {
-			console_line("%s has no entries", settings->directory);
-		}
+		print_list(settings, &list);
 		status = reading_report(&reading);
 	}
 	for (size_t i = 0; i < list.count; i++) {
-		results_free(&list.results[i]);
+		free(list.lines[i].text);
 	}
-	free(list.results);
+	free(list.lines);
 	return status;
 }
 
 static int run_ls(struct settings *settings, char **operands)
 {
+	static const char *const orders[] = {[ORDER_USED] = "used", [ORDER_SAVED] = "saved", [ORDER_SIZE] = "size"};
+
 	(void)operands;
-	for (size_t i = 0; i < ORDERS; i++) {
-		if (strcmp(asked.sort, orders[i].name) == 0) {
-			return list_entries(settings, i);
+	for (int i = 0; i <= ORDER_SIZE; i++) {
+		if (strcmp(asked.sort, orders[i]) == 0) {
+			return list_entries(settings, (enum order)i);
 		}
 	}
 	console_error("ls: --sort: bad order '%s': it takes used, saved or size", asked.sort);

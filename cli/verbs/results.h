@@ -2,8 +2,8 @@
 /*
  * results: the properties of one entry that `ls` and `show` print
  *
- * Calling sequence: results_copy(), the other functions, results_free(). Errors: -ENOMEM. Threads: one. Ownership: the
- * result owns a copy of the about section and has no copy of the artifacts.
+ * Calling sequence: results_request(), the other functions, request_free(). Threads: one. Ownership: the request points
+ * into the entry.
  */
 #ifndef CLI_VERBS_RESULTS_H
 #define CLI_VERBS_RESULTS_H
@@ -12,30 +12,15 @@
 #include "cache/json.h"
 #include "cli/console/request.h"
 
-struct listed_result {
-	uint8_t key[ENTRY_KEY_BYTES];
-	int64_t used_ns; /* time of use of the file, which all entries under a key share */
-	uint64_t bytes, cost_ns, created_ns;
-	int return_code; /* other than 0: a cached failure */
-	void *about;     /* NULL: an earlier build stored the entry */
-	size_t about_size;
-	struct result_section {
-		uint32_t tag;
-		uint64_t size;
-	} *sections;
-	size_t section_count;
-};
-
-int results_copy(const struct entry *entry, int64_t used_ns, struct listed_result *ret_result);
-void results_free(struct listed_result *result);
-
-/* Reads the about section; the request is empty if that is missing or damaged. The caller calls request_free(). */
-struct request results_request(const struct listed_result *result);
+/* Reads the about section; the request is empty if that is missing, as of an earlier build, or damaged. */
+struct request results_request(const struct entry *entry);
 /* Returns the size of an artifact in bytes; 0 if its section is missing. */
-uint64_t results_artifact_size(const struct listed_result *result, const struct about_fact *artifact);
+uint64_t results_artifact_size(const struct entry *entry, const struct about_fact *artifact);
+/* Other than 0: a cached failure. */
+int results_return_code(const struct entry *entry);
 
-/* Adds all properties as members to the JSON object that the caller has begun. */
-void results_json(struct json *json, const struct listed_result *result, const struct request *request);
+/* Adds all properties as members to the JSON object that the caller has begun. `used_ns`: that of the entry's file. */
+void results_json(struct json *json, const struct entry *entry, int64_t used_ns, const struct request *request);
 
 /* For printf(): the column of the labels that `show` prints. */
 #define RESULTS_LABEL "%-10s"

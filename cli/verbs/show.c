@@ -19,8 +19,8 @@ static bool has_request; /* the key's request is recorded */
 
 struct shown {
 	const struct entry *entry;
-	struct listed_result result;
 	struct request request;
+	int64_t used_ns; /* all entries under a key have that of their file */
 };
 
 /*
@@ -113,8 +113,8 @@ static void print_names(const struct shown *shown)
 
 static void print_made(const struct shown *shown)
 {
-	const struct listed_result *result = &shown->result;
-	const time_t seconds = (time_t)(result->created_ns / 1000000000);
+	const struct entry_info *info = entry_info(shown->entry);
+	const time_t seconds = (time_t)(info->created_ns / 1000000000);
 	struct span command = request_text(&shown->request, ABOUT_COMMAND);
 	char when[64], number[CONSOLE_NUMBER_BYTES];
 	struct tm local;
@@ -123,11 +123,11 @@ static void print_made(const struct shown *shown)
 		when[0] = '\0';
 	}
 	console_line(RESULTS_LABEL "%s%s%.*s%sin %s", "made", when, command.size ? "by " : "", SPAN(command),
-	             command.size ? " " : "", console_time(result->cost_ns, number));
-	printf(RESULTS_LABEL "%s ago\n", "used", console_span(recency_now() - result->used_ns, number));
-	printf(RESULTS_LABEL "%s\n", "size", console_bytes(result->bytes, number));
-	if (result->return_code != 0) {
-		printf(RESULTS_LABEL "%d, a cached failure\n", "returned", result->return_code);
+	             command.size ? " " : "", console_time(info->cost_ns, number));
+	printf(RESULTS_LABEL "%s ago\n", "used", console_span(recency_now() - shown->used_ns, number));
+	printf(RESULTS_LABEL "%s\n", "size", console_bytes(info->total_size, number));
+	if (results_return_code(shown->entry) != 0) {
+		printf(RESULTS_LABEL "%d, a cached failure\n", "returned", results_return_code(shown->entry));
 	}
 	if (has_request) {
 		printf(RESULTS_LABEL "recorded, with its sources\n", "request");
@@ -142,7 +142,7 @@ static void print_artifacts(const struct shown *shown)
 		const struct about_fact *artifact = &shown->request.facts[ABOUT_ARTIFACT][i];
 
 		console_line(RESULTS_LABEL "%.*s  %s", i ? "" : "holds", (int)artifact->size, artifact->text,
-		             console_bytes(results_artifact_size(&shown->result, artifact), size));
+		             console_bytes(results_artifact_size(shown->entry, artifact), size));
 	}
 }
 
@@ -161,7 +161,7 @@ static void print_bound(const struct shown *shown)
 		                         : "by options or paths of the request",
 		             SPAN(by));
 	}
-	if (shown->result.about && request->counts[ABOUT_BOUND] == 0) {
+	if (request->counts[ABOUT_COMPILER] > 0 && request->counts[ABOUT_BOUND] == 0) {
 		printf(RESULTS_LABEL "nothing\n", "bound to");
 	}
 }
@@ -170,7 +170,7 @@ static void print_shown(struct shown *shown)
 {
 	char key[KEY_TEXT_BYTES];
 
-	key_spell(shown->result.key, key);
+	key_spell(entry_info(shown->entry)->key, key);
 	print_line("key", span_text(key));
 	print_line("program", request_text(&shown->request, ABOUT_PROGRAM));
 	print_compiler(&shown->request);
@@ -191,7 +191,7 @@ static void add_shown(struct json *json, struct shown *shown)
 	struct span by;
 
 	json_begin_object(json, NULL);
-	results_json(json, &shown->result, request);
+	results_json(json, shown->entry, shown->used_ns, request);
 	json_bool(json, "request", has_request);
 	json_begin_array(json, "bound_why");
 	for (size_t i = 0; i < request->counts[ABOUT_BOUND]; i++) {
@@ -209,46 +209,36 @@ static void add_shown(struct json *json, struct shown *shown)
 /* ---- the verb ---- */
 
 /* Shows an entry as JSON, or as text if `json` is NULL. */
-static int show_entry(const struct entry *entry, int64_t used_ns, struct json *json)
+static void show_entry(const struct entry *entry, int64_t used_ns, struct json *json)
 {
-	struct shown shown = {.entry = entry};
+	struct shown shown = {.entry = entry, .used_ns = used_ns, .request = results_request(entry)};
 
-	/* all entries under the key have the time of use of their file */
-	if (results_copy(entry, used_ns, &shown.result) != 0) {
-		console_error("%s", strerror(ENOMEM));
-		return EXIT_TROUBLE;
-	}
-	shown.request = results_request(&shown.result);
 	if (json) {
 		add_shown(json, &shown);
 	} else {
 		print_shown(&shown);
 	}
 	request_free(&shown.request);
-	results_free(&shown.result);
-	return EXIT_DONE;
 }
 
-static int show_all(const struct key_entries *entries, int64_t used_ns)
+static void show_all(const struct key_entries *entries, int64_t used_ns)
 {
 	struct json json = json_growing(JSON_BYTES_KEPT, 3);
-	int status = EXIT_DONE;
 
 	if (asked.json) {
 		json_begin_array(&json, NULL);
 	}
-	for (size_t i = 0; i < entries->count && status == EXIT_DONE; i++) {
+	for (size_t i = 0; i < entries->count; i++) {
 		if (!asked.json && entries->count > 1) {
 			printf("%sentry %zu of %zu under this key%s\n", i ? "\n" : "", i + 1, entries->count,
 			       i ? "" : ", the newest");
 		}
-		status = show_entry(entries->list[i], used_ns, asked.json ? &json : NULL);
+		show_entry(entries->list[i], used_ns, asked.json ? &json : NULL);
 	}
 	if (asked.json) {
 		json_end(&json);
 		console_json_end(&json);
 	}
-	return status;
 }
 
 static bool look_for_request(const struct settings *settings, const uint8_t key[ENTRY_KEY_BYTES])
@@ -265,16 +255,16 @@ static int run_show(struct settings *settings, char **operands)
 {
 	struct inventory_record record;
 	struct key_entries entries;
-	int status = key_find(settings, operands[0], &record), shown;
+	int status = key_find(settings, operands[0], &record);
 
 	if (status != EXIT_DONE) {
 		return status;
 	}
 	status = key_read(settings, record.key, &entries);
 	has_request = look_for_request(settings, record.key);
-	shown = show_all(&entries, record.used);
+	show_all(&entries, record.used);
 	key_release(&entries);
-	return status ? status : shown;
+	return status;
 }
 
 const struct verb verb_show = {
