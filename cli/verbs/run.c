@@ -8,11 +8,9 @@
  */
 #include "cache/output.h"
 #include "cli/console/console.h"
-#include "cli/console/key.h"
 #include "cli/console/library.h"
 #include "cli/console/verb.h"
 #include "cli/doctor/doctor.h"
-#include "cli/explain/explanation.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -97,43 +95,21 @@ static int report_not_started(const char *name, int error)
 #define EVENT_ROOM 4096 /* in bytes; a line of the trace is shorter */
 
 struct misses {
-	struct events events;
-	struct history history;
 	size_t calls, count;
 };
-
-/* Explains the newest miss of a key. Returns false if none is recorded, as with NVRTCCACHE_READONLY. */
-static bool explain_miss(const struct misses *misses, struct span key)
-{
-	struct explanation explanation;
-	char text[KEY_TEXT_BYTES];
-
-	for (size_t i = misses->events.count; i-- > 0;) {
-		key_spell(misses->events.records[i].key, text);
-		if (misses->events.records[i].has_key && span_is(key, text)) {
-			explanation_find(&misses->history, i, &explanation);
-			words_print(&explanation);
-			explanation_free(&explanation);
-			return true;
-		}
-	}
-	return false;
-}
 
 /* Calls that verify a hit, and events that are no calls (waiting), have other categories. */
 static void tell_event(void *context, const char *event)
 {
-	struct span category = doctor_text_of(event, "cat");
+	struct span category = doctor_text_of(event, "cat"), reason = doctor_text_of(event, "reason");
+	bool is_miss = span_is(category, "miss") || span_is(category, "not_kept") || span_is(category, "bypassed");
 	struct misses *misses = context;
 
-	misses->calls += span_is(category, "hit_memory") || span_is(category, "hit_disk");
-	if (span_is(category, "miss") || span_is(category, "not_kept") || span_is(category, "bypassed")) {
-		misses->calls++;
-		fputs(misses->count++ > 0 ? "\n" : "", stdout);
-		if (!explain_miss(misses, doctor_text_of(event, "key"))) {
-			console_line("%.*s: %.*s %.*s", SPAN(doctor_text_of(event, "name")), SPAN(category),
-			             SPAN(doctor_text_of(event, "reason")));
-		}
+	misses->calls += is_miss || span_is(category, "hit_memory") || span_is(category, "hit_disk");
+	misses->count += is_miss;
+	if (is_miss) {
+		console_error("%.*s: %.*s %.*s", SPAN(doctor_text_of(event, "name")), SPAN(category),
+		              SPAN(reason.size ? reason : doctor_text_of(event, "key")));
 	}
 }
 
@@ -147,27 +123,18 @@ static int probe_trace(int file)
 }
 
 /* Prints the misses of the run on standard error. Returns the exit status. */
-static int judge_misses(const struct settings *settings, const char *trace, int file)
+static int judge_misses(const char *trace, int file)
 {
-	const struct directory directory = {.path = settings->directory, .shared = settings->shared};
 	struct misses misses = {.count = 0};
 	int error;
 
-	fflush(stdout);
-	(void)dup2(STDERR_FILENO, STDOUT_FILENO);
-	if (directory.path) {
-		(void)events_read(&directory, EVENTS_ALL, &misses.events);
-	}
-	if (history_read(&misses.events, &misses.history) != 0) {
-		return console_refuse(settings, -ENOMEM);
-	}
 	doctor_lines(trace, tell_event, &misses);
-	fflush(stdout);
 	error = probe_trace(file);
 	if (misses.calls == 0) {
 		console_error("no compilation reached the library");
 	} else if (misses.count > 0) {
-		console_error("%zu of %zu compilations missed", misses.count, misses.calls);
+		console_error("%zu of %zu compilations missed; 'nvrtccache explain KEY' says why", misses.count,
+		              misses.calls);
 	}
 	if (error != 0) {
 		console_error("%s: %s: compilations may have been overlooked", trace, strerror(error));
@@ -198,7 +165,7 @@ static int create_trace(char *directory, char *trace, size_t size)
 	return error != 0 ? error : file;
 }
 
-static int run_traced(const struct settings *settings, char **operands, const char *trace, int file)
+static int run_traced(char **operands, const char *trace, int file)
 {
 	pid_t pid;
 	int status;
@@ -211,7 +178,7 @@ static int run_traced(const struct settings *settings, char **operands, const ch
 		return report_not_started(operands[0], status);
 	}
 	status = doctor_wait(pid);
-	return status == 0 ? judge_misses(settings, trace, file) : status;
+	return status == 0 ? judge_misses(trace, file) : status;
 }
 
 /* Waits for the program, and not for a child that outlives it. */
@@ -229,7 +196,7 @@ static int run_watched(const struct settings *settings, char **operands)
 	               base && base[0] == '/' ? base : "/tmp");
 	file = create_trace(directory, trace, sizeof(trace));
 	if (file >= 0) {
-		status = run_traced(settings, operands, trace, file);
+		status = run_traced(operands, trace, file);
 		close(file);
 	}
 	(void)unlink(trace);
