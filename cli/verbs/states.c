@@ -1,37 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Relative paths are resolved against the directory that the entry depends on, else against the working directory. Only
+ * Relative paths are resolved against the working directory, unless the entry depends on another one. Only
  * path-dependent entries record where they were compiled. A root is looked up at the path that the entry recorded.
- * The dependencies are read twice. The first pass counts them and looks at nothing; the second checks them from the
- * directory that was entered meanwhile.
+ * The dependencies are read twice. The first pass counts them and looks at nothing; the second checks them.
  */
 #include "cli/console/console.h"
 #include "cli/verbs/results.h"
 #include "keygen/dependencies_tell.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* What relative paths are resolved against: the name in JSON, and words. */
-struct from {
-	const char *name, *words;
-};
-
-static const struct from bound = {"bound", "to which the entry is bound"},
-                         here = {"here", "the working directory; the entry does not say where it was compiled"};
-
 struct states {
 	const struct entry *entry;
 	const struct request *request;
 	struct dependencies_told told;
-	size_t paths;            /* number of dependencies that are paths */
-	bool is_relative;        /* a path is relative */
-	const struct from *from; /* NULL: no path is relative, or the directory cannot be entered */
-	char *directory;         /* that `from` means; NULL: none */
+	size_t paths;     /* number of dependencies that are paths */
+	bool is_relative; /* a path is relative */
+	char *here;       /* the working directory */
+	char *bound;      /* the only one in which relative paths are checked; NULL: any */
 };
 
 /*
@@ -56,20 +46,9 @@ static void count_dependency(const struct dependency *dependency, void *context)
 	states->is_relative |= dependency->relative;
 }
 
-/* Enters the directory that relative paths are resolved against. */
-static void enter_directory(struct states *states)
+static bool is_checked_here(const struct states *states)
 {
-	char *directory = find_bound_directory(states);
-
-	if (!directory) {
-		states->from = &here;
-		states->directory = getcwd(NULL, 0);
-	} else if (chdir(directory) == 0) {
-		states->from = &bound;
-		states->directory = directory;
-	} else {
-		free(directory);
-	}
+	return states->here && (!states->bound || strcmp(states->here, states->bound) == 0);
 }
 
 /* Checks all dependencies and calls `each` with every one and its state. Returns 0 or a negative errno value. */
@@ -84,7 +63,7 @@ static int walk_dependencies(struct states *states, void (*each)(const struct de
 	const struct dependency_places places = {
 	    .root = roots,
 	    .root_count = roots && count == states->told.roots ? count : 0,
-	    .here = states->from != NULL,
+	    .here = is_checked_here(states),
 	};
 	int error;
 
@@ -153,14 +132,12 @@ static void print_states(struct states *states)
 	if (has_unknown_root) {
 		printf(RESULTS_LABEL "the paths of the numbered directories are not stored\n", "");
 	}
-	if (states->is_relative && !states->from) {
-		printf(RESULTS_LABEL
-		       "relative paths were not checked: the directory that the entry is bound to cannot be opened\n",
-		       "");
-	}
-	if (states->directory) {
-		console_line(RESULTS_LABEL "relative paths are relative to %s, %s", "", states->directory,
-		             states->from->words);
+	if (states->is_relative && is_checked_here(states)) {
+		console_line(RESULTS_LABEL "relative paths are relative to %s, the working directory", "",
+		             states->here);
+	} else if (states->is_relative) {
+		console_line(RESULTS_LABEL "relative paths were not checked: they are relative to %s", "",
+		             states->bound ? states->bound : "a directory that is gone");
 	}
 	if (error != 0) {
 		printf(RESULTS_LABEL "the rest cannot be read: %s\n", "",
@@ -210,8 +187,7 @@ static void add_states(struct json *json, struct states *states)
 {
 	int error;
 
-	json_string(json, "from", states->from ? states->from->name : NULL);
-	json_string(json, "from_directory", states->directory);
+	json_string(json, "from_directory", states->is_relative && is_checked_here(states) ? states->here : NULL);
 	json_begin_array(json, "dependencies");
 	error = walk_dependencies(states, add_dependency, json);
 	json_end(json);
@@ -229,23 +205,15 @@ void results_states(const struct entry *entry, const struct request *request, st
 	struct states states = {.entry = entry, .request = request};
 	size_t size;
 	const void *dependencies = entry_dependencies(entry, &size);
-	int home;
 
-	/* a descriptor and not a path, because the directory may have been removed or be unreachable by path */
-	home = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	(void)dependencies_tell(dependencies, size, NULL, count_dependency, &states, &states.told);
-	if (states.is_relative && home >= 0) {
-		enter_directory(&states);
-	}
+	states.here = getcwd(NULL, 0);
+	states.bound = find_bound_directory(&states);
 	if (json) {
 		add_states(json, &states);
 	} else {
 		print_states(&states);
 	}
-	free(states.directory);
-	/* for the next entry, whose relative paths may start from here */
-	if (home >= 0) {
-		(void)!fchdir(home);
-		close(home);
-	}
+	free(states.here);
+	free(states.bound);
 }

@@ -110,7 +110,7 @@ PY
 	for_people() {
 		gives 0 show "${key:0:6}" && out_has "^key       $key\$" && out_has '^compiler  NVRTC [0-9.]+$' && out_has '^options   -Iinc -DN=4 -arch=sm_80$' &&
 			out_has '^names     add<float>  _Z3addIfEvPT_PKS0_$' && out_has '^made      20.* by python3' && out_has '^bound to  nothing$' &&
-			out_has "^ +relative paths are relative to $work, the working directory; the entry does not say where it was compiled\$"
+			out_has "^ +relative paths are relative to $work, the working directory\$"
 	}
 	check "For people too, and from where it looked." for_people
 	check "A header that is the same is unchanged." state unchanged "inc/vec\\.h  [0-9]+ bytes"
@@ -153,12 +153,12 @@ rooted() {
 check "Headers under an absolute -I are looked up where they were, wherever one is." rooted
 lineinfo() {
 	cached three nvrtc "$NVRTC" add.cu add.cu -e 'add<float>' -Iinc -DN=4 -arch=compute_80 -lineinfo && gives 0 show "$key" &&
-		out_has "^bound to  $work  by -lineinfo\$" && out_has 'sizes and times of files included' && cd / && state unchanged "($work/)?inc/vec\\.h" &&
-		out_has "relative to $work, to which the entry is bound\$" && cd "$work" && touch -d '2001-01-01' inc/half.h && state touched "($work/)?inc/half\\.h"
+		out_has "^bound to  $work  by -lineinfo\$" && out_has 'sizes and times of files included' && cd / && gives 0 show "$key" &&
+		{ state unchanged "$work/inc/vec\\.h" || out_has "relative paths were not checked: they are relative to $work\$"; } && cd "$work" && touch -d '2001-01-01' inc/half.h && state touched "($work/)?inc/half\\.h"
 	local status=$?
 	cd "$work" && return "$status"
 }
-check "-lineinfo binds to the working directory, which is then where paths are looked up, and makes times count." lineinfo
+check "-lineinfo binds to the working directory, and makes times count." lineinfo
 found_in_output() {
 	echo '__device__ const char *where() { return __FILE__; }' >inc/file.h
 	echo '#include "file.h"
