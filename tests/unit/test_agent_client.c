@@ -239,12 +239,11 @@ Test(agent_client, an_agent_with_slow_useless_answers_is_asked_once)
 /* Weighs a wait of so many quarters of the time that one question may take. */
 static void wait_quarters(int quarters, uint64_t spared)
 {
-	agent_weigh(&agent.options, AGENT_ASKED, quarters * (2 * SLOW_MS) * INT64_C(1000000) / 4, spared);
+	agent_weigh(&agent.options, AGENT_ASKED, quarters * LONG_WAIT * INT64_C(1000000) / 4, spared);
 }
 
 Test(agent_client, quick_useless_answers_together_may_take_as_long_as_one_question)
 {
-	agent.options.wait_ms = 2 * SLOW_MS;
 	start("SA");
 	for (int i = 0; i < 4; i++) {
 		wait_quarters(1, 0);
@@ -262,9 +261,8 @@ Test(agent_client, quick_useless_answers_together_may_take_as_long_as_one_questi
 
 Test(agent_client, a_slow_agent_is_asked_again_if_its_answer_saved_more_time_than_it_took)
 {
-	const int64_t third = 2 * SLOW_MS * INT64_C(1000000) / 3;
+	const int64_t third = LONG_WAIT * INT64_C(1000000) / 3;
 
-	agent.options.wait_ms = 2 * SLOW_MS;
 	start("SA");
 	agent_weigh(&agent.options, AGENT_ASKED, 10 * third, (uint64_t)(10 * third));
 	agent_weigh(&agent.options, AGENT_ASKED, 10 * third, UINT64_MAX);
@@ -278,9 +276,8 @@ Test(agent_client, a_slow_agent_is_asked_again_if_its_answer_saved_more_time_tha
 /* Otherwise each of many processes in step would wait for the agent, one after another. */
 Test(agent_client, useless_waits_of_another_process_count)
 {
-	const int64_t third = 2 * SLOW_MS * INT64_C(1000000) / 3;
+	const int64_t third = LONG_WAIT * INT64_C(1000000) / 3;
 
-	agent.options.wait_ms = 2 * SLOW_MS;
 	start("SA");
 	agent_weigh(&agent.options, AGENT_OVERHEARD, 10 * third, (uint64_t)(9 * third));
 	cr_expect_eq(fetch(), AGENT_FETCH_ABSENT);
