@@ -18,10 +18,64 @@ A case begins with "=== A sentence." Lines with # in it are for the driver:
     #unverified             what it makes cannot be compared (NVRTC gives another each time), nor what is made of that
 
 Lines with # in front of the first case hold for all of a file.
+
+A line that ends in "<<NAME WORD..." is followed by the text of that name in TEXTS, with the words in it. "made INPUT
+PRODUCT OPTION... <<NAME WORD..." is an input of nvJitLink's that NVRTC makes of such a text.
 """
 import itertools
 import re
 
+# $1 is the first word. A second is what "caller" calls, and what "callee" multiplies by.
+TEXTS = {
+    # PTX: a kernel and the function that it calls; a kernel that calls nothing
+    "caller": """.extern .func (.param .b32 r) $2(.param .b32 a);
+.visible .entry k$1(.param .u64 p)
+{
+.reg .b64 %rd<2>;
+.reg .b32 %r<3>;
+ld.param.u64 %rd1, [p];
+mov.u32 %r1, $1;
+{
+.param .b32 x;
+.param .b32 y;
+st.param.b32 [x], %r1;
+call.uni (y), $2, (x);
+ld.param.b32 %r2, [y];
+}
+st.global.u32 [%rd1], %r2;
+ret;
+}""",
+    "callee": """.visible .func (.param .b32 r) f$1(.param .b32 a)
+{
+.reg .b32 %r<3>;
+ld.param.b32 %r1, [a];
+mul.lo.s32 %r2, %r1, $2;
+st.param.b32 [r], %r2;
+ret;
+}""",
+    "kernel": """.visible .entry k$1(.param .u64 p)
+{
+.reg .b64 %rd<2>;
+.reg .b32 %r<2>;
+ld.param.u64 %rd1, [p];
+mov.u32 %r1, $1;
+st.global.u32 [%rd1], %r1;
+ret;
+}""",
+    # the same two in CUDA C++, and a kernel as NVVM IR
+    "calls": """extern "C" __device__ int f$1(int);
+extern "C" __global__ void k$1(int *p) { *p = f$1(*p); }""",
+    "called": """extern "C" __device__ int f$1(int a) { return a * $1; }""",
+    "ir": """define void @k$1(i32* %p) {
+  store i32 $1, i32* %p
+  ret void
+}
+!nvvm.annotations = !{!0}
+!0 = !{void (i32*)* @k$1, !"kernel", i32 1}""",
+}
+DEFAULTS = {"caller": "f$1", "callee": "$1"}  # for the second word
+MADE = re.compile(r"made (\S+ \S+) (.*) <<")
+NAMED = re.compile(r"(.* <<)(%s) (\S+)(?: (\S+))?" % "|".join(TEXTS))
 
 COMPILERS = ("nvJitLink", "libNVVM")
 MARKS = ("for", "needs", "since", "before", "hits", "hits-before", "neutral", "once", "unverified")
@@ -32,7 +86,10 @@ class Case:
         self.sentence, self.lines, self.marks = sentence, [], []
         text = False
         for line in lines:
-            if text or not line.startswith("#"):
+            named = None if text else NAMED.fullmatch(line)
+            if named:
+                self.lines += spell(*named.groups())
+            elif text or not line.startswith("#"):
                 self.lines.append(line)
                 text = line != "END" if text else line.endswith((" <<", " <<x"))
             elif line[1:2].isalpha():
@@ -83,6 +140,15 @@ class Case:
             case.marks = [[fill(word, pairs) for word in words] for words in self.marks]
             made.append(case)
         return made
+
+
+def spell(begin, name, first, second):
+    """The lines that a line with the name of a text stands for."""
+    text = TEXTS[name].replace("$2", second or DEFAULTS.get(name, "")).replace("$1", first)
+    made = MADE.fullmatch(begin)
+    if not made:
+        return [begin, *text.split("\n"), "END"]
+    return ["source <<", *text.split("\n"), "END", "create 0", f"compile {made[2]}", f"input made {made[1]}", "destroy"]
 
 
 def mark(line):
