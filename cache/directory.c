@@ -176,16 +176,36 @@ static int judge_place(const struct directory *directory, int root, const char *
 	return trust_found(directory->shared, root, &found) ? 0 : -EPERM;
 }
 
+static _Thread_local int kept_root = -1;
+
+void directory_keep_root(int root)
+{
+	directory_drop_root();
+	kept_root = root;
+}
+
+void directory_drop_root(void)
+{
+	if (kept_root >= 0) {
+		call_close(kept_root);
+		kept_root = -1;
+	}
+}
+
 /* In a private cache, no other user can replace a directory below the root after it was checked by its path. */
 int directory_open_root(const struct directory *directory, const char *place, int *ret_root)
 {
-	int root = -1;
-	int rc = directory->shared ? -EOPNOTSUPP : open_root(directory, DIRECTORY_REACH, &root);
+	int root = kept_root;
+	int rc = 0;
 
-	if (rc < 0) {
-		return rc;
+	kept_root = -1;
+	if (root < 0) {
+		rc = directory->shared ? -EOPNOTSUPP : open_root(directory, DIRECTORY_REACH, &root);
+		if (rc < 0) {
+			return rc;
+		}
+		rc = judge_place(directory, root, DIRECTORY_HOME);
 	}
-	rc = judge_place(directory, root, DIRECTORY_HOME);
 	if (rc == 0 && place) {
 		rc = judge_place(directory, root, place);
 	}

@@ -58,6 +58,12 @@ int directory_open_shard(const struct directory *directory, int home, unsigned s
  * directory has to be opened, because another user could replace one after the check.
  */
 int directory_open_root(const struct directory *directory, const char *place, int *ret_root);
+/*
+ * Keeps a root that directory_open_root() opened for its next call in this thread, for the same directory: that judges
+ * `place` alone. No code of others may run before directory_drop_root(), which closes it if it was not used.
+ */
+void directory_keep_root(int root);
+void directory_drop_root(void);
 
 /*
  * Opens a file in one of these directories with O_RDONLY, O_RDWR, or O_RDWR | O_CREAT (and O_APPEND). -EPERM: it is not

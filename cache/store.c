@@ -54,6 +54,7 @@ int store_open(const struct store_options *options, struct store **ret_store)
 	store->max_size = options->max_size;
 	store->read_only = options->read_only;
 	store->fsync = options->fsync;
+	store->keeps_root = options->keeps_root;
 	store->clock = options->clock ? options->clock : recency_now;
 	store->chore = options->chore;
 	*ret_store = store;
@@ -239,6 +240,10 @@ int store_get(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], store_che
 		    (place.shard >= 0 || open_directories(store, key, &place) == 0)) {
 			(void)store_discard(&store->directory, place.home, place.shard, key, place.name, &found);
 		}
+	}
+	if (rc == 0 && store->keeps_root) {
+		directory_keep_root(place.root);
+		place.root = -1;
 	}
 	store_leave(&place);
 	return rc;

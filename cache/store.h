@@ -15,7 +15,8 @@
  * `shared` is set; otherwise they are examined with fstatat() from the root. Each must be owned by this user or root
  * and be writable by no other user (cache/trust.h has the rules for `shared`). Then the file is opened with O_NOFOLLOW,
  * checked by fstat() (regular file, trusted owner and mode, size), read into allocated memory and closed. Files are
- * never mapped. No descriptor stays open between calls, because hosts close descriptors that they do not know.
+ * never mapped. No descriptor stays open between calls (but for `keeps_root`), because hosts close those that they do
+ * not know.
  *
  * Damage of any kind (short, long, flipped bit, other key, other format, other owner) is a miss. The damaged file is
  * removed if it is still the file that was read (same device, inode, size, mtime) and no process is storing under that
@@ -62,6 +63,7 @@ struct store_options {
 	bool read_only;
 	bool shared;
 	bool fsync;
+	bool keeps_root;     /* after a hit, for the record: directory_keep_root() */
 	store_clock *clock;  /* NULL: recency_now() */
 	struct chore *chore; /* progress of the functions in cache/tools/; NULL: not reported */
 };

@@ -16,6 +16,7 @@ struct store {
 	uint64_t max_size;
 	bool read_only;
 	bool fsync;
+	bool keeps_root;
 	store_clock *clock;
 	struct chore *chore;
 	_Atomic uint64_t evictions; /* not yet returned by store_take_evictions() */

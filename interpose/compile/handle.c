@@ -5,6 +5,7 @@
  */
 #include "interpose/compile/handle.h"
 
+#include "cache/directory.h"
 #include "cache/fork_mutex.h"
 #include "interpose/watch/arithmetic.h"
 
@@ -365,6 +366,7 @@ int handle_enter_real(const struct handle *handle, enum cancellation cancellatio
 {
 	int ours = PTHREAD_CANCEL_DISABLE;
 
+	directory_drop_root();
 	atomic_store_explicit(&handle->library->waking, STEP_DONE, memory_order_release);
 	if (cancellation == CANCELLATION_OF_HOST) {
 		(void)pthread_setcancelstate(handle->cancel_state, &ours);

@@ -123,6 +123,7 @@ static void open_layers(pid_t process)
 	    .read_only = runtime.settings.read_only,
 	    .shared = runtime.settings.shared,
 	    .fsync = runtime.settings.fsync,
+	    .keeps_root = true,
 	};
 
 	ground_settle(options.directory, runtime.settings.base_length, runtime.settings.base_is_home);

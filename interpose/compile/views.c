@@ -3,6 +3,7 @@
 
 #include "cache/calls.h"
 #include "cache/digits.h"
+#include "cache/directory.h"
 #include "cache/replay.h"
 #include "interpose/compile/log.h"
 #include "interpose/compile/runtime.h"
@@ -263,6 +264,7 @@ void event_tell(struct event *event, int return_code)
 	if (replay_told.mode != REPLAY_CHECK) {
 		runtime_log_record(write_record(event));
 	}
+	directory_drop_root();
 	stream_free(&event->about);
 	errno = saved;
 }

@@ -173,6 +173,15 @@ bounded() {
 }
 tested "NVRTCCACHE_WAIT=1: a process that has waited one second compiles." bounded
 
+no_directory_is_open() { # in the process that compiles now
+	! find "/proc/$(find "$place" -name 'inside.*' -printf '%T@ %f\n' | sort -n | sed -n '$s/.*\.\([0-9]*\)\.[0-9]*$/\1/p')/fd" -lname "$NVRTCCACHE_DIR*" | grep .
+}
+hit_and_compile() {
+	now open-a && start first a plain same && wait && NVRTCCACHE_VERIFY=1 start second b plain same && until_event inside 2 &&
+		no_directory_is_open && now open-b && wait && NVRTCCACHE_READONLY=1 start third a plain same && ended 2 2
+}
+tested "After a hit the cache's directory is open no longer than to the record, nor while NVRTC compiles." hit_and_compile
+
 read_only() {
 	mkdir -m 700 "$NVRTCCACHE_DIR"
 	NVRTCCACHE_READONLY=1 side_by_side && [ ! -e "$NVRTCCACHE_DIR/v1" ]
