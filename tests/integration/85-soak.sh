@@ -19,14 +19,13 @@ soak() { nice python3 tests/soak/soak.py "$BUILD" "$@" >"$tmp/soak.out" || { gre
 value() { sed -n "s/^$1 //p" "$tmp/soak.out"; }
 
 killed_and_edited() {
-	soak --seconds 10 --processes 16 && [ "$(value kills)" -gt 0 ] && [ "$(value edits)" -gt 0 ] && [ "$(value evictions)" -gt 0 ] &&
-		[ "$(value hits_disk)" -gt 0 ] && [ "$(value verified)" -gt 0 ]
+	soak --seconds 10 --processes 16 --until kills,edits,evictions,hits_disk,verified
 }
 check "16 processes for 10 seconds, killed, edited under, pruned, cleared: no wrong answer, the cap and the sums hold." \
 	killed_and_edited
 
 agents_and_engine_die() {
-	soak --agents --most-waited-ms 10000 --seconds 10 --processes 8 && [ "$(value agent_found)" -gt 0 ] && [ "$(value engine_deaths)" -gt 0 ] && [ "$(value hits_disk)" -gt 0 ]
+	soak --agents --most-waited-ms 10000 --seconds 10 --processes 8 --until engine_deaths,hits_disk
 }
 if [ -x "$BUILD/nvrtccache-agent" ] && command -v redis-server >/dev/null; then
 	check "So do two nodes of 4 processes, with agents and an engine that die every few seconds: no wrong answer." agents_and_engine_die

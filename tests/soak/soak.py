@@ -5,6 +5,7 @@
 usage: soak.py BUILD [--seconds N] [--processes N] [--seed N] [--keys N] [--cap BYTES] [--pause-us N]
                      [--node CACHE,TREE[,...]]... [--kinds WORD,...] [--users UID,...] [--groups GID] [--environment NAME=VALUE]...
                      [--agents [--most-waited-ms N]] [--tolerance PERCENT] [--incoherent] [--no-commands] [--no-kills]
+                     [--until COUNT,...]
 
 Each worker (worker.c) compiles at random and compares what the cache gives with what the compiler gives. Meanwhile
 this program kills workers at random moments, edits headers (in place, by renaming, with the old time set again), and
@@ -18,6 +19,7 @@ in turn: plain, disk (no memory front), verify, fsync, limited (RLIMIT_FSIZE), r
 (agents.py). How long processes have waited for agents is printed, and the most that one of
 them waited in its life for agents that did not help, as its trace says: no more than a
 second in all (--most-waited-ms).
+--until: goes on after the seconds until none of these counts is 0, so that a busy machine does as much.
 --incoherent: nodes may see an old size of a new file, which then counts as damaged.
 
 Prints "name value" lines; exits with 1 where any of these fails: no wrong answer, no worker died by itself, the cap
@@ -71,6 +73,7 @@ def arguments():
     parser.add_argument("--groups", default="")
     parser.add_argument("--environment", action="append", default=[])
     parser.add_argument("--tolerance", type=float, default=25)
+    parser.add_argument("--until", default="")
     parser.add_argument("--incoherent", action="store_true")
     parser.add_argument("--no-commands", action="store_true")
     parser.add_argument("--no-kills", action="store_true")
@@ -204,11 +207,18 @@ class Soak:
                                        [("prune", "--max-size", str(self.options.cap // 2)), ("clear",)])
             self.running.append(self.command(*words))
 
+    def is_missing(self):
+        """Whether a count of --until is still 0."""
+        if not self.options.until:
+            return False
+        counts = {**self.counts, **(self.agents.counts if self.agents else {}), **json.loads(self.command("stats", "--json").communicate()[0])}
+        return not all(counts[name] for name in self.options.until.split(","))
+
     def run(self):
         for slot in range(len(self.workers)):
             self.start(slot)
         end = time.monotonic() + self.options.seconds
-        while time.monotonic() < end and not self.row_sum(3):
+        while (time.monotonic() < end or self.is_missing()) and not self.row_sum(3):
             time.sleep(self.random.uniform(0.005, 0.08))
             self.watch_workers()
             self.reap_commands()
