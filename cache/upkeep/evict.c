@@ -56,7 +56,8 @@ static void draw_entries(struct work *work)
 		const unsigned shard = (work->first + i) % DIRECTORY_SHARDS;
 		const struct sums_shard *sum = &sample->sums.shards[shard];
 
-		if (shard == work->evict->key[0] || (sum->known && sum->bytes == 0)) {
+		/* an entry without bytes was listed, and then not found */
+		if (shard == work->evict->key[0] || (sum->known && sum->bytes == 0 && sum->files == 0)) {
 			continue;
 		}
 		if (sample->count >= ENOUGH && sample->count + sample_expects(sample, shard) > SAMPLE_FILES) {

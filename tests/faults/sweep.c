@@ -101,7 +101,7 @@ static const char *judge_eviction(const struct scenario *scenario, bool soon)
 	stores.count = soon ? STORES_SOON : STORES_AFTER;
 	wrong = stage_judge(stage_run(&stores, seen), &stores, seen);
 	stage_usage(&usage);
-	/* a fault that says ENOENT of entries that are there makes the estimate too small, by eight of 24 at most */
+	/* after a fault that says ENOENT of entries that are there, the sums are too small until stores look again */
 	if (!wrong && usage.bytes > evict_cap * 3 / 2) {
 		wrong = "the directory stays above its cap";
 	}

@@ -75,9 +75,12 @@ static void expect_rebuilt(struct store *store, unsigned from)
 
 Store_test(evict_trouble, lost_and_damaged_sums_are_rebuilt)
 {
+	const struct directory directory = {.path = fixture.root};
 	struct store *store = fixture_capped(3 * CAP);
+	struct sums sums;
 	size_t size;
 	uint8_t *bytes;
+	int home;
 
 	put_range(store, 0, 320);
 	bytes = fixture_read(in_home("sums"), &size);
@@ -93,6 +96,16 @@ Store_test(evict_trouble, lost_and_damaged_sums_are_rebuilt)
 	expect_rebuilt(store, 3000);
 	cr_assert_eq(unlink(in_home("sums")) | symlink("elsewhere", in_home("sums")), 0);
 	expect_rebuilt(store, 4000);
+	cr_assert_eq(directory_open(&directory, DIRECTORY_REACH, &home), 0);
+	sums_open(&directory, home, SUMS_WRITE, &sums);
+	for (unsigned shard = 0; shard < DIRECTORY_SHARDS; shard++) {
+		sums.shards[shard].bytes = 0; /* no entry could be examined */
+		sums_note(&sums, shard);
+	}
+	sums_flush(&sums);
+	sums_close(&sums);
+	close(home);
+	expect_rebuilt(store, 5000);
 }
 
 Store_test(evict_trouble, the_file_of_another_program_in_place_of_the_sums_stays)
