@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # needs: nvrtc
-# weight: 120
+# weight: 15
 # Random options before others in one process: what the library would keep must be what the last gives alone. `make
 # sticky` plays every option that this NVRTC knows, with its values; `make spoilers` plays random ones for longer.
 . "$(dirname "$0")/lib.sh"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# alone
+# weight: 60
 # The cache on a network file system: calls that fail as they do there (a layer before libc's, everywhere), a file system
 # that behaves so (FUSE, where it can be mounted), and two nodes at once. Every answer is compared with a plain compile.
 # shellcheck disable=SC2015,SC2317 # functions are called by check

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# alone
+# weight: 40
 # Each harness reads every input that is kept in tests/fuzz/corpus, and then 20,000 in all that are made from a fixed seed, so
 # that a change fails for what it changed. New seeds: make fuzz FUZZ_SECONDS=3600.
 # shellcheck source-path=SCRIPTDIR source=lib.sh

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# alone
+# weight: 45
 # Many processes on one small cache: killed, edited under, pruned and cleared, every answer checked (tests/soak/soak.py in
 # short; `make soak` for ten minutes of it). And what a group shares, and what is edited between a hit and its comparison.
 # shellcheck disable=SC2015,SC2317 # functions are called by check
