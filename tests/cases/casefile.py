@@ -20,7 +20,8 @@ A case begins with "=== A sentence." Lines with # in it are for the driver:
 Lines with # in front of the first case hold for all of a file.
 
 A line that ends in "<<NAME WORD..." is followed by the text of that name in TEXTS, with the words in it. "made INPUT
-PRODUCT OPTION... <<NAME WORD..." is an input of nvJitLink's that NVRTC makes of such a text.
+PRODUCT OPTION... <<NAME WORD..." is an input of nvJitLink's that NVRTC makes of such a text. "linker finish" is the end
+of most links (FINISH).
 """
 import itertools
 import re
@@ -73,6 +74,7 @@ extern "C" __global__ void k$1(int *p) { *p = f$1(*p); }""",
 !nvvm.annotations = !{!0}
 !0 = !{void (i32*)* @k$1, !"kernel", i32 1}""",
 }
+FINISH = ["linker complete", "linker all", "linker destroy"]
 DEFAULTS = {"caller": "f$1", "callee": "$1"}  # for the second word
 MADE = re.compile(r"made (\S+ \S+) (.*) <<")
 NAMED = re.compile(r"(.* <<)(%s) (\S+)(?: (\S+))?" % "|".join(TEXTS))
@@ -89,6 +91,8 @@ class Case:
             named = None if text else NAMED.fullmatch(line)
             if named:
                 self.lines += spell(*named.groups())
+            elif line == "linker finish" and not text:
+                self.lines += FINISH
             elif text or not line.startswith("#"):
                 self.lines.append(line)
                 text = line != "END" if text else line.endswith((" <<", " <<x"))
