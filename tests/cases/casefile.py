@@ -20,11 +20,14 @@ A case begins with "=== A sentence." Lines with # in it are for the driver:
 Lines with # in front of the first case hold for all of a file.
 
 A line that ends in "<<NAME WORD..." is followed by the text of that name in TEXTS, with the words in it. "made INPUT
-PRODUCT OPTION... <<NAME WORD..." is an input of nvJitLink's that NVRTC makes of such a text. "linker finish" is the end
-of most links (FINISH).
+PRODUCT OPTION... <<NAME WORD..." is an input of nvJitLink's that NVRTC makes of such a text. "whole OPTION..."
+stands for create, compile OPTION..., all and destroy, "linker finish" for the end of a link.
+
+casefile.py FILE prints what the player is given.
 """
 import itertools
 import re
+import sys
 
 # $1 is the first word. A second is what "caller" calls, and what "callee" multiplies by.
 TEXTS = {
@@ -75,6 +78,7 @@ extern "C" __global__ void k$1(int *p) { *p = f$1(*p); }""",
 !0 = !{void (i32*)* @k$1, !"kernel", i32 1}""",
 }
 FINISH = ["linker complete", "linker all", "linker destroy"]
+WHOLE = re.compile("whole( .*)?")
 DEFAULTS = {"caller": "f$1", "callee": "$1"}  # for the second word
 MADE = re.compile(r"made (\S+ \S+) (.*) <<")
 NAMED = re.compile(r"(.* <<)(%s) (\S+)(?: (\S+))?" % "|".join(TEXTS))
@@ -88,9 +92,11 @@ class Case:
         self.sentence, self.lines, self.marks = sentence, [], []
         text = False
         for line in lines:
-            named = None if text else NAMED.fullmatch(line)
+            named, whole = (None, None) if text else (NAMED.fullmatch(line), WHOLE.fullmatch(line))
             if named:
                 self.lines += spell(*named.groups())
+            elif whole:
+                self.lines += ["create", f"compile{whole[1] or ''}", "all", "destroy"]
             elif line == "linker finish" and not text:
                 self.lines += FINISH
             elif text or not line.startswith("#"):
@@ -199,3 +205,7 @@ def write(path, cases):
     with open(path, "w", encoding="latin-1", newline="\n") as file:
         for case in cases:
             file.write("\n".join([f"=== {case.sentence}", *case.lines]) + "\n")
+
+
+if __name__ == "__main__":
+    write("/dev/stdout", read(sys.argv[1]))
