@@ -78,7 +78,9 @@ static bool await_key(struct upload *upload, uint8_t ret_key[ENTRY_KEY_BYTES])
 
 struct taking {
 	struct service *service;
+	const struct results *theirs; /* what the engine has */
 	struct results *results;
+	size_t fresh; /* how many of the results the engine has not */
 };
 
 /* Returns whether the fact makes the result path-dependent. That ends about_read(), because one such fact is enough. */
@@ -97,23 +99,42 @@ static bool is_bound(const struct entry *entry)
 	       about_read(about.bytes, about.size, find_bound, NULL) != 0;
 }
 
+static bool is_among(const struct results *results, const struct entry *entry)
+{
+	size_t size, other_size;
+	const void *bytes = entry_bytes(entry, &size);
+
+	for (size_t i = 0; i < results->count; i++) {
+		const void *other = entry_bytes(results->entries[i], &other_size);
+
+		if (size == other_size && memcmp(bytes, other, size) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
 /* Returns whether a result may be uploaded. Readers have the same size limit and would reject a larger value. */
 static bool may_go(const struct service *service, const struct entry *entry)
 {
 	struct section section;
 
 	return !entry_section(entry, ABOUT_SLOPPY_SECTION, &section) &&
-	       entry_info(entry)->cost_ns >= service->options.least_cost_ns &&
 	       entry_info(entry)->total_size <= service->rules.raw_max && !is_bound(entry);
 }
 
-/* Adds a result in front of the others, because entries are read oldest first. */
+/*
+ * Adds a result in front of the others, because entries are read oldest first. What is cheap here, and not on the node
+ * that put it into the engine, stays there.
+ */
 static int take_result(void *context, const struct entry *entry)
 {
 	struct taking *taking = context;
 	struct results *results = taking->results;
+	bool is_theirs = is_among(taking->theirs, entry);
+	bool is_cheap = entry_info(entry)->cost_ns < taking->service->options.least_cost_ns;
 
-	if (!may_go(taking->service, entry)) {
+	if (!may_go(taking->service, entry) || (is_cheap && !is_theirs)) {
 		service_count(taking->service, SERVICE_COUNT_left_out, 1);
 		return 0;
 	}
@@ -123,44 +144,48 @@ static int take_result(void *context, const struct entry *entry)
 	for (size_t i = results->count++; i > 0; i--) {
 		results->entries[i] = results->entries[i - 1];
 	}
+	taking->fresh += !is_theirs;
 	results->entries[0] = entry_ref((struct entry *)entry); /* inventory_read() created it, and has a reference */
 	return 0;
 }
 
-/* Errors are ignored, because an entry that was evicted meanwhile or is damaged is simply not uploaded. */
-static void read_ours(struct service *service, const uint8_t key[ENTRY_KEY_BYTES], struct results *ret_results)
+/*
+ * Returns how many results of the directory the engine has not. Errors are ignored, because an entry that was evicted
+ * meanwhile or is damaged is simply not uploaded.
+ */
+static size_t read_ours(struct service *service, const uint8_t key[ENTRY_KEY_BYTES], const struct results *theirs,
+                        struct results *ret_results)
 {
-	struct taking taking = {service, ret_results};
+	struct taking taking = {service, theirs, ret_results, 0};
 
 	ret_results->count = 0;
 	(void)inventory_read(&service->directory, key, take_result, &taking);
+	return taking.fresh;
 }
 
 /* ---- one key */
 
 /*
- * Stores the results of the engine's value in the directory. `ret_count` is their number. Without this, a put would
- * drop the results of other nodes, which would compile and put them again. A refused value is as good as absent.
+ * Stores the results of the engine's value in the directory. Without this, a put would drop the results of other nodes,
+ * which would compile and put them again. A refused value is as good as absent. The caller frees the results.
  */
 static enum engine_answer take_theirs(struct upload *upload, const uint8_t *key, enum value_found *ret_found,
-                                      size_t *ret_count)
+                                      struct results *ret_theirs)
 {
 	struct service *service = upload->service;
-	struct results theirs = {.count = 0};
 	void *value = NULL;
 	size_t size = 0;
 	enum engine_answer answer = service_get(service, key, limit_ms(upload), &value, &size);
 
+	ret_theirs->count = 0;
 	*ret_found = VALUE_FOREIGN;
 	if (answer == ENGINE_TOO_LARGE) {
 		answer = ENGINE_ABSENT;
 	} else if (answer == ENGINE_DONE) {
-		*ret_found = value_open(value, size, key, &service->rules, &theirs);
+		*ret_found = value_open(value, size, key, &service->rules, ret_theirs);
 		/* if a result cannot be stored here, a put would lose it */
-		answer = service_land(service, &theirs) < theirs.count ? ENGINE_TOO_LARGE : ENGINE_DONE;
+		answer = service_land(service, ret_theirs) < ret_theirs->count ? ENGINE_TOO_LARGE : ENGINE_DONE;
 	}
-	*ret_count = theirs.count;
-	results_free(&theirs);
 	free(value);
 	return answer == ENGINE_ABSENT ? ENGINE_DONE : answer;
 }
@@ -192,15 +217,16 @@ static enum engine_answer put_value(struct upload *upload, const uint8_t *key, c
 	return answer;
 }
 
-/* Reads the directory's results, and puts them unless the engine has as many: all of its own are among them. */
-static enum engine_answer put_ours(struct upload *upload, const uint8_t *key, size_t theirs, enum value_found found)
+/* Reads the directory's results, and puts them unless the engine has all of them. */
+static enum engine_answer put_ours(struct upload *upload, const uint8_t *key, const struct results *theirs,
+                                   enum value_found found)
 {
 	struct service *service = upload->service;
 	struct results ours;
 	enum engine_answer answer = ENGINE_DONE;
+	size_t fresh = read_ours(service, key, theirs, &ours);
 
-	read_ours(service, key, &ours);
-	if (found == VALUE_SOUND && ours.count <= theirs) {
+	if (found == VALUE_SOUND && fresh == 0) {
 		service_count(service, SERVICE_COUNT_exists_skipped, 1);
 	} else if (ours.count > 0) {
 		answer = put_value(upload, key, &ours);
@@ -213,12 +239,13 @@ static enum engine_answer put_ours(struct upload *upload, const uint8_t *key, si
 static void upload_key(struct upload *upload, const uint8_t *key)
 {
 	enum value_found found;
-	size_t theirs;
+	struct results theirs;
 	enum engine_answer answer = take_theirs(upload, key, &found, &theirs);
 
 	if (answer == ENGINE_DONE) {
-		answer = put_ours(upload, key, theirs, found);
+		answer = put_ours(upload, key, &theirs, found);
 	}
+	results_free(&theirs);
 	if (answer == ENGINE_REFUSED || answer == ENGINE_UNSUITED) {
 		service_count(upload->service, SERVICE_COUNT_dropped, 1);
 	} else if (answer != ENGINE_DONE && answer != ENGINE_TOO_LARGE) {

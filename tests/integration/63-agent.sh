@@ -390,6 +390,15 @@ merged_unasked() { # whose program had no agent to ask
 }
 check "Both results of one key stay even if the second uploader has never seen the first." merged_unasked
 
+both_kept() { # of one key the result of a node that puts all, and that of one that puts only what took long
+	local slow=-DFAKE_SLEEP_MS=300 one
+	node cheap '(4 * (x))' && LIBRARY="$BUILD/tests/fixtures/libstill_clock.so $LIBRARY" NVRTCCACHE_DIR=$tmp/cheap/cache train cheap $slow &&
+		node dear '(5 * (x))' && NVRTCCACHE_DIR=$tmp/dear/cache train dear $slow && start cheap "${options[@]}" --min-cost 200 && report_all && becomes left_out 1 && stop &&
+		start cheap "${options[@]}" && report_all && becomes uploads 1 && stop && start dear "${options[@]}" --min-cost 200 && report_all && becomes uploads 1 && stop || return
+	for one in 4 5; do node "other$one" "($one * (x))" && trained "other$one" $slow && [ "$(count_of "other$one" misses)" -eq 0 ] || return; done
+}
+check "What was cheap on another node neither keeps a result from the engine nor leaves it." both_kept
+
 drained() {
 	values_gone && start served "${options[@]}" && NVRTCCACHE_AGENT=1 NVRTCCACHE_DIR=$served train lonely -DALONE=2 && stop && [ "$(values | wc -l)" -eq 1 ]
 }
