@@ -13,12 +13,14 @@
 #include "cache/fork_mutex.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define BUCKETS_MIN ((size_t)64)
-#define BUCKETS_MAX ((size_t)1 << 20)
-/* Bytes of cap per bucket. With the default cap all buckets take 16 KiB, for which malloc() needs no mmap(). */
+#define BUCKETS_MIN   ((size_t)64)
+#define BUCKETS_MAX   ((size_t)1 << 20)
+#define BUCKETS_FIRST ((size_t)2048)
+/* Bytes of cap per bucket: BUCKETS_FIRST with the default cap. */
 #define BYTES_PER_BUCKET 32768
 /* The overhead of a result: struct entry and the bookkeeping of malloc(). */
 #define OVERHEAD_BYTES 96
@@ -41,6 +43,10 @@ struct memory {
 	struct node *buckets[];
 };
 
+/* The table of a process. Only pages that are used are touched; malloc() may have to clear all. */
+static _Alignas(struct memory) char first[sizeof(struct memory) + BUCKETS_FIRST * sizeof(struct node *)];
+static atomic_flag first_is_taken = ATOMIC_FLAG_INIT;
+
 int memory_open(uint64_t max_bytes, struct memory **ret_memory)
 {
 	struct memory *memory;
@@ -49,7 +55,11 @@ int memory_open(uint64_t max_bytes, struct memory **ret_memory)
 	while (count < BUCKETS_MAX && count < max_bytes / BYTES_PER_BUCKET) {
 		count *= 2;
 	}
-	memory = calloc(1, sizeof(*memory) + count * sizeof(*memory->buckets));
+	if (count <= BUCKETS_FIRST && !atomic_flag_test_and_set(&first_is_taken)) {
+		memory = (struct memory *)first;
+	} else {
+		memory = calloc(1, sizeof(*memory) + count * sizeof(*memory->buckets));
+	}
 	if (memory == NULL) {
 		return -ENOMEM;
 	}
@@ -129,7 +139,9 @@ void memory_close(struct memory *memory)
 	if (memory != NULL) {
 		fork_mutex_destroy(&memory->lock);
 	}
-	free(memory);
+	if ((char *)memory != first) {
+		free(memory);
+	}
 }
 
 static void touch_entry(struct memory *memory, uint64_t low, const struct entry *entry)
