@@ -3,7 +3,6 @@
  * Messages and tables contain untrusted names: of files, programs, options, entries. Text with such names is formatted
  * into memory first, and harmless_text() replaces control characters there, so that no name can move the cursor, clear
  * the screen or forge a line.
- * The last message is stored, because --json prints only that message if a command fails before its first output.
  */
 #include "cli/console/console.h"
 
@@ -15,15 +14,12 @@
 #include <inttypes.h>
 #include <pwd.h>
 #include <stdarg.h>
-#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-static char *last_error; /* of console_error(); NULL: none */
-static bool json_is_wanted;
 static void (*wipe_line)(void);
 
 void console_before_error(void (*wipe)(void))
@@ -60,8 +56,7 @@ void console_error(const char *format, ...)
 		wipe_line();
 	}
 	fprintf(stderr, "nvrtccache: %s\n", text);
-	free(last_error);
-	last_error = text;
+	free(text);
 }
 
 __attribute__((format(printf, 2, 0))) static void print_text(FILE *stream, const char *format, va_list arguments)
@@ -321,30 +316,11 @@ void console_json_end(struct json *json)
 	json_free(json);
 }
 
-void console_want_json(void)
-{
-	json_is_wanted = true;
-}
-
-/* stdio allocates the buffer of a stream at the first output, so a stream without a buffer has printed nothing. */
-static bool has_printed(void)
-{
-	return __fbufsize(stdout) != 0;
-}
-
 int console_finish(int status)
 {
 	/* fflush() reports only its own write; an earlier write that failed has set the error flag of the stream */
 	int failed = ferror(stdout);
 
-	if (json_is_wanted && status != EXIT_DONE && !has_printed()) {
-		struct json json = json_growing(JSON_BYTES_KEPT, 1);
-
-		json_begin_object(&json, NULL);
-		json_string(&json, "error", last_error);
-		json_end(&json);
-		console_json_end(&json);
-	}
 	/* stays 0 if only an earlier write failed, whose errno value is lost */
 	errno = 0;
 	if (fflush(stdout) == 0 && !failed) {

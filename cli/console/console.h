@@ -73,11 +73,8 @@ void console_json(struct json *json);
 /* Adds a line break, moves the JSON text to stdout as console_json() does, and frees the writer. */
 void console_json_end(struct json *json);
 
-/* Records that the user asked for --json, for console_finish(). */
-void console_want_json(void);
 /*
  * Flushes stdout. Returns `status`, or EXIT_TROUBLE if the status was EXIT_DONE and some output could not be written.
- * If JSON was asked for and the command failed before it printed anything, prints {"error": the last message}.
  */
 int console_finish(int status);
 

@@ -149,9 +149,6 @@ static bool take_option(const struct verb *verb, const struct verb_option *row, 
 
 	if (row->flag) {
 		*row->flag = true;
-		if (strcmp(row->name, "json") == 0) {
-			console_want_json();
-		}
 		return true;
 	}
 	/* getopt finds an optional value only in the same word; people type "--last 5" */

@@ -125,6 +125,8 @@ def complaint(run, directory, variables):
         return "does not end"
     except OSError as error:
         return str(error)
+    if done.returncode > 0 and not done.stdout and done.stderr:
+        return None
     try:
         json.loads(done.stdout.decode("utf-8"))
     except ValueError as error:

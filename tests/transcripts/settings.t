@@ -77,9 +77,6 @@ config says which files and directories of the settings cannot be used, and why.
 
 A directory that is not there and cannot be made is an error, not an empty cache.
   $ NVRTCCACHE_DIR=/proc/x nvrtccache stats --json
-  {
-    "error": "/proc/x: cannot be created: * (glob)
-  }
   2> nvrtccache: /proc/x: cannot be created: * (glob)
   [1]
   $ for directory in /proc/x /dev/null/a/b; do
