@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run: sets LD_PRELOAD and other variables, then executes a program in this process
+ * run: sets LD_PRELOAD, then executes a program in this process
  *
  * No parent process remains, so that the program gets signals and job control directly and its exit status is the
  * command's. With --must-hit the program is a child. NVRTCCACHE_TRACE then is a file of this run: its processes inherit
@@ -22,8 +22,7 @@
 #include <unistd.h>
 
 static struct {
-	const char *dir, *max_size, *log;
-	bool verify, stats, read_only, cudnn, must_hit;
+	bool cudnn, must_hit;
 } asked;
 
 static bool set_variable(const char *name, const char *value)
@@ -33,41 +32,6 @@ static bool set_variable(const char *name, const char *value)
 	}
 	console_error("%s: %s", name, strerror(errno));
 	return false;
-}
-
-/* Sets a variable to an absolute path, because the program may change its directory before the library reads it. */
-static bool set_path(const char *name, const char *path)
-{
-	char absolute[PATH_MAX];
-	char *start = path[0] != '/' ? getcwd(NULL, 0) : NULL;
-	int length;
-
-	if (path[0] != '/' && start == NULL) {
-		console_error("current directory: %s", strerror(errno));
-		return false;
-	}
-	length =
-	    snprintf(absolute, sizeof(absolute), "%s%s%s", start != NULL ? start : "", start != NULL ? "/" : "", path);
-	free(start);
-	if (length < 0 || (size_t)length >= sizeof(absolute)) {
-		console_error("%s: %s", path, strerror(ENAMETOOLONG));
-		return false;
-	}
-	return set_variable(name, absolute);
-}
-
-static bool apply_options(void)
-{
-	bool is_stream = asked.log && strcmp(asked.log, "stderr") == 0;
-
-	return (!asked.dir || set_path("NVRTCCACHE_DIR", asked.dir)) &&
-	       (!asked.max_size || set_variable("NVRTCCACHE_MAX_SIZE", asked.max_size)) &&
-	       (!asked.log ||
-	        (is_stream ? set_variable("NVRTCCACHE_LOG", asked.log) : set_path("NVRTCCACHE_LOG", asked.log))) &&
-	       (!asked.verify || set_variable("NVRTCCACHE_VERIFY", "1")) &&
-	       (!asked.stats || set_variable("NVRTCCACHE_STATS", "1")) &&
-	       (!asked.read_only || set_variable("NVRTCCACHE_READONLY", "1")) &&
-	       (!asked.cudnn || set_variable("CUDNN_NVRTC_RUNTIME_LINKING", "1"));
 }
 
 /* Reports why a program could not be started. Returns the exit status for it. */
@@ -209,15 +173,9 @@ static int run_watched(const struct settings *settings, char **operands)
 
 static int run_run(struct settings *settings, char **operands)
 {
-	uint64_t size;
-
-	if (asked.max_size && settings_parse_size(asked.max_size, &size) != 0) {
-		console_error("run: --max-size: bad value '%s': it takes %s", asked.max_size,
-		              settings_wanted("NVRTCCACHE_MAX_SIZE"));
-		return verb_usage(&verb_run);
-	}
 	/* misspelled variables are reported here: the library in the program would ignore them silently */
-	if (!apply_options() || !console_settings(settings) || !library_preload()) {
+	if ((asked.cudnn && !set_variable("CUDNN_NVRTC_RUNTIME_LINKING", "1")) || !console_settings(settings) ||
+	    !library_preload()) {
 		return EXIT_NOT_STARTED;
 	}
 	if (asked.must_hit) {
@@ -240,17 +198,9 @@ const struct verb verb_run = {
         "3: with --must-hit, after a miss or without a call;\n"
         "125: it was not started because the library is not found or cannot be loaded; 126: program cannot be run;\n"
         "127: program not found.",
-    .example = "nvrtccache run --stats -- python3 train.py",
+    .example = "NVRTCCACHE_STATS=1 nvrtccache run -- python3 train.py",
     .options =
         (const struct verb_option[]){
-            {"dir", 0, "DIR", "cache directory (NVRTCCACHE_DIR)", NULL, &asked.dir},
-            {"max-size", 0, "SIZE", "size limit of the cache, such as 500M or 1.5G (NVRTCCACHE_MAX_SIZE)", NULL,
-             &asked.max_size},
-            {"verify", 0, NULL, "also call the compiler on every hit, and compare (NVRTCCACHE_VERIFY)", &asked.verify,
-             NULL},
-            {"log", 0, "FILE", "write a log to FILE ('stderr': standard error) (NVRTCCACHE_LOG)", NULL, &asked.log},
-            {"stats", 0, NULL, "print a line of statistics at exit (NVRTCCACHE_STATS)", &asked.stats, NULL},
-            {"read-only", 0, NULL, "never write the cache directory (NVRTCCACHE_READONLY)", &asked.read_only, NULL},
             {"cudnn", 0, NULL, "make cuDNN 9.22 and later use libnvrtc (CUDNN_NVRTC_RUNTIME_LINKING)", &asked.cudnn,
              NULL},
             {"must-hit", 0, NULL, "exit with 3 and print the misses, if the program or its children missed",

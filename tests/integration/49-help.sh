@@ -68,10 +68,6 @@ for verb in "${verbs[@]}"; do
 	fi
 done
 
-bad_value() { gives 2 run "$1" "$2" -- true && err_has "run: $1: bad value '$2': it takes "; }
-check "A bad value of run's is named with its option." bad_value --max-size 3X
-empty_path() { gives 2 run --dir '' -- true && err_has 'run: --dir: DIR is empty'; }
-check "So is an empty path." empty_path
 run_exits() { gives 0 run --help && out_has '125: it was not started' && out_has '2: unknown option or invalid value' && ! grep -A2 '125:' "$tmp/out" | grep -q 'value is bad'; }
 check "run --help says with what it ends for a bad value." run_exits
 json_letter() { gives 0 "$1" --help && { ! grep -q -- --json "$tmp/out" || out_has '^  -j, --json '; }; }

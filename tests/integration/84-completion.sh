@@ -42,15 +42,15 @@ options() {
 check "bash offers the options of each command that its help shows, and no other." options
 
 values() {
-	offers ls --sort '' >"$tmp/offers" && same used saved size && offers ls --sort sa >"$tmp/offers" && same saved && offers run --dir some >"$tmp/offers" &&
-		same somewhere && offers run --log bun >"$tmp/offers" && same bundle.nvb && offers export bun >"$tmp/offers" && same bundle.nvb &&
-		offers run --max-size '' >"$tmp/offers" && [ ! -s "$tmp/offers" ]
+	offers ls --sort '' >"$tmp/offers" && same used saved size && offers ls --sort sa >"$tmp/offers" && same saved && offers export --directory some >"$tmp/offers" &&
+		same somewhere && offers export --key-file bun >"$tmp/offers" && same bundle.nvb && offers export bun >"$tmp/offers" && same bundle.nvb &&
+		offers prune --max-size '' >"$tmp/offers" && [ ! -s "$tmp/offers" ]
 }
 check "bash offers values: words, files and directories." values
 
 programs() {
-	offers run --stats seq >"$tmp/offers" && grep -qx seq "$tmp/offers" && offers run -- cat bun >"$tmp/offers" && same bundle.nvb &&
-		offers run cat -- >"$tmp/offers" && ! grep -q stats "$tmp/offers" && offers doctor seq >"$tmp/offers" && grep -qx seq "$tmp/offers"
+	offers run --cudnn seq >"$tmp/offers" && grep -qx seq "$tmp/offers" && offers run -- cat bun >"$tmp/offers" && same bundle.nvb &&
+		offers run cat -- >"$tmp/offers" && ! grep -q cudnn "$tmp/offers" && offers doctor seq >"$tmp/offers" && grep -qx seq "$tmp/offers"
 }
 check "Behind run and doctor bash offers programs, and for their arguments what it offers by default." programs
 

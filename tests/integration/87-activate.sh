@@ -151,8 +151,8 @@ late() { fresh_cache && python3 -c 'import ctypes, nvrtccache; ctypes.CDLL(nvrtc
 check "A copy that the program opens itself is not taken for one that is preloaded." late
 
 run_module() {
-	fresh_cache && python3 -m nvrtccache run --dir "$NVRTCCACHE_DIR" -m kernel && python3 -m nvrtccache run --stats --max-size 1G -c 'import kernel' a 2>"$tmp/err" && err_has '1 on disk' &&
-		python3 -m nvrtccache run printf '%s|' a -m --dir | grep -qx 'a|-m|--dir|' && python3 -m nvrtccache run -- printf '%s|' -m | grep -qx -e '-m|'
+	fresh_cache && python3 -m nvrtccache run -m kernel && NVRTCCACHE_STATS=1 python3 -m nvrtccache run --cudnn -c 'import kernel' a 2>"$tmp/err" && err_has '1 on disk' &&
+		python3 -m nvrtccache run printf '%s|' a -m --cudnn | grep -qx 'a|-m|--cudnn|' && python3 -m nvrtccache run -- printf '%s|' -m | grep -qx -e '-m|'
 }
 check "python -m nvrtccache run: -m and -c run this Python." run_module
 python3 -m venv --without-pip "$tmp/venv" >"$tmp/venv.log" 2>&1 || no_venv="no venv: $(tail -n 1 "$tmp/venv.log")"

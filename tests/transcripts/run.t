@@ -71,24 +71,13 @@ run starts nothing when the library's path cannot be preloaded.
   2> nvrtccache: '$TMP/a b/x.so' cannot be preloaded: its path has a blank or a colon; NVRTCCACHE_LIBRARY can name a copy whose path has none
   [125]
 
-run's options set the variables, with absolute paths.
-  $ env -u NVRTCCACHE_DIR nvrtccache run --dir here --max-size 10M --verify --log run.log --stats --read-only -- sh -c 'env | grep ^NVRTCCACHE_ | sort'
-  NVRTCCACHE_DIR=$TMP/here
-  NVRTCCACHE_LOG=$TMP/run.log
-  NVRTCCACHE_MAX_SIZE=10M
-  NVRTCCACHE_READONLY=1
-  NVRTCCACHE_STATS=1
-  NVRTCCACHE_VERIFY=1
-  $ nvrtccache run --log stderr --dir=/d sh -c 'echo $NVRTCCACHE_LOG $NVRTCCACHE_DIR'
-  stderr /d
-
 run --cudnn sets the variable that cuDNN reads.
   $ env -u CUDNN_NVRTC_RUNTIME_LINKING nvrtccache run --cudnn sh -c 'echo $CUDNN_NVRTC_RUNTIME_LINKING'
   1
 
 run hands on the program's arguments as they are.
-  $ nvrtccache run -- sh -c 'printf "<%s>\n" "$@"' name --stats 'a b' '' --
-  <--stats>
+  $ nvrtccache run -- sh -c 'printf "<%s>\n" "$@"' name --cudnn 'a b' '' --
+  <--cudnn>
   <a b>
   <>
   <-->
@@ -107,14 +96,11 @@ run exits as the program did, with 127 where there is none and 126 where it cann
   [126] nvrtccache: $TMP/script: cannot start: its interpreter is missing
 
 run without a program, or with a bad value, starts nothing and exits with 2.
-  $ for words in '' --stats '--max-size 5X true' --dir --verify=1; do brief run $words; done
+  $ for words in '' --cudnn --dir --cudnn=1; do brief run $words; done
   [2] nvrtccache: run: program is missing
   [2] nvrtccache: run: program is missing
-  [2] nvrtccache: run: --max-size: bad value '5X': it takes a size such as 4096, 500M or 1.5G, with K, M, G or T
-  [2] nvrtccache: run: option '--dir' requires an argument
-  [2] nvrtccache: run: option '--verify' takes no argument
-  $ brief run --dir '' true
-  [2] nvrtccache: run: --dir: DIR is empty
+  [2] nvrtccache: run: --dir: unknown option
+  [2] nvrtccache: run: option '--cudnn' takes no argument
 
 The library names in its log, once, what is unknown, refused or cannot be used.
 # requires: [ -x $LINKED ]

@@ -157,7 +157,7 @@ The line at the end and the table count alike: hits of hits and misses.
   > for i in range(34): # more than a handle's history holds
   >     nvrtc.nvrtcCompileProgram(program, 0, None)
   > EOF
-  $ NVRTCCACHE_DIR=$TMP/both; nvrtccache run --stats python3 both.py $FAKE/nvvm/libnvvm.so.4 $NVRTC
+  $ NVRTCCACHE_DIR=$TMP/both; NVRTCCACHE_STATS=1 nvrtccache run python3 both.py $FAKE/nvvm/libnvvm.so.4 $NVRTC
   2> nvrtccache[*]: 0 hits in memory, 0 on disk, 33 misses, 33 stored, 2 bypassed (history), * ms saved; NVRTC: 0 hits of 32; libNVVM: 0 hits of 1 (glob)
   $ nvrtccache stats | grep -A 4 Hits
   Hits             0 (0.0 %)

@@ -16,10 +16,9 @@ from nvrtccache._activate import preload_list
 def _with_interpreter(arguments: List[str]) -> List[str]:
     """Puts this interpreter in front of -m or -c, if one stands where the program would."""
     for at, argument in enumerate(arguments):
-        is_value = at > 0 and arguments[at - 1] in ("--dir", "--log", "--max-size")
         if argument in ("-m", "-c"):
             return [*arguments[:at], "--", sys.executable, *arguments[at:]]
-        if argument == "--" or not (argument.startswith("-") or is_value):
+        if not argument.startswith("-") or argument == "--":
             break
     return arguments
 
