@@ -101,7 +101,6 @@ static int start_worker(const struct jobs *jobs, struct job *job)
 	}
 	error = job->worker < 0 ? -errno : 0;
 	job->output = ends[0];
-	job->ends_ns = progress_clock() + jobs->most_ns;
 	close(ends[1]);
 	close(request);
 	return error;
@@ -137,7 +136,7 @@ static void show_progress(const struct jobs *jobs, int64_t began_ns)
 
 /*
  * Waits until a worker ends, at most 200 ms, so that the progress line moves and ^C is seen while long compilations
- * run. Kills workers that have had their time. Returns the number of one that has ended, or `count`.
+ * run. Returns the number of one that has ended, or `count`.
  */
 static size_t wait_for_worker(struct job **running, size_t count)
 {
@@ -145,10 +144,6 @@ static size_t wait_for_worker(struct job **running, size_t count)
 	size_t ended = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		if (running[i]->ends_ns < progress_clock()) {
-			running[i]->ends_ns = 0;
-			(void)kill(running[i]->worker, SIGKILL);
-		}
 		polled[i] = (struct pollfd){.fd = running[i]->output}; /* the end of a pipe needs no event */
 	}
 	if (poll(polled, count, 200) <= 0) {
@@ -172,9 +167,7 @@ static void end_job(struct job *job)
 	close(job->output);
 	while (waitpid(job->worker, &status, 0) < 0 && errno == EINTR)
 		;
-	if (job->ends_ns == 0) {
-		explain(job, "stopped after its time (--timeout)");
-	} else if (WIFSIGNALED(status)) {
+	if (WIFSIGNALED(status)) {
 		explain(job, "the compiler was killed by signal %d", WTERMSIG(status));
 	} else if (!told) {
 		explain(job, "the worker failed");

@@ -27,15 +27,13 @@ struct job {
 	unsigned place;       /* of the compiler among those of its kind */
 	struct verdict verdict;
 	pid_t worker;
-	int output;      /* its standard output */
-	int64_t ends_ns; /* when it has had its time */
+	int output; /* its standard output */
 };
 
 struct jobs {
 	struct directory directory;
 	enum replay_mode mode;
 	unsigned parallel;
-	int64_t most_ns; /* time that a worker has */
 	/* opens the request of a job: inputs_open() */
 	int (*open)(const struct jobs *jobs, const struct job *job, int *ret_file);
 	const struct inputs *inputs;

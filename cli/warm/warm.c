@@ -22,8 +22,8 @@
 #include <unistd.h>
 
 static struct {
-	const char *arch, *compiler, *jobs, *used_since, *min_cost, *timeout;
-	bool dry_run, json, check;
+	const char *arch, *compiler, *jobs, *used_since;
+	bool json, check;
 } asked;
 
 #define NAMES_MAX 64
@@ -143,28 +143,15 @@ static int read_names(struct names *archs, struct names *compilers)
 	return EXIT_DONE;
 }
 
-static bool is_among(const struct warm_request *request, char *const *keys)
-{
-	for (char *const *key = keys; *key; key++) {
-		if (key_begins(request->key, *key)) {
-			return true;
-		}
-	}
-	return keys[0] == NULL;
-}
-
-/* Removes the requests that were not asked for. */
-static void choose(struct warm_requests *requests, int64_t within_ns, int64_t least_ns, char *const *keys)
+/* Removes the requests that were not used lately. */
+static void choose(struct warm_requests *requests, int64_t within_ns)
 {
 	const int64_t now = recency_now();
 	size_t kept = 0;
 
 	for (size_t i = 0; i < requests->count; i++) {
-		const struct warm_request *request = &requests->list[i];
-
-		if (recency_within(request->used, within_ns, now) && request->cost_ns >= (uint64_t)least_ns &&
-		    is_among(request, keys)) {
-			requests->list[kept++] = *request;
+		if (recency_within(requests->list[i].used, within_ns, now)) {
+			requests->list[kept++] = requests->list[i];
 		}
 	}
 	requests->count = kept;
@@ -246,23 +233,20 @@ static void print_jobs(const struct jobs *jobs, const size_t counts[4], int64_t 
 		const char *arch = job->arch[0] ? ", " : "";
 
 		key_spell(job->request->key, key);
-		if (asked.dry_run) {
-			console_line("%.*s: %s%s%s, of %s", KEY_SHORT, key, job->compiler, arch, job->arch,
-			             job->request->release);
-		} else if (job->verdict.outcome == JOB_FAILED) {
+		if (job->verdict.outcome == JOB_FAILED) {
 			console_error("%.*s: %s%s%s: %s", KEY_SHORT, key, job->compiler, arch, job->arch,
 			              job->verdict.why);
 		}
 	}
-	if (asked.check && !asked.dry_run) {
+	if (asked.check) {
 		printf("%zu of %zu would hit\n", counts[JOB_THERE], jobs->count);
-	} else if (!asked.dry_run) {
+	} else {
 		printf("Stored %zu, %zu were there, %zu failed, in %s\n", counts[JOB_STORED], counts[JOB_THERE],
 		       counts[JOB_FAILED], console_time((uint64_t)took_ns, text));
 	}
 }
 
-/* Prints how the jobs ended; with --dry-run, what they are. Returns the exit status. */
+/* Prints how the jobs ended. Returns the exit status. */
 static int report(const struct jobs *jobs, unsigned damaged, int64_t took_ns)
 {
 	size_t counts[4] = {0};
@@ -278,7 +262,7 @@ static int report(const struct jobs *jobs, unsigned damaged, int64_t took_ns)
 	if (damaged > 0) {
 		console_error("%u %s damaged or not trusted", damaged, damaged == 1 ? "request is" : "requests are");
 	}
-	if (counts[JOB_WAITS] > 0 && !asked.dry_run) {
+	if (counts[JOB_WAITS] > 0) {
 		console_error("interrupted; %zu %s left", counts[JOB_WAITS], counts[JOB_WAITS] == 1 ? "is" : "are");
 		return EXIT_TROUBLE;
 	}
@@ -293,7 +277,7 @@ static unsigned processors(void)
 }
 
 /* Reads the options, and says in `jobs` how the work is to be done. */
-static int read_options(struct jobs *jobs, int64_t *ret_within_ns, int64_t *ret_least_ns)
+static int read_options(struct jobs *jobs, int64_t *ret_within_ns)
 {
 	int64_t parallel;
 
@@ -301,12 +285,6 @@ static int read_options(struct jobs *jobs, int64_t *ret_within_ns, int64_t *ret_
 	jobs->parallel = processors() < JOBS_MAX ? processors() : JOBS_MAX;
 	if (asked.used_since && !age_parse(asked.used_since, ret_within_ns)) {
 		return refuse("used-since", asked.used_since, AGE_WANTED);
-	}
-	if (asked.min_cost && !age_parse(asked.min_cost, ret_least_ns)) {
-		return refuse("min-cost", asked.min_cost, "seconds, such as 0.3s");
-	}
-	if (asked.timeout && !age_parse(asked.timeout, &jobs->most_ns)) {
-		return refuse("timeout", asked.timeout, AGE_WANTED);
 	}
 	if (asked.jobs) {
 		parallel = strspn(asked.jobs, "0123456789") == strlen(asked.jobs) ? atol(asked.jobs) : 0;
@@ -339,9 +317,6 @@ static int warm_requests(struct jobs *jobs, struct warm_requests *requests, stru
 		console_error("%zu %s no compiler of this kind: --compiler can name one", jobs->kindless,
 		              jobs->kindless == 1 ? "request has" : "requests have");
 	}
-	if (asked.dry_run) {
-		return report(jobs, requests->damaged, 0);
-	}
 	if (!library_preload()) {
 		return EXIT_TROUBLE;
 	}
@@ -356,21 +331,14 @@ static int warm_requests(struct jobs *jobs, struct warm_requests *requests, stru
 static int run_warm(struct settings *settings, char **operands)
 {
 	struct inputs inputs = {0};
-	struct jobs jobs = {.directory = {settings->directory, settings->shared},
-	                    .most_ns = INT64_C(3600) * 1000000000,
-	                    .open = inputs_open,
-	                    .inputs = &inputs};
+	struct jobs jobs = {
+	    .directory = {settings->directory, settings->shared}, .open = inputs_open, .inputs = &inputs};
 	struct names archs = {.list = {""}, .count = 1}, compilers = {0};
 	struct warm_requests requests = {0};
-	int64_t within_ns = INT64_MAX, least_ns = 0;
-	int status = read_options(&jobs, &within_ns, &least_ns), error;
+	int64_t within_ns = INT64_MAX;
+	int status = read_options(&jobs, &within_ns), error;
 
-	for (char **key = operands; *key && status == EXIT_DONE; key++) {
-		if ((*key)[strspn(*key, "0123456789abcdef")] != '\0') {
-			console_error("warm: '%s' is not the beginning of a key", *key);
-			status = verb_usage(&verb_warm);
-		}
-	}
+	(void)operands;
 	(void)signal(SIGCHLD, SIG_DFL); /* if it is ignored, the status of a child is lost */
 	status = status == EXIT_DONE ? read_names(&archs, &compilers) : status;
 	if (status != EXIT_DONE) {
@@ -384,14 +352,9 @@ static int run_warm(struct settings *settings, char **operands)
 	if (error != 0) {
 		status = console_refuse(settings, error);
 	} else {
-		choose(&requests, within_ns, least_ns, operands);
+		choose(&requests, within_ns);
 		requests_unify(&requests);
-		if (requests.count == 0 && operands[0]) {
-			console_error("no request has such a key");
-			status = EXIT_TROUBLE;
-		} else {
-			status = warm_requests(&jobs, &requests, &compilers, &archs);
-		}
+		status = warm_requests(&jobs, &requests, &compilers, &archs);
 	}
 	free(jobs.list);
 	inputs_free(&inputs);
@@ -403,7 +366,7 @@ static int run_warm(struct settings *settings, char **operands)
 
 const struct verb verb_warm = {
     .name = "warm",
-    .arguments = "[options] [KEY...]",
+    .arguments = "[options]",
     .summary = "compile recorded requests again, for other compilers or architectures",
     .more =
         "NVRTCCACHE_RECORD=1 records requests. Each is sent to the compilers through the library, so that programs\n"
@@ -417,14 +380,9 @@ const struct verb verb_warm = {
             {"jobs", 0, "N", "compilations at a time; default: one per processor", NULL, &asked.jobs},
             {"used-since", 'u', "AGE", "only requests used within the last AGE, such as 12h or 2w", NULL,
              &asked.used_since},
-            {"min-cost", 'm', "TIME", "only requests that took TIME to compile, such as 0.3s", NULL, &asked.min_cost},
-            {"timeout", 0, "TIME", "stop a request after TIME; default: 1h", NULL, &asked.timeout},
             {"check", 0, NULL, "compile nothing, and say which requests would miss", &asked.check, NULL},
-            {"dry-run", 'n', NULL, "list what would be compiled", &asked.dry_run, NULL},
             {"json", 'j', NULL, "print JSON", &asked.json, NULL},
             {NULL, 0, NULL, NULL, NULL, NULL}},
     .needs = VERB_DIRECTORY,
-    .operand = "KEY",
-    .most = INT_MAX,
     .run = run_warm,
 };

@@ -74,7 +74,7 @@ Every command explains itself, asked in either way.
   usage: nvrtccache explain [--json] [--last[=N] | KEY]
   usage: nvrtccache prune [--max-size SIZE] [--older-than AGE] [--dry-run]
   usage: nvrtccache clear [--compiler VERSION]
-  usage: nvrtccache warm [options] [KEY...]
+  usage: nvrtccache warm [options]
   usage: nvrtccache export [options] FILE | --directory DIR
   usage: nvrtccache import [--key-file FILE] FILE
   usage: nvrtccache doctor [--] [program [argument...]]
