@@ -27,7 +27,6 @@
 #define VERSION_SYMBOL "nvrtccache_library_version" /* no other library has it */
 /* ld.so splits LD_PRELOAD at these characters and does not support quoting. */
 #define PRELOAD_SEPARATORS ": "
-#define COPIES_MAX         8
 /* Debian installs the libraries of each architecture in a directory of its own. */
 #if defined(__x86_64__)
 #define MULTIARCH "x86_64-linux-gnu/"
@@ -263,17 +262,9 @@ bool library_preload(void)
 /* The file name is not enough to recognise a copy, because NVRTCCACHE_LIBRARY may name a file with any name. */
 static bool is_copy(const char *path)
 {
-	struct library_copy copies[COPIES_MAX];
-	size_t count = library_preloaded(copies, COPIES_MAX);
-	/* a file has the same handle however its path is spelled */
 	void *handle = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
 
-	for (size_t i = 0; handle && i < count; i++) {
-		if (dlopen(copies[i].path, RTLD_LAZY | RTLD_NOLOAD) == handle) {
-			return true;
-		}
-	}
-	return strcmp(basename(path), LIBRARY) == 0;
+	return (handle && dlsym(handle, VERSION_SYMBOL)) || strcmp(basename(path), LIBRARY) == 0;
 }
 
 bool library_leave(void)
