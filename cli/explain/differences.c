@@ -2,7 +2,7 @@
 /*
  * The table `parts` has a row for each part of a request: where its facts are, and how to say a difference. The facts
  * of both requests become items, which are matched: items with the same text first, then -I options with the same
- * directory below a root, then items with the same name. Matched items can differ in content or order; an item without
+ * directory below a root, then items with the same name. Matched items can differ in content; an item without
  * a match is new or gone.
  */
 #include "cli/explain/differences.h"
@@ -12,10 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ORDER_WEIGHT 3
-
-/* NEW: only the request `now` has the item. GONE: only the request `was` has it. ORDER: both have it. */
-enum way { CHANGED, NEW, GONE, ORDER, WAYS };
+/* NEW: only the request `now` has the item. GONE: only the request `was` has it. */
+enum way { CHANGED, NEW, GONE, WAYS };
 
 struct part {
 	enum about_kind about;
@@ -28,7 +26,7 @@ struct part {
 	const char *name; /* in messages; "": that of the fact */
 	/*
 	 * %n and %w are the values now and before, %t is the compiler's title, and %b is the option that makes the
-	 * result path-dependent. ORDER: the name of a difference in order. NULL: such a difference is not reported.
+	 * result path-dependent. NULL: such a difference is not reported.
 	 */
 	const char *says[WAYS];
 };
@@ -55,7 +53,7 @@ static const struct part parts[] = {
     PART("source", DIFFERENCE_SOURCE, 60, "source", {SOURCE}),
     PART("input ", DIFFERENCE_SOURCE, 10, "", {CONTENT}),
     PART("module ", DIFFERENCE_SOURCE, 10, "", {CONTENT}),
-    PART("header ", DIFFERENCE_HEADERS, 8, "header", {GIVEN, "order of headers"}),
+    PART("header ", DIFFERENCE_HEADERS, 8, "header", {GIVEN}),
     PART("variable ", DIFFERENCE_REST, 4, "variable", {SETTING}),
     PART("rounding mode", DIFFERENCE_REST, 4, "arithmetic mode", {ROUNDING, ROUNDING, ROUNDING}),
     PART("decimals", DIFFERENCE_REST, 4, "decimals of the locale", {CONTENTS}),
@@ -67,8 +65,8 @@ static const struct part parts[] = {
     {ABOUT_PART, "PWD", 0, "working directory", DIFFERENCE_PATHS, 3, "bound path", {PWD, PWD, PWD}},
     /* that a newer version of the library has recorded, and that this version does not know */
     PART("", DIFFERENCE_REST, 8, "part", {CONTENT}),
-    {ABOUT_OPTION, "", 0, NULL, DIFFERENCE_OPTIONS, 4, "option", {VALUE, "order of options"}},
-    {ABOUT_EXPRESSION, "", 0, NULL, DIFFERENCE_REST, 5, "name expression", {VALUE, "order of names"}},
+    {ABOUT_OPTION, "", 0, NULL, DIFFERENCE_OPTIONS, 4, "option", {VALUE}},
+    {ABOUT_EXPRESSION, "", 0, NULL, DIFFERENCE_REST, 5, "name expression", {VALUE}},
 };
 
 /* Another name, and another directory of the same name. */
@@ -137,13 +135,13 @@ static void add(struct comparison *comparison, const struct part *part, enum way
 		return;
 	}
 	grown = realloc(differences->list, (differences->count + 1) * sizeof(*grown));
-	difference.name = way == ORDER ? part->says[ORDER] : part->name;
-	difference.saying = way == ORDER ? "%n comes before %w, and came after it" : part->says[way];
+	difference.name = part->name;
+	difference.saying = part->says[way];
 	if (part->shown == ABOUT_RELEASE && span_equal(difference.now.text, difference.was.text)) {
 		difference.saying = "%t %n is another build";
 	}
 	/* also without memory for the difference, so that the choice of the closest entry does not depend on memory */
-	differences->weight += way == ORDER ? ORDER_WEIGHT : part->weight;
+	differences->weight += part->weight;
 	differences->topics |= part->topic;
 	if (grown) {
 		differences->list = grown;
@@ -250,7 +248,7 @@ static void add_items(struct comparison *comparison, enum way way, const struct 
 	const struct item *item = now ? now : was;
 	struct difference difference = {.name = NULL};
 
-	if (item->digest && way != ORDER) {
+	if (item->digest) {
 		difference.of = item->option.text;
 		difference.now.text = now ? now->value : difference.now.text;
 		difference.was.text = was ? was->value : difference.was.text;
@@ -259,28 +257,6 @@ static void add_items(struct comparison *comparison, enum way way, const struct 
 		difference.was = was ? was->option : difference.was;
 	}
 	add(comparison, item->part, way, difference);
-}
-
-/* Adds the first position at which the matched items are in another order. */
-static void compare_order(struct comparison *comparison, const struct items *now, const struct items *was)
-{
-	size_t j = 0;
-
-	for (size_t i = 0; i < now->count; i++) {
-		const struct item *item = &now->list[i];
-
-		if (!item->partner || !item->part->says[ORDER]) {
-			continue;
-		}
-		while (!was->list[j].partner || !was->list[j].part->says[ORDER]) {
-			j++;
-		}
-		if (item->partner != &was->list[j]) {
-			add_items(comparison, ORDER, item, &was->list[j]);
-			return;
-		}
-		j++;
-	}
 }
 
 /* Returns whether two matched items differ: they are options with the same name, or have another digest. */
@@ -319,8 +295,6 @@ static void compare_items(struct comparison *comparison, enum about_kind about)
 		match_items(is_same_text, &now, &was);
 		/* after equal options, so that a directory in both lists does not match a different one */
 		match_items(is_same_place, &now, &was);
-		/* before options with the same name are matched, because another value is no move */
-		compare_order(comparison, &now, &was);
 		match_items(is_same_name, &now, &was);
 		compare_content(comparison, &now, &was);
 	}

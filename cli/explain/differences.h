@@ -27,8 +27,7 @@ enum difference_topic {
 };
 
 /*
- * The values are empty if only the fact of a difference is known. For an order, they are the items that come first now
- * and came first before.
+ * The values are empty if only the fact of a difference is known.
  */
 struct difference {
 	const char *name, *saying; /* from the table in differences.c */

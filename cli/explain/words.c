@@ -156,7 +156,7 @@ static void print_closest(const struct explanation *explanation)
 	print_sameness(explanation);
 	print_differences(explanation);
 	if (explanation->differences.count == 0) {
-		puts("No difference was recorded.");
+		puts("  options, headers or names are in another order, or the difference was not recorded");
 	}
 	if (differences_are_paths(&explanation->differences, explanation->request)) {
 		print_switch();

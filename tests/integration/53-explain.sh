@@ -41,11 +41,15 @@ hit_is_silent() {
 }
 check "Hits are counted and not explained." hit_is_silent
 check "An option that is new." differs '{}' '{"options": ["-DN=4", "-w"]}' option "'-w'" None
-check "The order of options." differs '{"options": ["-DN=4", "-Ia", "-Ib"]}' '{"options": ["-DN=4", "-Ib", "-Ia"]}' 'order of options' "'-Ib'" "'-Ia'"
 check "Another program name." differs '{}' '{"name": "b.cu"}' 'program name' "'b.cu'" "'a.cu'"
 check "An empty one is one." differs '{}' '{"name": ""}' 'program name' "''" "'a.cu'"
 check "Its directory, where one has none." differs '{}' '{"name": "/tmp/w/a.cu"}' 'program name' "'/tmp/w/a.cu'" "'a.cu'"
 check "Its directory, where one is relative." differs '{"name": "w/a.cu"}' '{"name": "/tmp/w/a.cu"}' 'program name' "'/tmp/w/a.cu'" "'w/a.cu'"
+reordered() {
+	fresh_cache && compile '{"options": ["-DN=4", "-Ia", "-Ib"]}' '{"options": ["-DN=4", "-Ib", "-Ia"]}' && last_is 'told["cause"], told["differences"]' "('different', [])" &&
+		last_says "are in another order"
+}
+check "Another order of the options." reordered
 check "A name expression." differs '{}' '{"names": ["t<1>"]}' 'name expression' "'t<1>'" None
 check "A header in memory with another text." differs '{"headers": {"v.h": "int a;"}}' '{"headers": {"v.h": "int b;"}}' 'header v.h' None None
 check "The rounding mode of the thread." differs '{}' '{"round": 1024}' 'arithmetic mode' None None
