@@ -16,54 +16,38 @@
 #include <stdint.h>
 
 enum chore_phase { CHORE_LOOKING, CHORE_WORKING };
-enum chore_sum { CHORE_KNOWN, CHORE_GUESSED };
 
 struct chore {
 	enum chore_phase phase;
-	uint64_t done;      /* number of files processed */
-	uint64_t whole;     /* number of all files; 0: not known */
-	uint64_t guess;     /* an estimate of `whole`, from the part that is done */
-	enum chore_sum sum; /* whether `whole` is exact */
+	uint64_t done;  /* number of files processed */
+	uint64_t whole; /* about how many there are; 0: not known */
 	void (*tell)(struct chore *chore);
 	bool (*stopped)(void); /* true: the work should end */
 };
 
-static inline void chore_begin(struct chore *chore, enum chore_phase phase, uint64_t whole, enum chore_sum sum)
+static inline void chore_begin(struct chore *chore, enum chore_phase phase)
 {
 	if (chore) {
 		chore->phase = phase;
-		chore->whole = whole;
-		chore->sum = sum;
-		chore->done = chore->guess = 0;
+		chore->whole = chore->done = 0;
 	}
 }
 
-static inline void chore_add(struct chore *chore, uint64_t files)
+/* Tells the progress after some more files of `part` of `parts` equal parts. Keys are digests, so shards are equal. */
+static inline void chore_advance(struct chore *chore, uint64_t files, size_t part, size_t parts)
 {
 	if (chore) {
 		chore->done += files;
-	}
-}
-
-static inline void chore_tell(struct chore *chore)
-{
-	if (chore && chore->tell) {
-		chore->tell(chore);
+		chore->whole = chore->done * parts / part;
+		if (chore->tell) {
+			chore->tell(chore);
+		}
 	}
 }
 
 static inline bool chore_stopped(const struct chore *chore)
 {
 	return chore && chore->stopped && chore->stopped();
-}
-
-/* Tells the progress after `part` of `parts` equal parts. */
-static inline void chore_advance(struct chore *chore, size_t part, size_t parts)
-{
-	if (chore) {
-		chore->guess = chore->done * parts / part;
-	}
-	chore_tell(chore);
 }
 
 #endif

@@ -8,7 +8,6 @@
 #include "cache/recency.h"
 #include "cache/source.h"
 #include "cache/store.h"
-#include "cache/tools/usage.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -41,14 +40,10 @@ static int take_file(void *context, const struct directory_file *file)
 	struct inventory_record *record;
 	struct stat found;
 
-	if (chore_stopped(listing->chore)) {
-		return -EINTR;
-	}
 	if (file->kind != DIRECTORY_ENTRY || !key_begins(file->key, listing->digits) ||
 	    fstatat(file->shard, file->name, &found, AT_SYMLINK_NOFOLLOW) < 0) {
 		return 0;
 	}
-	chore_add(listing->chore, 1);
 	if (inventory->count == listing->room) {
 		size_t room = listing->room ? listing->room * 2 : FIRST_ROOM;
 		void *grown = realloc(inventory->records, room * sizeof(*record));
@@ -90,29 +85,31 @@ static bool shard_begins(unsigned shard, const char *digits)
 static int list_shards(const struct directory *directory, int home, struct listing *listing)
 {
 	for (unsigned shard = 0; shard < DIRECTORY_SHARDS; shard++) {
-		int rc = 0;
+		const size_t before = listing->inventory.count;
+		int rc = chore_stopped(listing->chore) ? -EINTR : 0;
 
-		if (shard_begins(shard, listing->digits)) {
+		if (rc == 0 && shard_begins(shard, listing->digits)) {
 			rc = directory_walk_shard(directory, home, shard, take_file, listing);
 		}
 		if (rc == -ENOMEM || rc == -EINTR) {
 			return rc;
 		}
 		listing->inventory.failures += rc < 0;
-		chore_advance(listing->chore, shard + 1, DIRECTORY_SHARDS);
+		chore_advance(listing->chore, listing->inventory.count - before, shard + 1, DIRECTORY_SHARDS);
 	}
 	return 0;
 }
 
 /* A missing home is no error: the inventory is then empty. */
-static int list_records(const struct directory *directory, const char *digits, struct chore *chore,
-                        struct inventory *ret_inventory)
+int inventory_take(const struct directory *directory, const char *digits, struct chore *chore,
+                   struct inventory *ret_inventory)
 {
 	struct listing listing = {.digits = digits, .chore = chore};
 	struct inventory *inventory = &listing.inventory;
 	int home;
 	int rc = directory_open(directory, DIRECTORY_REACH, &home);
 
+	chore_begin(chore, CHORE_LOOKING);
 	if (rc == 0) {
 		rc = list_shards(directory, home, &listing);
 		close(home);
@@ -126,17 +123,6 @@ static int list_records(const struct directory *directory, const char *digits, s
 	}
 	*ret_inventory = *inventory;
 	return 0;
-}
-
-int inventory_find(const struct directory *directory, const char *digits, struct inventory *ret_inventory)
-{
-	return list_records(directory, digits, NULL, ret_inventory);
-}
-
-int inventory_take(const struct directory *directory, struct chore *chore, struct inventory *ret_inventory)
-{
-	chore_begin(chore, CHORE_LOOKING, chore ? usage_guess(directory) : 0, CHORE_GUESSED);
-	return list_records(directory, "", chore, ret_inventory);
 }
 
 /* Accepts an empty inventory. */

@@ -10,7 +10,7 @@
  * Order: least recently used first; equal times are ordered by key. If the results are stored in this order in another
  * cache, they have the same order of use there; if that cache is too small, the most recently used ones remain.
  *
- * Calling sequence: inventory_take() or inventory_find(), inventory_read() for each record, inventory_free().
+ * Calling sequence: inventory_take(), inventory_read() for each record, inventory_free().
  * Errors: negative errno values. inventory_take(): a shard that cannot be read is left out and counted in `failures`;
  * -EINTR: the chore was stopped. It needs 96 bytes of memory per key. inventory_read(): -ENOENT: the file was removed
  * since; -EPERM: not trusted; -EBADMSG: damaged, but every sound result was visited.
@@ -35,10 +35,12 @@ struct inventory {
 	unsigned failures; /* shards that could not be read */
 };
 
-/* Lists all keys. A missing directory has no records. `chore` may be NULL. */
-int inventory_take(const struct directory *directory, struct chore *chore, struct inventory *ret_inventory);
-/* Like inventory_take(), for the keys that begin with these hexadecimal digits. Two or more name the shard to read. */
-int inventory_find(const struct directory *directory, const char *digits, struct inventory *ret_inventory);
+/*
+ * Lists the keys that begin with these hexadecimal digits ("": all). Two or more name the shard to read. A missing
+ * directory has no records. `chore` may be NULL.
+ */
+int inventory_take(const struct directory *directory, const char *digits, struct chore *chore,
+                   struct inventory *ret_inventory);
 /* Returns whether the key begins with these digits, of either case. */
 bool key_begins(const uint8_t key[ENTRY_KEY_BYTES], const char *digits);
 void inventory_free(struct inventory *inventory);

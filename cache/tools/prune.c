@@ -62,16 +62,15 @@ static void end_work(struct work *work, struct store_pruned *ret_pruned)
 static int examine_all(struct work *work)
 {
 	for (unsigned shard = 0; shard < DIRECTORY_SHARDS; shard++) {
+		const size_t before = work->sample.count;
+
 		if (chore_stopped(work->chore)) {
 			return -EINTR;
 		}
 		if (sample_shard(&work->sample, shard) == -ENOMEM) {
 			return -ENOMEM;
 		}
-		chore_begin(work->chore, CHORE_LOOKING, work->sample.count * DIRECTORY_SHARDS / (shard + 1),
-		            CHORE_GUESSED);
-		chore_add(work->chore, work->sample.count);
-		chore_tell(work->chore);
+		chore_advance(work->chore, work->sample.count - before, shard + 1, DIRECTORY_SHARDS);
 	}
 	return 0;
 }
@@ -98,8 +97,7 @@ static int remove_one(struct work *work, const struct sample_file *file)
 		return -EINTR;
 	}
 	sample_remove(&work->sample, file);
-	chore_add(work->chore, 1);
-	chore_tell(work->chore);
+	chore_advance(work->chore, 1, 1, 0);
 	return 0;
 }
 
@@ -137,18 +135,21 @@ static int remove_excess(struct work *work)
 /* `wanted` NULL: all keys. */
 static int empty_shard(struct work *work, unsigned shard, store_wanted *wanted, void *context)
 {
-	int rc, removed = 0;
+	int rc;
 
 	rc = chore_stopped(work->chore) ? -EINTR : sample_shard(&work->sample, shard);
 	if (rc == -EINTR || rc == -ENOMEM) {
 		return rc;
 	}
-	for (size_t i = 0; i < work->sample.count && removed == 0; i++) {
+	for (size_t i = 0; i < work->sample.count; i++) {
+		if (chore_stopped(work->chore)) {
+			return -EINTR;
+		}
 		if (!wanted || wanted(context, work->sample.files[i].key)) {
-			removed = remove_one(work, &work->sample.files[i]);
+			sample_remove(&work->sample, &work->sample.files[i]);
 		}
 	}
-	return removed < 0 ? removed : rc;
+	return rc;
 }
 
 /* Old files go before excess ones: what was not used for so long is the least recently used anyway. */
@@ -162,10 +163,11 @@ static int prune(struct store *store, enum dryness dryness, int64_t unused_ns, s
 	if (rc < 0) {
 		return rc == -ENOENT ? 0 : rc;
 	}
+	chore_begin(work.chore, CHORE_LOOKING);
 	rc = examine_all(&work);
 	sums_flush(&work.sample.sums);
 	examined = work.sample.sums;
-	chore_begin(work.chore, CHORE_WORKING, 0, CHORE_GUESSED);
+	chore_begin(work.chore, CHORE_WORKING);
 	if (rc == 0 && unused_ns < work.sample.now) {
 		rc = remove_old(&work, work.sample.now - unused_ns);
 	}
@@ -200,14 +202,14 @@ int store_clear_wanted(struct store *store, store_wanted *wanted, void *context,
 		return rc == -ENOENT ? 0 : rc;
 	}
 	work.sample.clears = wanted == NULL;
-	chore_begin(work.chore, CHORE_WORKING, sums_total(&work.sample.sums).files, CHORE_GUESSED);
+	chore_begin(work.chore, CHORE_WORKING);
 	for (unsigned shard = 0; shard < DIRECTORY_SHARDS && rc != -EINTR; shard++) {
 		int emptied = empty_shard(&work, shard, wanted, context);
 
 		rc = rc < 0 ? rc : emptied;
+		chore_advance(work.chore, work.sample.count, shard + 1, DIRECTORY_SHARDS);
 		/* now and not at the end, because others store in this shard while the next ones are emptied */
 		sample_settle(&work.sample);
-		chore_advance(work.chore, shard + 1, DIRECTORY_SHARDS);
 	}
 	end_work(&work, ret_pruned);
 	return rc;

@@ -10,30 +10,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct walk {
-	struct chore *chore;
-	struct store_usage usage;
-};
-
 /* ENOENT: the file was removed after its name was read, so it does not count. */
 static int count_file(void *context, const struct directory_file *file)
 {
-	struct walk *walk = context;
+	struct store_usage *usage = context;
 	struct stat found;
 
-	if (chore_stopped(walk->chore)) {
-		return -EINTR;
-	}
 	if (file->kind == DIRECTORY_FOREIGN) {
 		return 0;
 	}
-	chore_add(walk->chore, 1);
 	if (fstatat(file->shard, file->name, &found, AT_SYMLINK_NOFOLLOW) < 0) {
 		return errno == ENOENT ? 0 : -errno;
 	}
-	walk->usage.bytes += sample_bytes_of(file->kind, &found);
-	walk->usage.temporaries += file->kind == DIRECTORY_TEMPORARY;
-	walk->usage.entries += file->kind == DIRECTORY_ENTRY;
+	usage->bytes += sample_bytes_of(file->kind, &found);
+	usage->temporaries += file->kind == DIRECTORY_TEMPORARY;
+	usage->entries += file->kind == DIRECTORY_ENTRY;
 	return 0;
 }
 
@@ -41,37 +32,24 @@ static int count_file(void *context, const struct directory_file *file)
 static int count_shards(const struct store *store, int home, const struct sums *sums, struct store_usage *ret_usage)
 {
 	const struct sums_shard total = sums_total(sums);
-	struct walk walk = {.chore = store->chore, .usage = {.entries = total.files, .bytes = total.bytes}};
+	struct store_usage usage = {.entries = total.files, .bytes = total.bytes};
 	int rc = 0;
 
 	for (unsigned shard = 0; shard < DIRECTORY_SHARDS; shard++) {
+		const uint64_t before = usage.entries;
+
+		if (chore_stopped(store->chore)) {
+			return -EINTR;
+		}
 		if (!sums->shards[shard].known) {
-			int walked = directory_walk_shard(&store->directory, home, shard, count_file, &walk);
+			int walked = directory_walk_shard(&store->directory, home, shard, count_file, &usage);
 
 			rc = rc < 0 || walked == -EPERM ? rc : walked;
 		}
-		chore_advance(walk.chore, shard + 1, DIRECTORY_SHARDS);
+		chore_advance(store->chore, usage.entries - before, shard + 1, DIRECTORY_SHARDS);
 	}
-	*ret_usage = walk.usage;
+	*ret_usage = usage;
 	return rc;
-}
-
-static void read_sums(const struct directory *directory, int home, struct sums *ret_sums)
-{
-	sums_open(directory, home, SUMS_READ, ret_sums);
-	sums_close(ret_sums);
-}
-
-uint64_t usage_guess(const struct directory *directory)
-{
-	struct sums sums = {.file = -1};
-	int home;
-
-	if (directory_open(directory, DIRECTORY_REACH, &home) == 0) {
-		read_sums(directory, home, &sums);
-		close(home);
-	}
-	return sums_total(&sums).files;
 }
 
 enum extent { COUNT_ALL, COUNT_UNKNOWN };
@@ -85,7 +63,8 @@ static int count_usage(const struct store *store, enum extent extent, struct sto
 
 	if (rc == 0) {
 		if (extent == COUNT_UNKNOWN) {
-			read_sums(&store->directory, home, &sums);
+			sums_open(&store->directory, home, SUMS_READ, &sums);
+			sums_close(&sums);
 		}
 		rc = count_shards(store, home, &sums, &usage);
 		close(home);
@@ -99,7 +78,7 @@ static int count_usage(const struct store *store, enum extent extent, struct sto
 
 int store_usage(struct store *store, struct store_usage *ret_usage)
 {
-	chore_begin(store->chore, CHORE_LOOKING, store->chore ? usage_guess(&store->directory) : 0, CHORE_GUESSED);
+	chore_begin(store->chore, CHORE_LOOKING);
 	return count_usage(store, COUNT_ALL, ret_usage);
 }
 

@@ -26,7 +26,5 @@ int store_usage(struct store *store, struct store_usage *ret_usage);
  * by hand or stored by a process that was killed are noticed when their shard is sampled again. `temporaries` is 0.
  */
 int store_usage_about(struct store *store, struct store_usage *ret_usage);
-/* Returns about how many entries there are, or 0 if it is not known. */
-uint64_t usage_guess(const struct directory *directory);
 
 #endif

@@ -26,7 +26,7 @@ int key_find(const struct settings *settings, const char *text, struct inventory
 		    text, 2 * ENTRY_KEY_BYTES);
 		return EXIT_USAGE;
 	}
-	error = inventory_find(&directory, text, &inventory);
+	error = inventory_take(&directory, text, NULL, &inventory);
 	if (error != 0) {
 		return console_refuse(settings, error);
 	}

@@ -233,8 +233,7 @@ static void show_chore(struct chore *chore)
 	if (progress.doing != doing) {
 		progress_begin(doing);
 	}
-	progress_show(chore->done, chore->whole ? chore->whole : chore->guess,
-	              chore->whole == 0 || chore->sum == CHORE_GUESSED ? PROGRESS_ESTIMATED : PROGRESS_KNOWN);
+	progress_show(chore->done, chore->whole, PROGRESS_ESTIMATED);
 }
 
 static bool is_interrupted(void)

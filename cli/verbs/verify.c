@@ -8,7 +8,6 @@
  */
 #include "cache/store.h"
 #include "cache/tools/inspect.h"
-#include "cache/tools/usage.h"
 #include "cli/console/console.h"
 #include "cli/console/progress.h"
 #include "cli/console/request.h"
@@ -28,7 +27,6 @@ struct verify {
 	const struct settings *settings;
 	struct directory directory;
 	struct json json;
-	uint64_t estimate; /* estimated number of files; 0: unknown */
 	uint64_t files[INSPECT_VERDICTS];
 	uint64_t looked_at, entries, bytes;
 	uint64_t outdated; /* entries */
@@ -154,10 +152,8 @@ static int take_file(void *context, const struct inspected *file)
 		take_bad(verify, file);
 	}
 	verify->looked_at++;
-	/* without an estimate, the total is extrapolated: all shards have about the same number of files */
-	progress_show(verify->looked_at,
-	              verify->estimate ? verify->estimate : verify->looked_at * DIRECTORY_SHARDS / (file->number + 1),
-	              PROGRESS_ESTIMATED);
+	/* the total is extrapolated: all shards have about the same number of files */
+	progress_show(verify->looked_at, verify->looked_at * DIRECTORY_SHARDS / (file->number + 1), PROGRESS_ESTIMATED);
 	return interrupt_seen() != 0 ? -EINTR : 0;
 }
 
@@ -171,7 +167,6 @@ static int inspect_all(struct verify *verify)
 		/* a missing directory is not an error, because it means that nothing was ever stored */
 		return error == -ENOENT ? EXIT_DONE : console_refuse(verify->settings, error);
 	}
-	verify->estimate = usage_guess(&verify->directory);
 	progress_begin("verifying");
 	for (unsigned shard = 0; shard < DIRECTORY_SHARDS && interrupt_seen() == 0; shard++) {
 		error = inspect_shard(&verify->directory, home, shard, judge_entry, take_file, verify);
