@@ -197,27 +197,18 @@ bool agent_socket_trusted(int socket, const char *path, const struct directory *
 	return trust_owner(&owner) || (directory->shared && file_is_trusted(path, directory, peer.uid));
 }
 
-/*
- * Uses device and inode, because the agent and the process may know the directory by different paths, or be in
- * different mount namespaces.
- */
+/* Not the path: the agent and the process may know the directory by others, or be in other mount namespaces. */
 int agent_socket_place(const struct directory *directory, uint64_t *ret_device, uint64_t *ret_inode)
 {
 	struct stat found;
 	int home;
-	int root;
 	int rc = directory_open(directory, DIRECTORY_REACH, &home);
 
 	if (rc < 0) {
 		return rc;
 	}
-	root = call_openat(home, "..", O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
+	rc = call_fstat(home, &found) < 0 ? -errno : 0;
 	call_close(home);
-	if (root < 0) {
-		return -errno;
-	}
-	rc = call_fstat(root, &found) < 0 ? -errno : 0;
-	call_close(root);
 	if (rc == 0) {
 		*ret_device = found.st_dev;
 		*ret_inode = found.st_ino;

@@ -53,7 +53,7 @@ bool agent_socket_peer(int socket, struct ucred *ret_peer);
  */
 bool agent_socket_trusted(int socket, const char *path, const struct directory *directory);
 
-/* Returns device and inode of the cache directory, which identify it to both ends even if they use different paths. */
+/* Returns device and inode of the directory's home, which identify it to both ends even if they use different paths. */
 int agent_socket_place(const struct directory *directory, uint64_t *ret_device, uint64_t *ret_inode);
 
 /*
@@ -101,7 +101,7 @@ struct agent_message {
 	uint16_t kind;    /* enum agent_kind */
 	uint32_t wait_ms; /* FETCH: how long the process waits; the agent may continue to fetch for later processes */
 	uint32_t unused;  /* 0 */
-	uint64_t device;  /* device of the cache directory, as the process sees it */
+	uint64_t device;  /* device of the cache directory's home, as the process sees it */
 	uint64_t inode;
 	uint8_t key[32];
 };
