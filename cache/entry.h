@@ -33,6 +33,7 @@
 #define ENTRY_HEADER_BYTES 192 /* must be read before the lengths are known */
 #define ENTRY_FORMAT       2
 #define ENTRY_SECTIONS_MAX 64
+#define STORE_RESULTS_MAX  16 /* entries in a file */
 #define ENTRY_BYTES_MAX    (1u << 31)
 #define ENTRY_DEFAULT_CAP  (UINT64_C(5) << 30) /* of the cache */
 

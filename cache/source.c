@@ -172,25 +172,6 @@ int source_header(const struct source *source, uint64_t offset, const uint8_t ke
 	return rc;
 }
 
-int source_list(const struct source *source, const uint8_t key[ENTRY_KEY_BYTES], size_t most,
-                struct source_result *ret_results, size_t *ret_count, uint64_t *ret_end)
-{
-	size_t count = 0;
-	uint64_t offset = 0;
-	int rc = 0;
-
-	while (rc == 0 && offset < source->size && count < most) {
-		rc = source_header(source, offset, key, &ret_results[count].info);
-		if (rc == 0) {
-			ret_results[count].offset = offset;
-			offset += ret_results[count++].info.total_size;
-		}
-	}
-	*ret_count = count;
-	*ret_end = offset;
-	return rc;
-}
-
 /* The check of dependencies does not need the body, which may have megabytes. */
 int source_head(const struct source *source, uint64_t offset, const struct entry_info *info, const uint8_t **ret_head,
                 uint8_t **ret_owned)
@@ -254,4 +235,30 @@ int source_take(struct source *source, uint64_t offset, const struct entry_info 
 		free(bytes);
 	}
 	return rc;
+}
+
+/* From the last result to the first: source_take() of the first one may take over the loaded bytes. */
+int source_each(struct source *source, const uint8_t key[ENTRY_KEY_BYTES], source_visit *visit, void *context,
+                uint64_t *ret_end)
+{
+	struct entry_info infos[STORE_RESULTS_MAX];
+	size_t count = 0;
+	uint64_t offset = 0;
+	int rc = source_load(source), given = 0;
+
+	while (rc == 0 && offset < source->size && count < STORE_RESULTS_MAX) {
+		rc = source_header(source, offset, key, &infos[count]);
+		offset += rc == 0 ? infos[count++].total_size : 0;
+	}
+	*ret_end = offset;
+	while (count-- > 0 && given >= 0) {
+		struct entry *entry = NULL;
+		int error;
+
+		offset -= infos[count].total_size;
+		error = source_take(source, offset, &infos[count], NULL, &entry);
+		given = visit(context, error, entry);
+		entry_unref(entry);
+	}
+	return given < 0 ? given : rc;
 }

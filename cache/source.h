@@ -43,17 +43,15 @@ int source_load(struct source *source);
 int source_header(const struct source *source, uint64_t offset, const uint8_t key[ENTRY_KEY_BYTES],
                   struct entry_info *ret_info);
 
-/* The offset and the header of one result in a file. */
-struct source_result {
-	uint64_t offset;
-	struct entry_info info;
-};
+/* Called for a result, with 0, or with the error for which there is no entry. */
+typedef int source_visit(void *context, int error, const struct entry *entry);
 /*
- * Lists at most `most` results, newest first. At the first header that is damaged or has another key, it returns
- * -EBADMSG together with the results before it. `ret_end` is the offset at which the list ends.
+ * Loads the source and visits its results, oldest first, until `visit` returns a negative value, which is returned. At
+ * the first header that is damaged or has another key, -EBADMSG is returned, and the results before it are visited.
+ * `ret_end` is the offset at which the results end. The source is of no use afterwards.
  */
-int source_list(const struct source *source, const uint8_t key[ENTRY_KEY_BYTES], size_t most,
-                struct source_result *ret_results, size_t *ret_count, uint64_t *ret_end);
+int source_each(struct source *source, const uint8_t key[ENTRY_KEY_BYTES], source_visit *visit, void *context,
+                uint64_t *ret_end);
 
 /* Returns header and dependencies after verifying their checksum. The caller frees *ret_owned (NULL if loaded). */
 int source_head(const struct source *source, uint64_t offset, const struct entry_info *info, const uint8_t **ret_head,

@@ -47,8 +47,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define STORE_RESULTS_MAX 16
-
 struct store;
 struct chore;
 struct directory;

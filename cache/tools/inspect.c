@@ -7,7 +7,6 @@
 
 #include "cache/error_text.h"
 #include "cache/source.h"
-#include "cache/store.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -72,50 +71,34 @@ static void judge_header(struct look *look, const struct source *source, uint64_
 	}
 }
 
-/* Verifies one result. The caller's function recognises a result of another build, which is intact but not usable. */
-static bool judge_result(struct look *look, struct source *source, uint64_t offset, const struct entry_info *info)
+/* The caller's function recognises a result of another build, which is intact but not usable. */
+static int judge_result(void *context, int error, const struct entry *entry)
 {
-	struct entry *entry;
-	const char *wrong;
+	struct look *look = context;
 	bool other = false;
-	int rc = source_take(source, offset, info, NULL, &entry);
+	const char *wrong = error ? NULL : look->judge(look->context, entry, &other);
 
-	if (rc == -EBADMSG) {
+	if (error == -EBADMSG) {
 		note_verdict(look, INSPECT_DAMAGED, "wrong checksum");
-		return false;
-	}
-	if (rc < 0) {
-		note_error(look, rc);
-		return false;
-	}
-	wrong = look->judge(look->context, entry, &other);
-	entry_unref(entry);
-	if (wrong) {
+	} else if (error < 0) {
+		note_error(look, error);
+	} else if (wrong) {
 		note_verdict(look, other ? INSPECT_OTHER_FORMAT : INSPECT_DAMAGED, wrong);
-		return false;
 	}
-	look->file.results++;
-	return true;
+	look->file.results += !error && !wrong;
+	return 0;
 }
 
-/* Reads from the last result to the first, because source_take() of the first one may take over the loaded bytes. */
+/* A damaged file has the verdict on its first header that cannot be read. */
 static void read_results(struct look *look, struct source *source)
 {
-	struct source_result results[STORE_RESULTS_MAX];
-	uint64_t end = 0;
-	size_t count = 0;
-	int rc = source_load(source);
+	uint64_t end;
+	int rc = source_each(source, look->file.key, judge_result, look, &end);
 
-	if (rc == 0) {
-		rc = source_list(source, look->file.key, STORE_RESULTS_MAX, results, &count, &end);
-	}
 	if (rc == -EBADMSG) {
 		judge_header(look, source, end);
 	} else if (rc < 0) {
 		note_error(look, rc);
-	}
-	while (count-- > 0) {
-		(void)judge_result(look, source, results[count].offset, &results[count].info);
 	}
 }
 

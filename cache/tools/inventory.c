@@ -7,7 +7,6 @@
 #include "cache/digits.h"
 #include "cache/recency.h"
 #include "cache/source.h"
-#include "cache/store.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -132,53 +131,30 @@ void inventory_free(struct inventory *inventory)
 	*inventory = (struct inventory){.records = NULL};
 }
 
-/* Visits from the last result to the first, because a file has the newest result first. Damaged ones are skipped. */
-static int visit_results(struct source *source, const struct source_result *results, size_t count,
-                         inventory_visit *visit, void *context)
+struct reading {
+	inventory_visit *visit;
+	void *context;
+	int damage;
+};
+
+/* Damaged results are skipped. */
+static int visit_result(void *context, int error, const struct entry *entry)
 {
-	int damage = 0;
+	struct reading *reading = context;
 
-	while (count-- > 0) {
-		struct entry *entry;
-		int rc = source_take(source, results[count].offset, &results[count].info, NULL, &entry);
-
-		if (rc == -EBADMSG) {
-			damage = rc;
-			continue;
-		}
-		if (rc == 0) {
-			rc = visit(context, entry);
-			entry_unref(entry);
-		}
-		if (rc < 0) {
-			return rc;
-		}
+	if (error == -EBADMSG) {
+		reading->damage = error;
+		return 0;
 	}
-	return damage;
-}
-
-static int read_source(struct source *source, const uint8_t *key, inventory_visit *visit, void *context)
-{
-	struct source_result results[STORE_RESULTS_MAX];
-	uint64_t end;
-	size_t count = 0;
-	int rc = source_load(source);
-	int given;
-
-	if (rc == 0) {
-		rc = source_list(source, key, STORE_RESULTS_MAX, results, &count, &end);
-	}
-	if (rc < 0 && rc != -EBADMSG) {
-		return rc;
-	}
-	given = visit_results(source, results, count, visit, context);
-	return given < 0 ? given : rc;
+	return error ? error : reading->visit(reading->context, entry);
 }
 
 int inventory_read(const struct directory *directory, const uint8_t key[ENTRY_KEY_BYTES], inventory_visit *visit,
                    void *context)
 {
 	struct source source = {.file = -1};
+	struct reading reading = {.visit = visit, .context = context};
+	uint64_t end;
 	char name[DIRECTORY_NAME_BYTES];
 	struct stat found = {0};
 	int shard = -1;
@@ -201,7 +177,7 @@ int inventory_read(const struct directory *directory, const uint8_t key[ENTRY_KE
 	}
 	/* inspection is not use; only a file's owner may set O_NOATIME, so reading another user's may set the atime */
 	(void)fcntl(source.file, F_SETFL, O_NONBLOCK | O_NOATIME);
-	rc = read_source(&source, key, visit, context);
+	rc = source_each(&source, key, visit_result, &reading, &end);
 	source_close(&source);
-	return rc;
+	return rc ? rc : reading.damage;
 }
