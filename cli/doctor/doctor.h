@@ -39,6 +39,8 @@ void doctor_agent(struct findings *findings, const struct settings *settings);
 /* Runs a program with the cache, waits for its end and adds what it did. Changes the environment of this process. */
 void doctor_run(struct findings *findings, char **argv);
 
+/* Creates a directory for files of a run in TMPDIR, or in /tmp. Returns 0 or a negative errno value. */
+int doctor_place(const char *verb, char *ret_place, size_t size);
 /*
  * Starts a program as a shell would, with this process's environment. SIGINT, SIGQUIT, SIGTERM and SIGHUP that another
  * process sends are sent on until it has ended, and ^C is ignored as system() does. Returns 0 or an errno value.

@@ -274,10 +274,10 @@ static void tell_run(struct seen *seen, const char *place, const char *name, pid
 	tell_calls(seen);
 	/* a fact that the run shows; which of its causes applies, `file` and `ls -l` say */
 	if (!is_loaded) {
-		finding_add(seen->findings, FINDING_FAIL,
-		            "%s did not load the library: it is linked statically, setuid or setgid, has capabilities, "
-		            "is for another machine, or has a loader other than glibc's",
-		            name);
+		finding_add(seen->findings, seen->count == 0 ? FINDING_FAIL : FINDING_WARN,
+		            "%s did not load the library%s: it is linked statically, setuid or setgid, has "
+		            "capabilities, is for another machine, or has a loader other than glibc's",
+		            name, seen->count == 0 ? "" : ", but a program that it started did");
 	} else if (seen->count == 0) {
 		finding_add(seen->findings, FINDING_WARN, "no compilation reached the library");
 	}
@@ -343,19 +343,26 @@ int doctor_wait(pid_t pid)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+int doctor_place(const char *verb, char *ret_place, size_t size)
+{
+	const char *base = getenv("TMPDIR");
+
+	(void)snprintf(ret_place, size, "%s/nvrtccache-%s.XXXXXX", base && base[0] == '/' ? base : "/tmp", verb);
+	return mkdtemp(ret_place) ? 0 : -errno;
+}
+
 void doctor_run(struct findings *findings, char **argv)
 {
 	static const char *const variables[][2] = {
 	    {"NVRTCCACHE_TRACE", "trace"}, {"NVRTCCACHE_LOG", "log"}, {"LD_DEBUG_OUTPUT", OBJECTS_NAME}};
-	const char *base = getenv("TMPDIR");
 	struct seen seen = {.findings = findings};
 	char place[200], path[256];
 	pid_t pid;
 	int status, error;
 
-	snprintf(place, sizeof(place), "%s/nvrtccache-doctor.XXXXXX", base && base[0] == '/' ? base : "/tmp");
-	if (!mkdtemp(place)) {
-		finding_add(findings, FINDING_FAIL, "%s: %s", place, strerror(errno));
+	error = doctor_place("doctor", place, sizeof(place));
+	if (error != 0) {
+		finding_add(findings, FINDING_FAIL, "%s: %s", place, strerror(-error));
 		return;
 	}
 	/* set in this process, which starts nothing else and ends after the report */

@@ -110,12 +110,12 @@ static int judge_misses(const char *trace, int file)
  * Creates a trace that the processes of other users can write to. Its directory is closed to them and removed at the
  * end, so that a child that outlives the run does not create the trace again.
  */
-static int create_trace(char *directory, char *trace, size_t size)
+static int create_trace(char directory[PATH_MAX], char *trace, size_t size)
 {
-	int file, error = 0;
+	int file, error = doctor_place("run", directory, PATH_MAX);
 
-	if (!mkdtemp(directory)) {
-		return -errno;
+	if (error != 0) {
+		return error;
 	}
 	(void)snprintf(trace, size, "%s/trace", directory);
 	file = open(trace, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -148,7 +148,6 @@ static int run_traced(char **operands, const char *trace, int file)
 /* Waits for the program, and not for a child that outlives it. */
 static int run_watched(const struct settings *settings, char **operands)
 {
-	const char *base = getenv("TMPDIR");
 	char directory[PATH_MAX], trace[PATH_MAX + sizeof("/trace")] = "";
 	int status = EXIT_NOT_STARTED, file;
 
@@ -156,8 +155,6 @@ static int run_watched(const struct settings *settings, char **operands)
 		console_error("--must-hit and NVRTCCACHE_TRACE exclude each other");
 		return status;
 	}
-	(void)snprintf(directory, sizeof(directory), "%s/nvrtccache-run.XXXXXX",
-	               base && base[0] == '/' ? base : "/tmp");
 	file = create_trace(directory, trace, sizeof(trace));
 	if (file >= 0) {
 		status = run_traced(operands, trace, file);
