@@ -60,7 +60,7 @@ endif
 silent = $(findstring s,$(firstword -$(MAKEFLAGS)))
 quiet  = $(if $(V),,@$(if $(silent),,printf '  %-7s %s\n' '$(1)' '$(2)';))
 
-CORE_SRC := $(wildcard cache/*.c cache/upkeep/*.c keygen/*.c)
+CORE_SRC := $(wildcard cache/*.c cache/upkeep/*.c keygen/*.c) $(if $(filter x86_64,$(ARCH)),keygen/digest_wide.c)
 # For the command and the agent, not for host processes.
 TOOL_SRC := $(wildcard cache/tools/*.c)
 DOOR_SRC := $(wildcard interpose/*.c interpose/*/*.c interpose/door/arch/$(ARCH)/*.S)
@@ -93,6 +93,10 @@ no-agent:
 $(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(call quiet,CC,$@)$(CC) $(CPPFLAGS) $(OURS) $(CFLAGS) $(ALWAYS) -MMD -MP -c -o $@ $<
+
+$(BUILD)/keygen/digest_wide.o: keygen/digest.c Makefile
+	@mkdir -p $(@D)
+	$(call quiet,CC,$@)$(CC) $(CPPFLAGS) -DDIGEST_WIDE $(OURS) $(CFLAGS) $(ALWAYS) -mavx2 -MMD -MP -c -o $@ $<
 
 $(BUILD)/cli/report/report.o: $(wildcard cli/report/page/*)
 # The command searches beside itself, so LIBDIR is compiled in only if it is another directory: make install with another

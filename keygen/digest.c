@@ -7,6 +7,7 @@
 
 #include <blake2.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/syscall.h>
@@ -19,6 +20,68 @@
 #define PIECE_BYTES    ((size_t)16 << 10)
 
 #define AT_RANDOM_BYTES 16
+
+/* The Makefile compiles this file a second time, for AVX2: only the function DIGEST_UPDATE, into digest_wide.o. */
+#ifdef DIGEST_WIDE
+#define DIGEST_UPDATE digest_update_wide
+#else
+#define DIGEST_UPDATE digest_update
+#endif
+typedef void update_function(XXH3_state_t *low, XXH3_state_t *high, const struct span *span);
+update_function digest_update, digest_update_wide;
+
+/* Hashes each piece for both while it is in the processor's cache, so that large inputs are read from memory once. */
+void DIGEST_UPDATE(XXH3_state_t *low, XXH3_state_t *high, const struct span *span)
+{
+	const uint8_t *at = span->bytes;
+
+	for (size_t left = span->size; left > 0;) {
+		size_t piece = left < PIECE_BYTES ? left : PIECE_BYTES;
+
+		XXH3_64bits_update(low, at, piece);
+		XXH3_64bits_update(high, at, piece);
+		at += piece;
+		left -= piece;
+	}
+}
+
+#ifndef DIGEST_WIDE
+#ifdef __x86_64__
+/* glibc since 2.33 has asked the processor at the start. CPUID itself traps in a virtual machine, for 8 us. */
+struct cpuid_leaf {
+	unsigned found[4], active[4];
+};
+extern const struct cpuid_leaf *__x86_get_cpuid_feature_leaf(unsigned leaf) __attribute__((weak));
+#define LEAF_7   1
+#define EBX_AVX2 (1U << 5)
+
+static update_function *choose_update(void)
+{
+	return __x86_get_cpuid_feature_leaf && (__x86_get_cpuid_feature_leaf(LEAF_7)->active[1] & EBX_AVX2)
+	           ? digest_update_wide
+	           : digest_update;
+}
+#else
+static update_function *choose_update(void)
+{
+	return digest_update;
+}
+#endif
+
+static void hash_streamed(const struct secret *secret, const struct span *spans, size_t count,
+                          struct fingerprint *ret_fingerprint)
+{
+	update_function *update = choose_update();
+	XXH3_state_t low, high;
+
+	XXH3_64bits_reset_withSecret(&low, secret->low, SECRET_BYTES);
+	XXH3_64bits_reset_withSecret(&high, secret->high, SECRET_BYTES);
+	for (size_t i = 0; i < count; i++) {
+		update(&low, &high, &spans[i]);
+	}
+	ret_fingerprint->low = XXH3_64bits_digest(&low);
+	ret_fingerprint->high = XXH3_64bits_digest(&high);
+}
 
 /* libb2's calls fail only for a digest length outside 1..64. */
 void digest_key(const struct span *spans, size_t count, struct key *ret_key)
@@ -67,33 +130,6 @@ int digest_random_secret(struct secret *ret_secret)
 	return started_with ? 0 : -ENOSYS;
 }
 
-/*
- * Computes both halves of each piece while it is in the processor's cache, so that large inputs are read from memory
- * once.
- */
-static void hash_streamed(const struct secret *secret, const struct span *spans, size_t count,
-                          struct fingerprint *ret_fingerprint)
-{
-	XXH3_state_t low, high;
-
-	XXH3_64bits_reset_withSecret(&low, secret->low, SECRET_BYTES);
-	XXH3_64bits_reset_withSecret(&high, secret->high, SECRET_BYTES);
-	for (size_t i = 0; i < count; i++) {
-		const uint8_t *at = spans[i].bytes;
-
-		for (size_t left = spans[i].size; left > 0;) {
-			size_t piece = left < PIECE_BYTES ? left : PIECE_BYTES;
-
-			XXH3_64bits_update(&low, at, piece);
-			XXH3_64bits_update(&high, at, piece);
-			at += piece;
-			left -= piece;
-		}
-	}
-	ret_fingerprint->low = XXH3_64bits_digest(&low);
-	ret_fingerprint->high = XXH3_64bits_digest(&high);
-}
-
 /* Copies small spans together, because hashing one span twice is faster than streaming two spans twice. */
 void digest_fingerprint(const struct secret *secret, const struct span *spans, size_t count,
                         struct fingerprint *ret_fingerprint)
@@ -121,3 +157,4 @@ uint64_t digest_half(const struct secret *secret, const struct span *span)
 }
 
 _Static_assert(SECRET_BYTES >= XXH3_SECRET_SIZE_MIN, "XXH3 takes no shorter secret");
+#endif
