@@ -3,8 +3,10 @@
 #include "tests/unit/support.h"
 
 #define SECOND INT64_C(1000000000)
+#define ROUNDS 20000
 
 static struct pause one = {.first_ns = 5 * SECOND, .longest_ns = 300 * SECOND};
+static _Atomic int64_t arrived, asked;
 
 /* Asks at `now`, and fails. Returns how long the pause is then. */
 static int64_t failed(int64_t now)
@@ -17,14 +19,6 @@ static int64_t failed(int64_t now)
 		length += SECOND / 100;
 	}
 	return length;
-}
-
-Test(pause, there_is_none_at_first_and_after_answers)
-{
-	for (int64_t now = 1; now < 9; now++) {
-		cr_assert(pause_ask(&one, now));
-		pause_end(&one, now);
-	}
 }
 
 Test(pause, each_is_twice_as_long_up_to_five_minutes_and_at_most_half_of_it_is_taken_off)
@@ -63,18 +57,30 @@ Test(pause, one_asks_after_it_and_the_answer_ends_it)
 {
 	(void)failed(1);
 	cr_assert(pause_ask(&one, 6 * SECOND));
-	cr_expect_not(pause_ask(&one, 6 * SECOND));
 	pause_end(&one, 6 * SECOND);
 	cr_assert(pause_ask(&one, 6 * SECOND));
 	cr_expect_leq(failed(6 * SECOND), 5 * SECOND, "it begins with the first pause again");
 }
 
-Test(pause, a_question_after_it_without_an_outcome_is_not_the_last)
+static void *ask_in_step(void *unused)
 {
-	(void)failed(1);
-	cr_assert(pause_ask(&one, 6 * SECOND));
-	cr_expect_not(pause_ask(&one, 10 * SECOND));
-	cr_expect(pause_ask(&one, 16 * SECOND));
+	for (int64_t round = 1; round <= ROUNDS; round++) {
+		atomic_fetch_add(&arrived, 1);
+		while (atomic_load(&arrived) < 2 * round) {
+		}
+		atomic_fetch_add(&asked, pause_ask(&one, round * 400 * SECOND));
+	}
+	return unused;
+}
+
+Test(pause, of_threads_that_ask_at_once_one_does)
+{
+	pthread_t threads[2];
+
+	pause_begin(&one, 1);
+	start_threads(threads, 2, ask_in_step);
+	join_threads(threads, 2);
+	cr_expect_eq(asked, ROUNDS);
 }
 
 Test(pause, questions_that_began_before_it_neither_prolong_nor_end_it)
