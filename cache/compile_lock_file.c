@@ -57,10 +57,6 @@ static bool leaves_room(int fd)
 	return getrlimit(RLIMIT_NOFILE, &limit) == 0 && (rlim_t)fd + ROOM < limit.rlim_cur;
 }
 
-/*
- * Returns whether the file is ours, and writes the magic to a new file. A file of another program is not used. Checked
- * at each open, because a user may have replaced the file meanwhile.
- */
 /* Closes the home at once, so that one descriptor is open during a compilation, not two. */
 static int open_path(const struct directory *directory)
 {
@@ -81,6 +77,10 @@ static int open_path(const struct directory *directory)
 	return fd;
 }
 
+/*
+ * Returns whether the file is ours, and writes the magic to a new file. A file of another program is not used. Checked
+ * at each open, because a user may have replaced the file meanwhile.
+ */
 static bool has_magic(int fd)
 {
 	char magic[DIRECTORY_MAGIC_BYTES];
