@@ -18,6 +18,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static struct {
@@ -82,12 +83,26 @@ static const char *compiler_of(const char *path)
 	return NULL;
 }
 
+/* Asks the loader in a process of its own, because a compiler that is broken may end the one that loads it. */
+static bool loads(const char *soname)
+{
+	pid_t child = fork();
+	int status = 1;
+
+	if (child == 0) {
+		_exit(dlopen(soname, RTLD_LAZY | RTLD_LOCAL) ? 0 : 1);
+	}
+	while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
+	return child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
 static void find_compilers(struct names *ret_names)
 {
 	*ret_names = (struct names){0};
 	for (size_t i = 0; i < KNOWN; i++) {
 		for (size_t k = 0; k < 4 && known[i].sonames[k]; k++) {
-			if (dlopen(known[i].sonames[k], RTLD_LAZY | RTLD_LOCAL)) {
+			if (loads(known[i].sonames[k])) {
 				ret_names->list[ret_names->count++] = known[i].sonames[k];
 			}
 		}
@@ -324,7 +339,7 @@ static int run_warm(struct settings *settings, char **operands)
 	int status = read_options(&jobs, &within_ns), error;
 
 	(void)operands;
-	(void)signal(SIGCHLD, SIG_DFL); /* if it is ignored, the end of one child is known with that of all */
+	(void)signal(SIGCHLD, SIG_DFL); /* if it is ignored, the status of a child is lost */
 	status = status == EXIT_DONE ? read_names(&archs, &compilers) : status;
 	if (status != EXIT_DONE) {
 		return status;

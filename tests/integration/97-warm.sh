@@ -161,6 +161,12 @@ check "The status of the program is known where the caller ignores SIGCHLD." eva
 fresh_cache
 NVRTCCACHE_RECORD=1 runs "$tmp/out" "$n12" sm_90 one two
 here=$NVRTCCACHE_DIR
+check "warm finds compilers where the caller ignores SIGCHLD." \
+	eval 'LD_LIBRARY_PATH=$FAKE/13 unwaited warm --check >"$tmp/out" 2>"$tmp/err"; out_has "^0 of 2 would hit"'
+# a file that was not copied whole: its pages behind the end are no memory
+mkdir "$tmp/short" && head -c 8K "$n12" >"$tmp/short/libnvrtc.so.12"
+check "warm passes over a compiler that ends the process that loads it." \
+	eval 'LD_LIBRARY_PATH=$tmp/short:$FAKE/13 gives 1 warm --check && out_has "^0 of 2 would hit"'
 check "export leaves requests out." eval 'gives 0 export plain.nvb && (fresh_cache && gives 0 import plain.nvb && [ "$(entries) $(requests)" = "2 0" ])'
 check "export --requests writes them, and import stores them for warm." eval 'gives 0 export --requests both.nvb &&
 	out_has "^Exported 2 entries .*; with 2 requests$" && export NVRTCCACHE_DIR="$tmp/imported" && gives 0 import both.nvb &&
