@@ -8,7 +8,7 @@
                                                   the paragraph before it
     documents.py options MANUAL                   "VERB OPTION tag" for each long option that a paragraph of a verb's
                                                   section is about, "VERB OPTION text" for each that it names
-    documents.py synopsis MANUAL                  the same of the SYNOPSIS, and "VERB" for each verb there
+    documents.py synopsis MANUAL                  the same of SYNOPSIS and EXAMPLES, and "VERB" for each verb there
     documents.py variables DOCUMENT               each NVRTCCACHE_ variable that it has a row or a paragraph of
     documents.py missing                          each file, function, test and target of make that a Markdown document
                                                   of the tree names in code or in brackets, and that does not exist
@@ -113,8 +113,8 @@ def manual_synopsis(path):
         for line in file.read().splitlines():
             if line.startswith(".SH "):
                 section = line[4:]
-            elif section == "SYNOPSIS":
-                found = re.match(r"\.B nvrtccache ([a-z]+)", plain(line))
+            elif section in ("SYNOPSIS", "EXAMPLES"):
+                found = re.match(r"\.B .*?\bnvrtccache ([a-z]+)", plain(line))
                 if found:
                     verb = found.group(1)
                     print(verb)
