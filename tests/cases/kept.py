@@ -26,7 +26,8 @@ def digest(program, libraries, *others):
         folder = os.path.dirname(os.path.realpath(path))
         for name in sorted({os.path.basename(os.path.realpath(path)), *filter(lambda n: "builtins" in n, os.listdir(folder))}):
             found = os.stat(os.path.join(folder, name))
-            made.update(f"{folder}/{name} {found.st_size} {found.st_mtime_ns}\n".encode())
+            # the time of change too: copies that replace a file may have its size and time
+            made.update(f"{folder}/{name} {found.st_size} {found.st_mtime_ns} {found.st_ctime_ns}\n".encode())
     made.update(repr((os.environ.get("CUDA_INCLUDE"), *others)).encode())
     return made.hexdigest()
 
@@ -50,10 +51,13 @@ class Answers:
         return self.held[words]
 
     def write(self):
-        os.makedirs(os.path.dirname(self.path), exist_ok=True)
-        with open(f"{self.path}.{os.getpid()}", "w", encoding="utf-8") as file:
-            json.dump({"key": self.key, "answers": self.held}, file)
-        os.replace(file.name, self.path)
+        try:
+            os.makedirs(os.path.dirname(self.path), exist_ok=True)
+            with open(f"{self.path}.{os.getpid()}", "w", encoding="utf-8") as file:
+                json.dump({"key": self.key, "answers": self.held}, file)
+            os.replace(file.name, self.path)
+        except OSError:  # such as a build that belongs to another user
+            pass
 
 
 class Place:

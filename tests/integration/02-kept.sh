@@ -33,6 +33,8 @@ touch "$NVRTC_LIB"
 check "It is played again where the compiler is another." again
 touch "$tmp/nvrtc/libnvrtc-builtins.so.13.0"
 check "It is played again where a library beside the compiler is another." again
+cp -p "$NVRTC_LIB" "$tmp/copy" && mv "$tmp/copy" "$NVRTC_LIB"
+check "It is played again where the compiler was replaced by one of the same size and time." again
 echo >>"$tmp/build/tests/player"
 check "It is played again where the player is another." again
 sed -i 's/compile 0/compile 2/' "$tmp"/build/tests/plain/*.json
@@ -44,6 +46,24 @@ without_cold() {
 	CASES_ARMS='' python3 tests/cases/differential.py "$tmp/build" "$tmp/one.case" && grep -qx '' "$tmp/played"
 }
 check "Without the cold arm, which plays the compilers as they are now, what was kept is not used." without_cold
+# What spoilers.py asks, in processes that are killed if $1 is 1.
+asked() {
+	BUILD=$tmp/build python3 - "$NVRTC_LIB" "$1" <<-'END'
+		import sys
+		sys.path.insert(0, "tests/cases")
+		import spoilers
+		ask = spoilers.Worker.ask
+		def dying(worker, options, **more):
+		    if "text" in more and sys.argv[2] == "1":
+		        worker.process.kill()
+		    return ask(worker, options, **more)
+		spoilers.Worker.ask = dying
+		sys.exit(not spoilers.Search(sys.argv[1]).play_random(1, 1))
+	END
+}
+ln -s "$BUILD/tests/verdict" "$tmp/build/tests/"
+check "What is asked of a compiler is not kept if a process was killed that was asked, and otherwise is." eval \
+	'asked 1 && ! ls "$tmp"/build/tests/plain/spoilers-* && asked 0 && ls "$tmp"/build/tests/plain/spoilers-*'
 exec 9>>"$(echo "$tmp"/build/tests/plain/*.lock)" && flock 9
 check "Where another run plays the same file, it is played elsewhere, and nothing is kept." plays 1
 plan
