@@ -143,7 +143,7 @@ struct compiler {
 	const struct door_thunks *thunks; /* what the host's dlsym() returns for them */
 	size_t thunk_count;
 	struct environment *environment;
-	const struct trace_reader *reader; /* searches the files that the compiler opens; NULL: they are not searched */
+	trace_reader *reader; /* searches the files that the compiler opens; NULL: they are not searched */
 
 	/* Returns true if `name` is, or could be, a function of this compiler. */
 	bool (*owns)(const char *name);

@@ -78,18 +78,8 @@ struct snapshot;
 enum scratch { SCRATCH_NO, SCRATCH_PASSING, SCRATCH_KEPT };
 typedef enum scratch trace_scratch(const char *path);
 
-/*
- * Functions that search the files of a compiler while they are read. `piece` is called for the pieces of a file in
- * order; it may use `room` bytes before each piece. `taints` is called after the last piece.
- */
-#define TRACE_SEARCH_BYTES 64
-
-struct trace_reader {
-	size_t room;
-	void (*begin)(void *search, const struct places *places);
-	void (*piece)(void *search, uint8_t *piece, size_t size);
-	uint32_t (*taints)(const void *search, const struct key *digest);
-};
+/* Searches a file that the compiler opened, and returns the taints that its content causes. */
+typedef uint32_t trace_reader(const void *bytes, size_t size, const struct key *digest, const struct places *places);
 
 struct trace {
 	struct trace_event *events;
@@ -110,7 +100,7 @@ struct trace {
 	const char *lock; /* an existing file that the compiler opens for writing only to lock it, or NULL */
 	/* tells the compiler's scratch files, whose changes are no side effects; NULL: the compiler has none */
 	trace_scratch *scratch;
-	const struct trace_reader *reader; /* NULL: files are not searched */
+	trace_reader *reader; /* NULL: files are not searched */
 	/* what getcwd, getenv and stat must return to the compiler (interpose/watch/snapshot.h); may be NULL */
 	const struct snapshot *told;
 	const struct places *places; /* the places for TAINT_PLACE; set by the caller, may be NULL */

@@ -32,7 +32,6 @@ void program_release(struct handle *handle)
 {
 	struct program *program = program_of(handle);
 
-	stream_free(&program->paths);
 	for (size_t i = 0; i < program->name_count; i++) {
 		free(program->names[i]);
 	}

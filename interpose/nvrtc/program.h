@@ -17,10 +17,9 @@ struct names_index; /* interpose/nvrtc/artifacts.c */
 struct program {
 	struct handle handle;
 	bool has_memory_headers;
-	bool texts_known;    /* the next two fields describe the source and the in-memory headers */
-	uint32_t findings;   /* enum scan_finding without SCAN_PLACE; if the texts are not known, those assumed */
-	struct stream paths; /* output of scan_paths() for them */
-	struct key headers;  /* digest of the in-memory headers with their names; for --pch, see `headers_known` */
+	bool texts_known;   /* `findings` are those of the source and the in-memory headers */
+	uint32_t findings;  /* enum scan_finding, for a later call; if the texts are not known, those assumed */
+	struct key headers; /* digest of the in-memory headers with their names; for --pch, see `headers_known` */
 	bool headers_known;
 	char **names; /* expressions, in order */
 	size_t name_count;

@@ -366,36 +366,24 @@ static bool read_own_memory(int memory, char *to, const char *from, size_t size)
 struct reading {
 	int memory;
 	blake2b_state state;
-	char *buffer; /* the end of the previous piece, the piece, two newlines */
-	lent_piece *piece;
+	lent_text *text;
 	void *context;
 };
 
 static int read_header(struct reading *reading, const struct request_header *header)
 {
-	size_t kept = 0, at = 0;
-	int error = 0;
+	char *copy = malloc(header->size + 1);
+	int error = copy ? 0 : -ENOMEM;
 
-	blake2b_update(&reading->state, (const uint8_t *)&header->size, sizeof(header->size));
-	while (error == 0 && at < header->size) {
-		size_t size = header->size - at < LENT_PIECE ? header->size - at : LENT_PIECE;
-		char *end = reading->buffer + kept + size;
-
-		if (!read_own_memory(reading->memory, end - size, header->text + at, size)) {
-			return -ESTALE;
-		}
-		blake2b_update(&reading->state, (const uint8_t *)end - size, size);
-		at += size;
-		if (at == header->size) {
-			/* a text may end in a line splice, which removes one newline */
-			*end++ = '\n';
-			*end++ = '\n';
-		}
-		size = (size_t)(end - reading->buffer);
-		error = reading->piece(reading->context, reading->buffer, size);
-		kept = size < LENT_OVERLAP ? size : LENT_OVERLAP;
-		memmove(reading->buffer, end - kept, kept);
+	if (copy && !read_own_memory(reading->memory, copy, header->text, header->size)) {
+		error = -ESTALE;
 	}
+	if (error == 0) {
+		blake2b_update(&reading->state, (const uint8_t *)&header->size, sizeof(header->size));
+		blake2b_update(&reading->state, (const uint8_t *)copy, header->size);
+		reading->text(reading->context, copy, header->size);
+	}
+	free(copy);
 	return error;
 }
 
@@ -414,17 +402,15 @@ static int read_headers(const struct lent *lent, struct reading *reading)
 	return error;
 }
 
-int lent_read(const struct lent *lent, lent_piece *piece, void *context)
+int lent_read(const struct lent *lent, lent_text *text, void *context)
 {
-	struct reading reading = {.memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC),
-	                          .buffer = malloc(LENT_OVERLAP + LENT_PIECE + 2),
-	                          .piece = piece,
-	                          .context = context};
-	int error = reading.memory < 0 ? -ESTALE : reading.buffer ? read_headers(lent, &reading) : -ENOMEM;
+	struct reading reading = {open("/proc/self/mem", O_RDONLY | O_CLOEXEC), .text = text, .context = context};
+	int error;
 
-	if (reading.memory >= 0) {
-		(void)close(reading.memory);
+	if (reading.memory < 0) {
+		return -ESTALE;
 	}
-	free(reading.buffer);
+	error = read_headers(lent, &reading);
+	(void)close(reading.memory);
 	return error;
 }

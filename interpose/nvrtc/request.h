@@ -91,18 +91,14 @@ int request_call(const struct nvrtc_request *request, struct stream *ret_stream,
  * lent: large in-memory headers, of which this library has no copy
  *
  * Purpose: a hit needs only the digest of the headers. Their texts are needed (scan.h) only if a result is to be
- * cached; then they are read, in pieces, from the addresses that the host passed when it created the program. Most
+ * cached; then they are read, one by one, from the addresses that the host passed when it created the program. Most
  * hosts still have the texts there. If a host freed or changed them, the digest differs or the read fails: it is a
  * system call, so it cannot crash the host.
  *
  * Calling sequence: lent_take() when the program is created, lent_read() after a real compilation, free(). Errors:
- * -ENOMEM, or what `piece` returned; lent_read(): -ESTALE if the host's memory no longer holds the texts or cannot be
- * read. Threads: a struct lent belongs to one program. Fork: a child has a copy of the host's memory too. Ownership:
- * names are not stored.
+ * -ENOMEM; lent_read(): -ESTALE if the host's memory no longer holds the texts or cannot be read. Threads: a struct
+ * lent belongs to one program. Fork: a child has a copy of the host's memory too. Ownership: names are not stored.
  */
-
-#define LENT_PIECE   ((size_t)256 << 10)
-#define LENT_OVERLAP ((size_t)64 << 10)
 
 struct lent {
 	struct key digest; /* request_digest_headers() */
@@ -112,11 +108,8 @@ struct lent {
 
 /* Digests the headers, and stores their addresses and sizes. `secret`: as in content_digest(). */
 int lent_take(const struct request_header *headers, size_t count, const struct secret *secret, struct lent **ret_lent);
-typedef int lent_piece(void *context, const char *text, size_t size);
-/*
- * Calls `piece` for the pieces of each text in order, each with up to LENT_OVERLAP bytes of the one before, so that no
- * name or path is divided; newlines follow the last one. Stops at an error.
- */
-int lent_read(const struct lent *lent, lent_piece *piece, void *context);
+typedef void lent_text(void *context, const char *text, size_t size);
+/* Calls `text` for each header in order. If an error is returned, what it was given does not count. */
+int lent_read(const struct lent *lent, lent_text *text, void *context);
 
 #endif

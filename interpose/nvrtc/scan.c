@@ -13,7 +13,6 @@
 typedef uint8_t lanes __attribute__((vector_size(16)));
 
 #define LONGEST 16 /* length of the longest name below */
-#define SECONDS 4  /* number of distinct second bytes of places that the fast search compares */
 
 static const struct {
 	const char *name;
@@ -24,17 +23,9 @@ static const struct {
     {"_builtin_FILE", SCAN_PATH}, {"source_location", SCAN_PATH},
 };
 
-/* One search: the places, and the distinct bytes that follow their first slashes. */
-struct search {
-	const struct places *places;
-	uint8_t second[SECONDS];
-	size_t seconds; /* more than SECONDS: the fast search accepts any byte */
-};
-
 /*
  * Bytes with more than one spelling. A blank may be any white space or a comment where a macro is turned into a string.
- * Up to C++14, each of the others may be replaced by a trigraph, or starts one. The table also has the bytes that end a
- * path in a text.
+ * Up to C++14, each of the others may be replaced by a trigraph, or starts one. 
  */
 static const bool is_ambiguous[UINT8_MAX + 1] = {
     [0 ... ' '] = true, ['"'] = true,  ['#'] = true, ['<'] = true, ['>'] = true,          ['?'] = true,
@@ -101,37 +92,12 @@ static uint32_t findings_at(const uint8_t *text, size_t size, size_t at, const s
 	return places && text[at] == '/' ? place_at(text, size, at, places) : 0;
 }
 
-static void add_second(struct search *search, const char *text, size_t size)
-{
-	if (size < 2 || (search->seconds &&
-	                 memchr(search->second, text[1], search->seconds < SECONDS ? search->seconds : SECONDS))) {
-		return;
-	}
-	if (search->seconds < SECONDS) {
-		search->second[search->seconds] = (uint8_t)text[1];
-	}
-	search->seconds += search->seconds <= SECONDS;
-}
-
-static struct search search_for(const struct places *places)
-{
-	struct search search = {.places = places};
-
-	if (places && places->cwd) {
-		add_second(&search, places->cwd, strlen(places->cwd));
-	}
-	for (size_t i = 0; places && i < places->roots->count; i++) {
-		add_second(&search, places->roots->root[i].text, places->roots->root[i].size);
-	}
-	return search;
-}
-
 /*
  * Searches 16 positions at once. Each name has its own letter at two fixed distances: '_' and, five bytes later, 'E'
  * (DATE, TIME, FILE), 'L' of "_BASE_FILE_" moved by one '_', and so on. The masks only have to match rarely, because
  * findings_at() decides.
  */
-static uint32_t search_text(const struct search *search, const uint8_t *at, size_t size)
+static uint32_t search_text(const uint8_t *at, size_t size, const struct places *places)
 {
 	uint32_t found = 0;
 	size_t i = 0;
@@ -150,22 +116,19 @@ static uint32_t search_text(const struct search *search, const uint8_t *at, size
 		       ((lanes)(second == 'B') & ((lanes)(third == 'A') | (lanes)(third == 'U'))) |
 		       ((lanes)(second == 'b') & (lanes)(third == 'u')));
 		any |= (lanes)(first == 's') & (lanes)(fourth == 'r') & (lanes)(sixth == 'e');
-		if (search->seconds > SECONDS) {
+		if (places) { /* the second byte of a place is no slash, and no comment is one */
 			any |= (lanes)(first == '/') & (lanes)(second != '/') & (lanes)(second != '*');
-		}
-		for (size_t j = 0; j < search->seconds && j < SECONDS; j++) {
-			any |= (lanes)(first == '/') & (lanes)(second == search->second[j]);
 		}
 		memcpy(mask, &any, sizeof(mask));
 		if ((mask[0] | mask[1]) == 0) {
 			continue;
 		}
 		for (size_t j = i; j < i + 16; j++) {
-			found |= findings_at(at, size, j, search->places);
+			found |= findings_at(at, size, j, places);
 		}
 	}
 	for (; i < size; i++) {
-		found |= findings_at(at, size, i, search->places);
+		found |= findings_at(at, size, i, places);
 	}
 	return found;
 }
@@ -229,25 +192,21 @@ static uint8_t *end_line(const uint8_t *line, uint8_t *to)
 	return to + 1;
 }
 
-/*
- * Writes the text without its splices to `to`, which may be the text itself. `*line` (at most `to`) is the start of the
- * line that the text continues, because a splice may have begun there; it is set to the start of the last line. Returns
- * the end of the output.
- */
-static uint8_t *join_lines(const uint8_t **line, uint8_t *to, const uint8_t *text, size_t size)
+/* Writes the text without its splices to `to`, and returns the end of the output. */
+static uint8_t *join_lines(uint8_t *to, const uint8_t *text, size_t size)
 {
-	const uint8_t *end = text + size;
+	const uint8_t *line = to, *end = text + size;
 
 	while (text < end) {
 		const uint8_t *newline = memchr(text, '\n', (size_t)(end - text));
 		size_t length = (size_t)((newline ? newline : end) - text);
 
-		memmove(to, text, length);
+		memcpy(to, text, length);
 		to += length;
 		text += length;
 		if (newline) {
-			to = end_line(*line, to);
-			*line = to;
+			to = end_line(line, to);
+			line = to;
 			text++;
 		}
 	}
@@ -257,7 +216,6 @@ static uint8_t *join_lines(const uint8_t **line, uint8_t *to, const uint8_t *tex
 /* Returns the text without its splices; the caller must free *ret_joined. */
 static int remove_splices(const void *text, size_t *size, const uint8_t **ret_begin, uint8_t **ret_joined)
 {
-	const uint8_t *line;
 	uint8_t *joined = NULL;
 
 	*ret_begin = text;
@@ -266,8 +224,7 @@ static int remove_splices(const void *text, size_t *size, const uint8_t **ret_be
 		if (!joined) {
 			return -ENOMEM;
 		}
-		line = joined;
-		*size = (size_t)(join_lines(&line, joined, text, *size) - joined);
+		*size = (size_t)(join_lines(joined, text, *size) - joined);
 		*ret_begin = joined;
 	}
 	*ret_joined = joined;
@@ -276,7 +233,6 @@ static int remove_splices(const void *text, size_t *size, const uint8_t **ret_be
 
 uint32_t scan_text(const void *text, size_t size, const struct places *places)
 {
-	const struct search search = search_for(places);
 	const uint8_t *begin;
 	uint8_t *joined;
 	uint32_t found;
@@ -284,7 +240,7 @@ uint32_t scan_text(const void *text, size_t size, const struct places *places)
 	if (remove_splices(text, &size, &begin, &joined) != 0) {
 		return SCAN_TIME | SCAN_PATH | (places ? SCAN_PLACE : 0);
 	}
-	found = search_text(&search, begin, size);
+	found = search_text(begin, size, places);
 	free(joined);
 	return found;
 }
@@ -346,96 +302,4 @@ uint32_t scan_macros(const void *text, size_t size)
 	named = names_path_macro(begin, size);
 	free(joined);
 	return named ? SCAN_PATH : 0;
-}
-
-void scan_begin(struct scan *scan, const struct places *places)
-{
-	*scan = (struct scan){.places = places};
-}
-
-/*
- * Returns the end of the text with at most one white byte after the rest. One is enough for any number of them, and a
- * splice never outgrows the room for it.
- */
-static uint8_t *trim_end(const uint8_t *from, uint8_t *end)
-{
-	uint8_t *begin = before_white(from, end);
-
-	return end > begin ? begin + 1 : end;
-}
-
-/* Returns the start of the last line of a text without splices. */
-static const uint8_t *last_line(const uint8_t *from, const uint8_t *end)
-{
-	const uint8_t *newline = memrchr(from, '\n', (size_t)(end - from));
-
-	return newline ? newline + 1 : from;
-}
-
-void scan_piece(struct scan *scan, uint8_t *piece, size_t size)
-{
-	const struct search search = search_for(scan->places);
-	uint8_t *from = piece - scan->kept;
-	const uint8_t *line = piece - scan->line;
-	const uint8_t *text = before_white(line, piece);
-	bool pending = text > line && (text[-1] == '\\' || text[-1] == '/' || text[-1] == '?');
-	uint8_t *end = piece + size;
-
-	if (pending || may_splice(piece, size)) {
-		end = join_lines(&line, piece, piece, size);
-	} else if (memchr(piece, '\n', size)) {
-		line = last_line(piece, end);
-	}
-	scan->found |= search_text(&search, from, (size_t)(end - from));
-	end = trim_end(line, end);
-	scan->kept = (size_t)(end - from) < SCAN_ROOM ? (size_t)(end - from) : SCAN_ROOM;
-	scan->line = (size_t)(end - line) < scan->kept ? (size_t)(end - line) : scan->kept;
-	memmove(piece - scan->kept, end - scan->kept, scan->kept);
-}
-
-/* Returns the end of the bytes from `at` on that may belong to a path in a place. */
-static const uint8_t *end_of_path(const uint8_t *at, const uint8_t *end)
-{
-	while (at < end && !is_ambiguous[*at]) {
-		at++;
-	}
-	return at;
-}
-
-static void put_paths(const uint8_t *at, const uint8_t *end, struct stream *stream)
-{
-	const uint8_t *last = NULL;
-	size_t last_size = 0;
-
-	while (at < end && (at = memchr(at, '/', (size_t)(end - at)))) {
-		const uint8_t *path_end = end_of_path(at, end);
-		size_t size;
-
-		while (path_end - at > 1 && at[1] == '/') {
-			at++;
-		}
-		size = (size_t)(path_end - at);
-		/* Comments contain many equal rows of dashes and slashes, so a repeated path is left out. */
-		if (size > 1 && !(size == 2 && at[1] == '*') &&
-		    !(last && last_size == size && memcmp(last, at, size) == 0)) {
-			stream_bytes(stream, at, size);
-			stream_bytes(stream, "\n", 1);
-			last = at;
-			last_size = size;
-		}
-		at = path_end;
-	}
-}
-
-int scan_paths(const void *text, size_t size, struct stream *stream)
-{
-	const uint8_t *begin;
-	uint8_t *joined;
-
-	if (remove_splices(text, &size, &begin, &joined) != 0) {
-		return -ENOMEM;
-	}
-	put_paths(begin, begin + size, stream);
-	free(joined);
-	return stream->failed ? -ENOMEM : 0;
 }

@@ -16,15 +16,13 @@
  *
  * Comments are searched too. Names and paths that macros concatenate are not found.
  *
- * Calling sequence: scan_text() for a text in one piece; scan_begin(), scan_piece()..., `found` for a text in pieces. A
- * search takes one pass, 16 bytes at a time. scan_paths() extracts from a text the part that scan_text() needs to find
- * SCAN_PLACE. Errors: without memory, scan_text() returns all findings.
+ * Calling sequence: pure functions. A search takes one pass, 16 bytes at a time. Errors: without memory, scan_text()
+ * returns all findings.
  */
 #ifndef INTERPOSE_NVRTC_SCAN_H
 #define INTERPOSE_NVRTC_SCAN_H
 
 #include "keygen/directories.h"
-#include "keygen/stream.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,29 +38,6 @@ uint32_t scan_text(const void *text, size_t size, const struct places *places);
  * the program: headers on disk name such macros too often, in assertions.
  */
 uint32_t scan_macros(const void *text, size_t size);
-
-/* Room before each piece for the end of the previous piece, because a name or path may be in both. */
-#define SCAN_ROOM 4112
-
-struct scan {
-	const struct places *places;
-	uint32_t found;
-	size_t kept; /* number of bytes before the next piece */
-	size_t line; /* how many of them belong to the line that the next piece continues */
-};
-
-void scan_begin(struct scan *scan, const struct places *places);
-/*
- * Searches a piece. A place that ends at the end of the piece counts as found. Changes the piece and the SCAN_ROOM
- * bytes before it, which the caller must leave as the last call left them.
- */
-void scan_piece(struct scan *scan, uint8_t *piece, size_t size);
-
-/*
- * Appends the possible absolute paths of the text, one per line. For any places, scan_text() finds SCAN_PLACE in these
- * lines if it finds it in the text. -ENOMEM.
- */
-int scan_paths(const void *text, size_t size, struct stream *stream);
 
 /* Returns true if a path in that directory has only one spelling, so that a text can be searched for it. */
 bool scan_spells_plainly(const char *directory, size_t size);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Findings of the source and the in-memory headers are stored with the program. SCAN_PLACE is not, because the places
- * differ from call to call; instead, the possible paths of the text are stored and searched again.
+ * Findings of the source and the in-memory headers are stored with the program. The places differ from call to call, so
+ * when the texts are no longer known, they count as containing one.
  */
 #include "interpose/nvrtc/texts.h"
 
@@ -10,47 +10,37 @@
 #include "interpose/nvrtc/program.h"
 #include "interpose/nvrtc/scan.h"
 
-#include <errno.h>
-#include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* What was found in texts, and the paths in them. */
 struct found {
-	struct stream paths;
+	const struct places *places;
 	uint32_t findings;
 };
 
 /* Adds the findings of a text; for lent_read(). */
-static int read_text(void *context, const char *text, size_t size)
+static void read_text(void *context, const char *text, size_t size)
 {
 	struct found *found = context;
 
-	if (scan_paths(text, size, &found->paths) != 0) {
-		return -ENOMEM;
-	}
-	found->findings |= scan_text(text, size, NULL) | scan_macros(text, size);
-	return 0;
+	found->findings |= scan_text(text, size, found->places) | scan_macros(text, size);
 }
 
-/* Scans source and in-memory headers, unless that was done. If it fails, they are assumed to contain everything. */
-static void read_creation(struct program *program)
+/* Returns the findings in source and in-memory headers. Texts that cannot be read count as containing everything. */
+static uint32_t read_creation(struct program *program, const struct places *places)
 {
 	const struct stream *creation = &program->handle.creation;
-	struct found found = {.paths = STREAM_EMPTY};
+	struct found found = {.places = places};
 
-	if (!creation->bytes || program->texts_known) {
-		return;
+	if (!creation->bytes) {
+		return program->findings;
 	}
-	if (read_text(&found, (const char *)creation->bytes, creation->size) != 0 ||
-	    (program->lent && lent_read(program->lent, read_text, &found) != 0)) {
-		stream_free(&found.paths);
-		program->findings |= SCAN_TIME;
-		return;
+	read_text(&found, (const char *)creation->bytes, creation->size);
+	program->texts_known = !program->lent || lent_read(program->lent, read_text, &found) == 0;
+	if (!program->texts_known) {
+		found.findings = SCAN_TIME | SCAN_PATH | SCAN_PLACE;
 	}
-	program->paths = found.paths;
-	program->findings = found.findings;
-	program->texts_known = true;
+	program->findings = found.findings | SCAN_PLACE;
+	return found.findings;
 }
 
 /* Returns true if the option is an -I. A path in its value is a place itself, not a mention of one. */
@@ -65,11 +55,11 @@ static bool is_include(const struct options *read, int index)
 }
 
 /* Returns the findings (enum scan_finding) in all texts of this compilation that are not files. */
-static uint32_t find_in_texts(const struct program *program, const struct call *call, const struct options *options,
+static uint32_t find_in_texts(struct program *program, const struct call *call, const struct options *options,
                               const struct places *places)
 {
 	const char *name = program->handle.name;
-	uint32_t found = program->findings | scan_text(program->paths.bytes, program->paths.size, places);
+	uint32_t found = read_creation(program, places);
 
 	for (int i = 0; i < call->option_count; i++) {
 		const char *text = call->options[i];
@@ -93,20 +83,7 @@ static uint32_t taints_of(uint32_t findings)
 
 void texts_read(struct handle *handle, const struct call *call, const struct request *request, struct trace *trace)
 {
-	struct program *program = program_of(handle);
-
-	read_creation(program);
-	trace_taint(trace, taints_of(find_in_texts(program, call, options_of(request), trace->places)));
-}
-
-static void begin_search(void *search, const struct places *places)
-{
-	scan_begin(search, places);
-}
-
-static void search_piece(void *search, uint8_t *bytes, size_t size)
-{
-	scan_piece(search, bytes, size);
+	trace_taint(trace, taints_of(find_in_texts(program_of(handle), call, options_of(request), trace->places)));
 }
 
 /* Sorted hexadecimal digits. An array of pointers would need a relocation for each in every process. */
@@ -119,9 +96,9 @@ bool known_header(const struct key *digest)
 	return digits_listed(digest->bytes, known, sizeof(known) / sizeof(known[0]));
 }
 
-static uint32_t found_taints(const void *search, const struct key *digest)
+uint32_t texts_reader(const void *bytes, size_t size, const struct key *digest, const struct places *places)
 {
-	uint32_t found = taints_of(((const struct scan *)search)->found);
+	uint32_t found = taints_of(scan_text(bytes, size, places));
 
 	/* in a known header, __FILE__ shows in the output if it is used */
 	if ((found & TAINT_PATH_MACRO) && known_header(digest)) {
@@ -129,7 +106,3 @@ static uint32_t found_taints(const void *search, const struct key *digest)
 	}
 	return found;
 }
-
-_Static_assert(sizeof(struct scan) <= TRACE_SEARCH_BYTES, "a search fits into what the watch has for it");
-
-const struct trace_reader texts_reader = {SCAN_ROOM, begin_search, search_piece, found_taints};

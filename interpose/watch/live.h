@@ -16,7 +16,8 @@ struct live {
 	struct trace *trace;
 	struct live *outer;              /* the enclosing compilation of the same thread, or NULL */
 	struct live *next;               /* in the list of all threads' compilations; under the lock */
-	uint8_t *buffer;                 /* for reading files in pieces; NULL until the first file is read */
+	uint8_t *buffer;                 /* for reading files; NULL until the first one is read */
+	size_t room;                     /* in it */
 	char *foreign[LIVE_FOREIGN_MAX]; /* variables read by threads without a trace; under the lock */
 	size_t foreign_count;
 	char locale[512]; /* the last answer of setlocale(category, NULL), "" if there was none */

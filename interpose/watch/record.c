@@ -8,17 +8,15 @@
 #include "interpose/watch/live.h"
 #include "interpose/watch/snapshot.h"
 
-#include <blake2.h>
 #include <errno.h>
 #include <limits.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define PIECE ((size_t)64 * 1024)
+#define FILE_MAX ((size_t)1 << 30) /* larger files are not read, and their results not cached */
 
 static void add_path(struct trace *trace, enum trace_kind kind, const char *path)
 {
@@ -132,49 +130,41 @@ static ssize_t read_at(int descriptor, void *bytes, size_t size, int64_t offset)
 	return got;
 }
 
-/*
- * Computes the digest of a whole file, and the number of bytes read; also searches the file for the taints of the
- * trace's reader.
- */
-static bool digest_file(struct live *live, const char *path, int descriptor, struct key *ret_digest, uint64_t *ret_size)
+/* Returns room for a file of that size, which serves all files of the compilation; NULL: no memory. */
+static uint8_t *room_for(struct live *live, size_t size)
 {
-	const struct trace_reader *reader = live->trace->reader;
-	_Alignas(max_align_t) uint8_t search[TRACE_SEARCH_BYTES];
-	const size_t room = reader ? reader->room : 0;
-	blake2b_state state;
-	uint64_t offset = 0;
-	ssize_t got;
+	if (size > live->room) {
+		free(live->buffer);
+		live->buffer = malloc(size);
+		live->room = live->buffer ? size : 0;
+	}
+	return live->buffer;
+}
 
-	if (!live->buffer) {
-		live->buffer = malloc(room + PIECE);
-	}
-	if (!live->buffer || blake2b_init(&state, KEY_BYTES) != 0) {
-		return false;
-	}
-	if (reader) {
-		reader->begin(search, live->trace->places);
-	}
-	for (;;) {
-		uint8_t *piece = live->buffer + room;
+/*
+ * Digests a file, and searches it for what its text says about the result. A file that has another size than the stat
+ * said is not read to its end.
+ */
+static bool digest_file(struct live *live, const char *path, int descriptor, uint64_t size, struct key *ret_digest)
+{
+	uint8_t *bytes = size < FILE_MAX ? room_for(live, (size_t)size + 1) : NULL;
+	size_t at = 0;
+	ssize_t got = bytes ? 1 : -1;
 
-		got = read_at(descriptor, piece, PIECE, (int64_t)offset);
-		if (got <= 0) {
-			break;
-		}
-		blake2b_update(&state, piece, (size_t)got);
-		if (reader) {
-			reader->piece(search, piece, (size_t)got);
-		}
-		/* A short read of a regular file means its end, but only a read of 0 bytes proves it. */
-		offset += (uint64_t)got;
+	/* only a read of 0 bytes proves the end of the file */
+	while (got > 0 && at <= size) {
+		got = read_at(descriptor, bytes + at, (size_t)size + 1 - at, (int64_t)at);
+		at += got > 0 ? (size_t)got : 0;
 	}
 	if (got < 0) {
 		return false;
 	}
-	blake2b_final(&state, ret_digest->bytes, KEY_BYTES);
-	*ret_size = offset;
-	if (reader) {
-		trace_taint_by(live->trace, reader->taints(search, ret_digest), path);
+	if (at != size) {
+		trace_taint_by(live->trace, TAINT_TOO_NEW, path);
+	}
+	digest_key(&(struct span){bytes, at}, 1, ret_digest);
+	if (live->trace->reader) {
+		trace_taint_by(live->trace, live->trace->reader(bytes, at, ret_digest, live->trace->places), path);
 	}
 	return true;
 }
@@ -191,7 +181,6 @@ static void add_content(struct live *live, const char *path, int descriptor)
 	struct file_stamp after;
 	struct stat status;
 	struct key digest;
-	uint64_t size;
 
 	if (fstat(descriptor, &status) != 0) {
 		trace_taint_by(trace, TAINT_UNREADABLE, path);
@@ -217,12 +206,12 @@ static void add_content(struct live *live, const char *path, int descriptor)
 	if (file_stamp_racy(&before, trace->start_ns)) {
 		trace_taint_by(trace, TAINT_TOO_NEW, path);
 	}
-	if (!digest_file(live, path, descriptor, &digest, &size) || fstat(descriptor, &status) != 0) {
+	if (!digest_file(live, path, descriptor, before.size, &digest) || fstat(descriptor, &status) != 0) {
 		trace_taint_by(trace, TAINT_UNREADABLE, path);
 		return;
 	}
 	file_stamp_from(&status, &after);
-	if (!file_stamp_same(&before, &after) || size != after.size) {
+	if (!file_stamp_same(&before, &after)) {
 		trace_taint_by(trace, TAINT_TOO_NEW, path);
 	}
 	(void)trace_add(trace,

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Scanning of texts. The first byte: bit 0: a working directory, bit 1: a root, bits 2 to 7: how large pieces are. The
- * rest is the text.
+ * Scanning of texts. The first byte: bit 0: a working directory, bit 1: a root. The rest is the text.
  *
- * Properties: what is found is what a slow search finds in the text after a slow translation, byte by byte and from its
- * front; pieces of any size say what the whole says; and so do its paths, about places.
+ * Property: what is found is what a slow search finds in the text after a slow translation, byte by byte and from its
+ * front.
  */
 #include "interpose/nvrtc/scan.h"
 
@@ -94,31 +93,13 @@ static uint32_t slow_scan(const uint8_t *whole, size_t whole_size, const struct 
 	return found;
 }
 
-static uint32_t in_pieces(const uint8_t *text, size_t size, size_t piece, const struct places *places)
-{
-	uint8_t *buffer = malloc(SCAN_ROOM + piece);
-	struct scan scan;
-
-	require(buffer != NULL);
-	scan_begin(&scan, places);
-	for (size_t at = 0; at < size; at += piece) {
-		size_t length = size - at < piece ? size - at : piece;
-
-		memcpy(buffer + SCAN_ROOM, text + at, length);
-		scan_piece(&scan, buffer + SCAN_ROOM, length);
-	}
-	free(buffer);
-	return scan.found;
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct root root = {.text = (char *)ROOT, .size = sizeof(ROOT) - 1};
 	struct roots roots = {.root = &root};
 	struct places places = {.roots = &roots};
-	struct stream paths = STREAM_EMPTY;
 	uint8_t *text;
-	uint32_t found, pieces;
+	uint32_t found;
 
 	if (size == 0) {
 		return 0;
@@ -129,12 +110,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	found = scan_text(text, size, &places);
 	require(found == slow_scan(text, size, &places));
 	require(scan_text(text, size, NULL) == (found & ~(uint32_t)SCAN_PLACE));
-	/* A place that a piece ends with may go on in the next one. */
-	pieces = in_pieces(text, size, (size_t)(data[0] >> 2) + 1, &places);
-	require((found & ~pieces) == 0 && (pieces & ~(found | SCAN_PLACE)) == 0);
-	require(scan_paths(text, size, &paths) == 0);
-	require((scan_text(paths.bytes, paths.size, &places) & SCAN_PLACE) == (found & SCAN_PLACE));
-	stream_free(&paths);
 	free(text);
 	return 0;
 }

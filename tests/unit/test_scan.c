@@ -80,66 +80,6 @@ Test(scan, a_name_across_a_line_splice_is_found)
 	cr_assert_eq(scan("#define a(b) \\\n\tb; \\\n\tb\\\n"), 0);
 }
 
-/* Returns the findings of a text that is scanned in pieces of this size. */
-static uint32_t in_pieces(const char *text, size_t size, size_t piece, const struct places *places)
-{
-	uint8_t *buffer = malloc(SCAN_ROOM + piece);
-	struct scan scan;
-
-	scan_begin(&scan, places);
-	for (size_t at = 0; at < size; at += piece) {
-		size_t length = size - at < piece ? size - at : piece;
-
-		memcpy(buffer + SCAN_ROOM, text + at, length);
-		scan_piece(&scan, buffer + SCAN_ROOM, length);
-	}
-	free(buffer);
-	return scan.found;
-}
-
-Test(scan, a_text_in_pieces_has_the_same_findings_as_the_whole)
-{
-	struct root root = {"/home/me/v", 10};
-	const struct roots roots = {.root = &root, .count = 1};
-	const struct places places = {&roots, NULL};
-	static const char neither[] = "__TI\nME__ \"/home\n/me/v/\" lib_course_location";
-	char text[200];
-
-	for (size_t which = 0; which < COUNT(splices); which++) {
-		int size = snprintf(text, sizeof(text), "1234567 __TI%sME__ \"/home%s/me/v/%sa\"", splices[which],
-		                    splices[which], splices[which]);
-
-		for (size_t piece = 1; piece <= (size_t)size; piece++) {
-			cr_assert_eq(in_pieces(text, (size_t)size, piece, &places), SCAN_TIME | SCAN_PLACE, "%s by %zu",
-			             text, piece);
-		}
-	}
-	cr_assert_eq(in_pieces(neither, sizeof(neither) - 1, 3, &places), 0);
-}
-
-/* More white space and splices than the scan carries over from one piece to the next. */
-Test(scan, a_splice_may_be_longer_than_a_piece)
-{
-	static char text[80000];
-	static const char *const fills[] = {"\\\n", "\\\r\r\r\r\r\r\n", "\r", "\?\?/\n"};
-
-	for (size_t which = 0; which < COUNT(fills); which++) {
-		size_t size = (size_t)sprintf(text, "__TI\\");
-
-		while (size < 70000) {
-			size += (size_t)sprintf(text + size, "%s", *fills[which] == '\r' ? "\r" : "\n\\");
-			if (*fills[which] != '\r') {
-				size += (size_t)sprintf(text + size, "\n%s\\", fills[which]);
-			}
-		}
-		size += (size_t)sprintf(text + size, "\nME__");
-		for (size_t piece = 4000; piece < 70000; piece += 9001) {
-			cr_assert_eq(in_pieces(text, size, piece, NULL), SCAN_TIME, "%zu by %zu", which, piece);
-		}
-		cr_assert_eq(scan_text(text, size, NULL), SCAN_TIME);
-	}
-}
-
 Test(scan, similar_names_are_not_time_macros)
 {
 	EACH_STRING(text, cr_assert_not((scan(text) & SCAN_TIME), "%s", text), "__TIMESTAMP__", "__DATE_",
@@ -209,34 +149,6 @@ Test(scan, a_path_inside_a_place_is_found)
 			free(text);
 		}
 		cr_assert_eq(scan_text(cases[i].text, size, NULL), 0);
-	}
-}
-
-/* For any places, which are known only later. */
-Test(scan, collected_paths_give_the_same_answer_as_the_text)
-{
-	static const char *const texts[] = {"a / b // c \"/v/inc/a.h\" //nvidia.com/v/inc/",
-	                                    "x/v/inc/y",
-	                                    "/v/i\\\r\nnc\?\?/\n/",
-	                                    "/v/inc",
-	                                    "/v/in /v/incl/ / /",
-	                                    "//v/inc//v/inc/x",
-	                                    "</v/inc/>",
-	                                    ""};
-	static const char *const places[] = {"/v/inc", "/v", "/inc", "/nvidia.com", "/nvidia.com/v", "/c"};
-
-	for (size_t i = 0; i < COUNT(texts); i++) {
-		struct stream paths = STREAM_EMPTY;
-
-		cr_assert_eq(scan_paths(texts[i], strlen(texts[i]), &paths), 0);
-		for (size_t j = 0; j < COUNT(places); j++) {
-			const struct roots none = {.count = 0};
-			const struct places here = {&none, places[j]};
-
-			cr_expect_eq(scan_text(paths.bytes, paths.size, &here),
-			             scan_text(texts[i], strlen(texts[i]), &here), "%s in %s", places[j], texts[i]);
-		}
-		stream_free(&paths);
 	}
 }
 

@@ -79,7 +79,7 @@ static inline void write_text(const char *path, const char *text)
 static inline void begin_trace(struct trace *begun)
 {
 	trace_init(begun, now_ns() + INT64_C(10000000000));
-	begun->reader = &texts_reader;
+	begun->reader = texts_reader;
 	watch_begin(begun);
 }
 
