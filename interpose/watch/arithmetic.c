@@ -142,39 +142,6 @@ static int is_libm(const struct elf_object *object, void *context)
 	return 0;
 }
 
-/* Returns true for functions that are correctly rounded or do no arithmetic; each also has the suffix f or l. */
-static bool is_exact(const char *name)
-{
-	static const char *const exact[] = {
-	    "__finite",  "__fpclassify", "__isinf",    "__isnan",   "__issignaling", "__signbit", "ceil",
-	    "copysign",  "fabs",         "fdim",       "finite",    "floor",         "fma",       "fmax",
-	    "fmin",      "fmod",         "frexp",      "ilogb",     "isinf",         "isnan",     "ldexp",
-	    "llrint",    "llround",      "logb",       "lrint",     "lround",        "modf",      "nan",
-	    "nearbyint", "nextafter",    "nexttoward", "remainder", "remquo",        "rint",      "round",
-	    "roundeven", "scalbln",      "scalbn",     "signgam",   "significand",   "sqrt",      "trunc"};
-
-	for (size_t i = 0; i < sizeof(exact) / sizeof(exact[0]); i++) {
-		size_t size = strlen(exact[i]);
-
-		if (strncmp(name, exact[i], size) == 0 &&
-		    (name[size] == '\0' || ((name[size] == 'f' || name[size] == 'l') && name[size + 1] == '\0'))) {
-			return true;
-		}
-	}
-	return strncmp(name, "fe", 2) == 0; /* <fenv.h> */
-}
-
-/*
- * Returns true if libm has an inexact function of that name that the table does not list. A later NVRTC may import one.
- */
-static bool is_unheard_of(struct arithmetic *arithmetic, const char *name)
-{
-	if (!arithmetic->has_libm) {
-		arithmetic->has_libm = elf_each_object(is_libm, &arithmetic->libm) != 0;
-	}
-	return arithmetic->has_libm && elf_symbol_version(&arithmetic->libm, name) && !is_exact(name);
-}
-
 enum arithmetic_slot arithmetic_add(struct arithmetic *arithmetic, const struct elf_object *object,
                                     const struct elf_import *import, uintptr_t *ret_replacement)
 {
@@ -182,9 +149,6 @@ enum arithmetic_slot arithmetic_add(struct arithmetic *arithmetic, const struct 
 	uintptr_t function, there = 0;
 
 	if (id == ARITHMETIC_COUNT) {
-		if (is_unheard_of(arithmetic, import->name)) {
-			know_less(arithmetic, ARITHMETIC_ALWAYS);
-		}
 		return ARITHMETIC_KEPT;
 	}
 	if (import->slot) {

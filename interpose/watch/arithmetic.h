@@ -33,8 +33,8 @@
 
 /*
  * X(kind, name), in strcmp order. D: double(double), F: float(float), DD and FF: two arguments, ODD: any other
- * signature, which has no replacement. If a library imports an ODD function, or an inexact function of libm that is not
- * listed here, every compilation is assumed to call it.
+ * signature, which has no replacement. If a library imports an ODD function, every compilation is assumed to call it. A
+ * function of libm that is listed neither here nor in imports.h makes the library unwatchable.
  */
 /* clang-format off */
 #define ARITHMETIC(X) \
@@ -84,8 +84,6 @@ struct arithmetic {
 	enum arithmetic_knowledge knowledge;
 	struct key digest;
 	uintptr_t real[ARITHMETIC_COUNT];
-	bool has_libm;
-	struct elf_object libm;
 };
 
 /* What happens to the slot of an import: nothing, or it is redirected to the replacement. */

@@ -69,15 +69,3 @@ Test(arithmetic, other_functions_are_found_beside_an_overridden_one)
 	cr_assert_eq(add("exp", &replacement), ARITHMETIC_REDIRECTED);
 	cr_expect_neq(replacement, 0);
 }
-
-Test(arithmetic, unknown_functions_of_libm_count_as_used)
-{
-	uintptr_t replacement = 0;
-
-	EACH_STRING(exact,
-	            cr_expect(!add(exact, &replacement) && arithmetic.knowledge == ARITHMETIC_WATCHED, "%s", exact),
-	            "sqrtl", "floorf", "fegetround", "ldexp", "strlen", "no_such_function");
-	cr_expect_eq(add("ctanh", &replacement), ARITHMETIC_KEPT);
-	cr_expect_eq(arithmetic.knowledge, ARITHMETIC_ALWAYS);
-	cr_expect_eq(stub_calls, 0);
-}
