@@ -137,7 +137,7 @@ int dependencies_tell(const void *dependencies, size_t size, const struct depend
 	int error = 0;
 
 	if (size > 0) {
-		walk.budget = places && places->budget ? places->budget : &unlimited;
+		walk.budget = &unlimited;
 		walk.look = places != NULL;
 		walk.here = places && places->here;
 		error = walk_dependencies(&walk, dependencies, size);
@@ -149,27 +149,4 @@ int dependencies_tell(const void *dependencies, size_t size, const struct depend
 		*ret_told = telling.told;
 	}
 	return error;
-}
-
-bool dependencies_bound_root(const void *dependencies, size_t size, uint32_t root, const char **ret_text,
-                             size_t *ret_size)
-{
-	const char *text = NULL;
-	struct reader reader;
-	size_t text_size = 0;
-
-	if (reader_head(&reader, dependencies, size) != 0 || root >= reader.roots) {
-		return false;
-	}
-	for (uint32_t i = 0; i <= root; i++) {
-		if (reader_root(&reader, &text, &text_size) != 0) {
-			return false;
-		}
-	}
-	if (!text) {
-		return false;
-	}
-	*ret_text = text;
-	*ret_size = text_size;
-	return true;
 }

@@ -64,8 +64,7 @@ struct dependency_places {
 	/* text NULL: not known. If the dependencies contain a root's text, that text is used instead. */
 	const struct root *root;
 	size_t root_count;
-	bool here;                          /* the working directory of the process is that of the request */
-	struct dependencies_budget *budget; /* NULL: all paths are looked up, however long it takes */
+	bool here; /* the working directory of the process is that of the request */
 };
 
 struct dependencies_told {
@@ -81,9 +80,5 @@ struct dependencies_told {
 int dependencies_tell(const void *dependencies, size_t size, const struct dependency_places *places,
                       void (*each)(const struct dependency *dependency, void *context), void *context,
                       struct dependencies_told *ret_told);
-
-/* Returns the text of a root that the dependencies contain; false if the root is free or does not exist. */
-bool dependencies_bound_root(const void *dependencies, size_t size, uint32_t root, const char **ret_text,
-                             size_t *ret_size);
 
 #endif

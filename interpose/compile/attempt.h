@@ -36,7 +36,6 @@ struct finding {
 	struct fingerprint fingerprint;
 	struct key key;
 	enum origin origin; /* of the entry whose dependencies hold */
-	unsigned refused;   /* number of entries on disk with a changed dependency */
 };
 
 enum watching { WATCHING_NOTHING, WATCHING_IMPORTS };

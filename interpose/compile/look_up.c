@@ -10,7 +10,6 @@
 #include "interpose/compile/log.h"
 #include "interpose/compile/runtime.h"
 #include "keygen/dependencies.h"
-#include "keygen/dependencies_tell.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -29,7 +28,6 @@ struct looking {
 static bool dependencies_still_hold(void *context, const void *dependencies, size_t size)
 {
 	struct looking *looking = context;
-	struct finding *finding = looking->finding;
 	char other
 	    [EVENT_DETAIL_BYTES]; /* for later entries: the newest entry comes first, and only its reason is reported */
 	char *why = looking->event->detail[0] == '\0' ? looking->event->detail : other;
@@ -39,7 +37,6 @@ static bool dependencies_still_hold(void *context, const void *dependencies, siz
 		looking->event->detail[0] = '\0';
 		return true;
 	}
-	finding->refused++;
 	log_write(LOG_DEBUG, "entry is not valid: %s", why);
 	return false;
 }
@@ -66,89 +63,6 @@ static int look_on_disk(struct looking *looking, struct entry **ret_entry)
 		looking->finding->origin = ORIGIN_BELOW;
 	}
 	return error;
-}
-
-#define NEAREST_NS (INT64_C(100) * 1000000) /* time limit; entries that are left afterwards are not compared */
-
-struct nearest {
-	struct looking *looking;
-	unsigned least; /* number of failing dependencies of the closest entry so far */
-	int64_t until_ns;
-};
-
-static void count_failing(const struct dependency *dependency, void *context)
-{
-	unsigned *failing = context;
-
-	*failing += dependency->state != DEPENDENCY_UNCHANGED && dependency->state != DEPENDENCY_NOT_ASKED;
-}
-
-/* Returns how many roots the entry is bound to under another path. */
-static unsigned roots_elsewhere(const struct roots *roots, const void *dependencies, size_t size)
-{
-	unsigned count = 0;
-	const char *text;
-	size_t text_size;
-
-	for (size_t i = 0; i < roots->count; i++) {
-		const struct root *root = &roots->root[i];
-
-		count += dependencies_bound_root(dependencies, size, (uint32_t)i, &text, &text_size) &&
-		         (text_size != root->size || memcmp(text, root->text, text_size) != 0);
-	}
-	return count;
-}
-
-/* Notes the entry if it has fewer failing dependencies than those before. Returns false, so that the search goes on. */
-static bool note_if_nearest(void *context, const void *dependencies, size_t size)
-{
-	struct nearest *nearest = context;
-	const struct roots *roots = &nearest->looking->request->roots;
-	struct dependencies_budget *budget = &nearest->looking->budget;
-	const struct dependency_places places = {roots->root, roots->count, .here = true, .budget = budget};
-	struct dependencies_told told;
-	char why[EVENT_DETAIL_BYTES];
-	unsigned failing = 0;
-
-	if (runtime_clock() > nearest->until_ns ||
-	    dependencies_tell(dependencies, size, &places, count_failing, &failing, &told) != 0) {
-		return false;
-	}
-	failing += roots_elsewhere(roots, dependencies, size) + told.joined;
-	if (failing < nearest->least &&
-	    !dependencies_hold_within(dependencies, size, roots, budget, why, sizeof(why))) {
-		nearest->least = failing;
-		memcpy(nearest->looking->event->detail, why, sizeof(why));
-	}
-	return false;
-}
-
-static void look_for_nearest(struct store *store, struct nearest *nearest)
-{
-	struct entry *entry = NULL;
-
-	/* found: an entry without dependencies, stored meanwhile, which always holds */
-	if (store_get(store, nearest->looking->finding->key.bytes, note_if_nearest, nearest, &entry) == 0) {
-		entry_unref(entry);
-	}
-}
-
-/*
- * If the request has several results, for example from branches of a checkout, reports the one with the fewest changes,
- * and among equal ones the newest. This checks all of them again, which is acceptable before a compilation. On a slow
- * file system the comparison stops after NEAREST_NS.
- */
-static void explain_by_nearest(struct looking *looking)
-{
-	const struct runtime *runtime = runtime_get();
-	struct nearest nearest = {looking, UINT_MAX, runtime_clock() + NEAREST_NS};
-
-	if (runtime->store) {
-		look_for_nearest(runtime->store, &nearest);
-	}
-	for (int i = 0; i < runtime->lower_count; i++) {
-		look_for_nearest(runtime->lower[i], &nearest);
-	}
 }
 
 static void remember_entry(const struct finding *finding, struct entry *entry)
@@ -200,13 +114,9 @@ struct entry *look_up(const struct request *request, struct event *event, struct
 		return entry;
 	}
 	digest_key(request->spans, request->span_count, &ret_finding->key);
-	ret_finding->refused = 0;
 	error = look_on_disk(&looking, &entry);
 	if (error == -ESTALE) {
 		event->why = EVENTS_WHY_STALE;
-	}
-	if (error == -ESTALE && ret_finding->refused > 1) {
-		explain_by_nearest(&looking);
 	}
 	if (error != 0) {
 		return NULL;

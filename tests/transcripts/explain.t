@@ -114,16 +114,6 @@ One that appeared in front of it, and is gone again.
   the same request was cached before, TIME earlier, and that entry is not valid here:
     file is gone: inc/first/h.h
 
-Of several results the closest is reported.
-  $ AB='{"source": "#include <a.h>\n#include <b.h>\n__global__ void k(int *p) { *p = A + B; }", "options": ["-Ibranch"]}'
-  $ fresh; mkdir branch; old branch/a.h '#define A 1'; old branch/b.h '#define B 1'; host "$AB" # one branch,
-  $ old branch/a.h '#define A 2' 2001-01-02; host "$AB"; explain | tail -n +2 # another,
-  the same request was cached before, TIME earlier, and that entry is not valid here:
-    header changed: branch/a.h
-  $ old branch/a.h '#define A 1'; old branch/b.h '#define B 2' 2001-01-02; host "$AB"; explain | tail -n +2 # and work on the first
-  the same request was cached before, TIME earlier, and that entry is not valid here:
-    header changed: branch/b.h
-
 A result that was cached once and is gone; and one that was damaged.
   $ fresh; host '{}'; nvrtccache clear >/dev/null; host '{}'; explain
   a.cu (PID, TIME)  MISS, compiled in TIME, stored as KEY

@@ -126,8 +126,6 @@ Test(dependencies_tell, paths_under_an_unknown_root_are_not_checked)
 Test(dependencies_tell, a_bound_root_is_taken_from_the_dependencies)
 {
 	struct dependency_places places = {.here = true};
-	const char *text;
-	size_t size;
 
 	put_twins();
 	add_root("/free", false);
@@ -138,11 +136,6 @@ Test(dependencies_tell, a_bound_root_is_taken_from_the_dependencies)
 	assert_state("p1/a.h", "unchanged");
 	cr_expect_eq(told_of("p1/a.h")->root, DEPENDENCY_NO_ROOT);
 	cr_expect_eq(told.bound_roots, 1);
-	cr_expect_not(dependencies_bound_root(built.bytes, built.size, 0, &text, &size));
-	cr_expect_not(dependencies_bound_root(built.bytes, built.size, 2, &text, &size));
-	cr_assert(dependencies_bound_root(built.bytes, built.size, 1, &text, &size));
-	cr_expect_eq(size, strlen(in_tree("p1")));
-	cr_expect_eq(memcmp(text, in_tree("p1"), size), 0);
 }
 
 Test(dependencies_tell, relative_paths_are_checked_only_in_the_right_working_directory)
