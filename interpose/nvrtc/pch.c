@@ -20,9 +20,7 @@
 
 /* What a compilation has put into the PCH that it created, or would have put into it, besides files. */
 struct input {
-	struct key digest; /* of headers in memory, options, variables, and directories of process and program */
-	const char *name;  /* the program's, without its directory */
-	bool names_itself; /* that name may be in the PCH */
+	struct key digest; /* of headers in memory, options, variables, the program's name, and the working directory */
 	uint32_t taints;   /* by files that were read */
 };
 
@@ -34,7 +32,7 @@ struct maker {
 	struct maker *next;
 	char *path;
 	struct file_stamp stamp; /* of the PCH file when that compilation had ended */
-	struct input input;      /* the record owns its name */
+	struct input input;
 	struct trace trace;
 };
 
@@ -128,7 +126,7 @@ static bool still_so(const struct trace_event *event)
 	return file_stamp_same(&stamp, &event->stamp);
 }
 
-enum input_tag { TAG_HEADERS, TAG_CWD, TAG_PWD, TAG_DIRECTORY, TAG_OPTION, TAG_VARIABLE, TAG_VALUE };
+enum input_tag { TAG_HEADERS, TAG_CWD, TAG_PWD, TAG_NAME, TAG_OPTION, TAG_VARIABLE, TAG_VALUE };
 
 /* Returns -ENOENT if the headers are not known: they are freed after the first compilation of the handle. */
 static int digest_headers(struct program *program)
@@ -145,8 +143,6 @@ static int digest_headers(struct program *program)
 static int read_input(struct program *program, const struct call *call, const struct snapshot *told,
                       struct input *ret_input)
 {
-	const char *name = program->handle.name ? program->handle.name : "";
-	const char *slash = strrchr(name, '/');
 	const char *pwd = told ? snapshot_pwd(told) : NULL;
 	struct stream stream = STREAM_EMPTY;
 	int error = told && told->cwd ? digest_headers(program) : -ENOENT;
@@ -154,11 +150,10 @@ static int read_input(struct program *program, const struct call *call, const st
 	if (error != 0) {
 		return error;
 	}
-	ret_input->name = slash ? slash + 1 : name;
 	stream_field(&stream, TAG_HEADERS, program->headers.bytes, sizeof(program->headers.bytes));
 	stream_string(&stream, TAG_CWD, told->cwd);
 	stream_string(&stream, TAG_PWD, pwd ? pwd : "");
-	stream_field(&stream, TAG_DIRECTORY, name, (size_t)(ret_input->name - name));
+	stream_string(&stream, TAG_NAME, program->handle.name ? program->handle.name : "");
 	for (int i = 0; i < call->option_count; i++) {
 		stream_string(&stream, TAG_OPTION, call->options[i]);
 	}
@@ -174,28 +169,11 @@ static int read_input(struct program *program, const struct call *call, const st
 	return error;
 }
 
-/* Returns true if a file of that name was found. It may be the program itself, which headers can include. */
-static bool finds_file(const struct trace *trace, const char *name)
-{
-	for (size_t i = 0; i < trace->count; i++) {
-		const struct trace_event *event = &trace->events[i];
-		const char *slash = strrchr(event->path, '/');
-
-		if (event->kind == TRACE_PROBE && event->error == 0 &&
-		    strcmp(slash ? slash + 1 : event->path, name) == 0) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /* Returns true if the PCH has what this compilation would have put into it. */
 static bool same_input(const struct maker *maker, const struct input *input, const struct trace *trace)
 {
 	return memcmp(&maker->input.digest, &input->digest, sizeof(input->digest)) == 0 &&
-	       maker->trace.mode == trace->mode &&
-	       (strcmp(maker->input.name, input->name) == 0 ||
-	        !(maker->input.names_itself || finds_file(trace, input->name)));
+	       maker->trace.mode == trace->mode;
 }
 
 static int complete_from(const struct maker *maker, struct input *input, struct trace *trace)
@@ -220,7 +198,6 @@ static int complete_from(const struct maker *maker, struct input *input, struct 
 	}
 	trace_taint(trace, maker->input.taints);
 	input->taints |= maker->input.taints;
-	input->names_itself |= maker->input.names_itself;
 	return 0;
 }
 
@@ -256,7 +233,6 @@ static int complete_from_loaded(struct input *input, struct trace *trace)
 static void free_maker(struct maker *maker)
 {
 	trace_free(&maker->trace);
-	free((char *)maker->input.name);
 	free(maker->path);
 	free(maker);
 }
@@ -272,14 +248,12 @@ static struct maker *make_maker(const char *path, const struct input *input, con
 	maker->trace.mode = trace->mode;
 	maker->path = strdup(path);
 	maker->input = *input;
-	maker->input.name = strdup(input->name);
 	for (size_t i = 0; i < trace->count; i++) {
 		if (trace->events[i].kind == TRACE_PROBE || trace->events[i].kind == TRACE_OPEN) {
 			(void)trace_add(&maker->trace, &trace->events[i]);
 		}
 	}
-	if (!maker->path || !maker->input.name || maker->trace.failed || trace->failed ||
-	    look_at(path, &maker->stamp) != 0) {
+	if (!maker->path || maker->trace.failed || trace->failed || look_at(path, &maker->stamp) != 0) {
 		free_maker(maker);
 		return NULL;
 	}
@@ -330,7 +304,6 @@ int pch_complete(struct program *program, const struct call *call, uint32_t watc
 	}
 	error = has_event(trace, TRACE_SCRATCH_READ) ? read_input(program, call, trace->told, &input) : -ENOENT;
 	if (error == 0) {
-		input.names_itself = (atomic_load(&trace->tainted) & TAINT_PATH_MACRO) || finds_file(trace, input.name);
 		error = complete_from_loaded(&input, trace);
 	}
 	if (error == 0) {
