@@ -107,22 +107,6 @@ __attribute__((format(printf, 2, 3))) static void put_words(struct line *line, c
 	}
 }
 
-/* Printed from integers, because the host's locale may have a decimal comma. */
-static void put_time(struct line *line, const char *before, uint64_t ns)
-{
-	uint64_t us = ns / 1000;
-
-	if (us < 1000) {
-		put_words(line, ", %s%" PRIu64 " us", before, us);
-	} else if (us < 100000) {
-		put_words(line, ", %s%" PRIu64 ".%" PRIu64 " ms", before, us / 1000, us / 100 % 10);
-	} else if (us < 10000000) {
-		put_words(line, ", %s%" PRIu64 " ms", before, us / 1000);
-	} else {
-		put_words(line, ", %s%" PRIu64 ".%" PRIu64 " s", before, us / 1000000, us / 100000 % 10);
-	}
-}
-
 static void put_outcome(struct line *line, const struct event *event)
 {
 	static const char *const words[] = {
@@ -140,28 +124,6 @@ static void put_outcome(struct line *line, const struct event *event)
 	}
 }
 
-static void put_times(struct line *line, const struct event *event)
-{
-	put_time(line, "", event->call.ns);
-	if (event->kind == EVENT_HIT_IN_MEMORY || event->kind == EVENT_HIT_ON_DISK) {
-		put_time(line, "saved ", saved_by(event));
-	}
-	if (event->wait.start_ns != 0) {
-		put_time(line, "waited ", event->wait.ns);
-	}
-}
-
-/* Adds ", from the agent in 870 us", or ", the agent has no entry, asked for 35 us". */
-static void put_agent(struct line *line, const struct event *event)
-{
-	if (event->agent == AGENT_FETCH_FOUND && event->kind == EVENT_HIT_ON_DISK) {
-		put_time(line, "from the agent in ", event->asking.ns);
-	} else if (event->agent != AGENT_FETCH_NOT_ASKED) {
-		put_words(line, ", the agent %s", agent_outcome_words(event->agent));
-		put_time(line, "asked for ", event->asking.ns);
-	}
-}
-
 static void put_explanation(struct line *line, const char *text)
 {
 	if (text[0] != '\0') {
@@ -176,8 +138,10 @@ static void write_log(const struct event *event)
 	struct line line = {.size = 0};
 
 	put_outcome(&line, event);
-	put_times(&line, event);
-	put_agent(&line, event);
+	put_words(&line, ", %" PRIu64 " us", event->call.ns / 1000);
+	if (event->agent != AGENT_FETCH_NOT_ASKED) {
+		put_words(&line, ", the agent %s", agent_outcome_words(event->agent));
+	}
 	if (event->has_key) {
 		put_words(&line, ", key %s", digits_spell(event->key, KEY_SHOWN, digits));
 	}
@@ -293,35 +257,6 @@ static void add_reasons(struct line *line, const char *words, enum counter sum, 
 	}
 }
 
-/* Adds the hits of each compiler, if the process used more than one. */
-static void add_compilers(struct line *line)
-{
-	static const struct {
-		enum counter_group group;
-		const char *title;
-	} compilers[] = {
-#define TITLE_ROW(group, name, title) {COUNTER_##group, title},
-	    COUNTERS_COMPILERS(TITLE_ROW)
-#undef TITLE_ROW
-	};
-	enum { COUNT = sizeof(compilers) / sizeof(compilers[0]) };
-	unsigned long long hits[COUNT], calls[COUNT];
-	int used = 0;
-
-	for (size_t i = 0; i < COUNT; i++) {
-		hits[i] = count_here(counter_share(compilers[i].group, COUNTER_TOTAL_hits_memory)) +
-		          count_here(counter_share(compilers[i].group, COUNTER_TOTAL_hits_disk));
-		calls[i] = hits[i] + count_here(counter_share(compilers[i].group, COUNTER_TOTAL_misses));
-		used += calls[i] != 0;
-	}
-	for (size_t i = 0; used > 1 && i < COUNT; i++) {
-		if (calls[i] != 0) {
-			put_words(line, "; %s: %llu hit%s of %llu", compilers[i].title, hits[i],
-			          hits[i] == 1 ? "" : "s", calls[i]);
-		}
-	}
-}
-
 /* Prints one line on stderr, if NVRTCCACHE_STATS asks for it. */
 static void print_stats(const struct runtime *runtime)
 {
@@ -346,7 +281,6 @@ static void print_stats(const struct runtime *runtime)
 		put_words(&line, ", %llu verified, %llu mismatch%s", count_here(COUNTER_TOTAL_verified), mismatches,
 		          mismatches == 1 ? "" : "es");
 	}
-	add_compilers(&line);
 	line.text[line.size++] = '\n';
 	log_put_stderr(line.text, line.size);
 }

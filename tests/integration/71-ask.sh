@@ -88,7 +88,7 @@ check "The next process finds it in the directory and does not ask." again
 reads_only() {
 	new_cache && patient && agent found --from "$elsewhere" --to "$NVRTCCACHE_DIR" &&
 		NVRTCCACHE_READONLY=1 NVRTCCACHE_LOG=$tmp/log NVRTCCACHE_LOG_LEVEL=info host "${plan[@]}" || return
-	[ "$(grep -c 'hit on disk,.*, from the agent in [0-9]' "$tmp/log")" -eq "$KERNELS" ] && [ "$(entries)" -eq "$KERNELS" ]
+	[ "$(grep -c 'hit on disk,.*, the agent ' "$tmp/log")" -eq "$KERNELS" ] && [ "$(entries)" -eq "$KERNELS" ]
 }
 check "A process that only reads the directory asks too, and the log says whom each hit comes from." reads_only
 
