@@ -134,16 +134,18 @@ static struct library *bound_later(const struct pass *pass, const struct compile
 	return import->version || !has_copies ? found : NULL;
 }
 
-/*
- * Returns true if another preload defines the function: it looks the next one up, and then gets a door. Otherwise a
- * tool has written the slot, and may have kept the address that was there.
- */
-static bool is_interposed(const struct elf_import *import, uintptr_t address)
+static int find_entry(const struct elf_import *import, void *context)
 {
-	struct elf_object object;
+	struct elf_import *wanted = context;
+	bool is_wanted = import->entry == wanted->entry;
 
-	return elf_object_at(address, &object) && elf_symbol(&object, import->name, NULL) == address;
+	if (is_wanted) {
+		*wanted = *import;
+	}
+	return is_wanted;
 }
+
+static enum import_way way_by_address(const struct pass *pass, const struct elf_import *import, uintptr_t address);
 
 /* Returns where an import leads, and in `ret_door` what its slot must hold with WAY_TO_WRITE. */
 static enum import_way way_of(const struct pass *pass, const struct elf_object *object, const struct elf_import *import,
@@ -165,8 +167,8 @@ static enum import_way way_of(const struct pass *pass, const struct elf_object *
 	}
 	library = holder_of(pass, address);
 	if (!library && elf_contains(object, address)) {
-		/* not bound yet: what is loaded with the program will be bound to the export */
-		if (pass->moment == MODULES_AT_START && is_exported(compiler, import)) {
+		/* not bound yet: the program, and what is loaded with it, will be bound to the export */
+		if ((pass->moment == MODULES_AT_START || !object->path[0]) && is_exported(compiler, import)) {
 			return WAY_REACHED;
 		}
 		library = bound_later(pass, compiler, import, &address);
@@ -175,10 +177,33 @@ static enum import_way way_of(const struct pass *pass, const struct elf_object *
 		}
 	}
 	if (!library) {
-		return !address || is_interposed(import, address) ? WAY_OTHER : WAY_MISSED;
+		return address ? way_by_address(pass, import, address) : WAY_OTHER;
 	}
 	*ret_door = doors_of_library(library, import->name, (void *)address);
 	return *ret_door ? WAY_TO_WRITE : WAY_MISSED;
+}
+
+/*
+ * If another preload defines the function, it looks the next one up, and then gets a door. If the program has an entry
+ * for the function, the program's slot, which is looked at first, tells. Otherwise a tool has written the slot, and may
+ * have kept the address that was there.
+ */
+static enum import_way way_by_address(const struct pass *pass, const struct elf_import *import, uintptr_t address)
+{
+	struct elf_object object;
+	struct elf_import of_program = {.entry = address};
+	enum import_way way;
+	void *door;
+
+	if (!elf_object_at(address, &object)) {
+		return WAY_MISSED;
+	}
+	if (elf_symbol(&object, import->name, NULL) == address) {
+		return WAY_OTHER;
+	}
+	way = elf_each_import(&object, find_entry, &of_program) == 1 ? way_of(pass, &object, &of_program, &door)
+	                                                             : WAY_MISSED;
+	return way == WAY_TO_WRITE ? WAY_MISSED : way;
 }
 
 /* ---- one module ---- */

@@ -60,6 +60,7 @@ struct elf_import {
 	void **slot;         /* NULL if the relocation type cannot be patched (ABS64 in data) */
 	/* The same, or data that the loader has filled with the address. NULL: with another value, or not writable. */
 	void **place;
+	uintptr_t entry; /* of the program's own PLT, whose address is the function's in all objects; 0: none */
 	bool weak;
 	bool in_relro;
 };

@@ -7,17 +7,23 @@
 
 #include <errno.h>
 
-size_t elf_readable(const struct elf_object *object, uintptr_t address)
+const ElfW(Phdr) * elf_segment(const struct elf_object *object, uintptr_t address)
 {
 	for (size_t i = 0; i < object->phdr_count; i++) {
 		const ElfW(Phdr) *phdr = &object->phdr[i];
-		uintptr_t offset = address - (object->base + phdr->p_vaddr);
 
-		if (phdr->p_type == PT_LOAD && offset < phdr->p_memsz) {
-			return phdr->p_memsz - offset;
+		if (phdr->p_type == PT_LOAD && address - (object->base + phdr->p_vaddr) < phdr->p_memsz) {
+			return phdr;
 		}
 	}
-	return 0;
+	return NULL;
+}
+
+size_t elf_readable(const struct elf_object *object, uintptr_t address)
+{
+	const ElfW(Phdr) *segment = elf_segment(object, address);
+
+	return segment ? object->base + segment->p_vaddr + segment->p_memsz - address : 0;
 }
 
 bool elf_can_read(const struct elf_object *object, const void *address, size_t size, size_t alignment)
@@ -27,7 +33,7 @@ bool elf_can_read(const struct elf_object *object, const void *address, size_t s
 
 bool elf_contains(const struct elf_object *object, uintptr_t address)
 {
-	return elf_readable(object, address) != 0;
+	return elf_segment(object, address) != NULL;
 }
 
 /*
@@ -98,6 +104,7 @@ int elf_view(const struct dl_phdr_info *info, struct elf_object *ret_object)
 	                            .phdr_count = info->dlpi_phnum};
 	size_t soname = 0;
 	size_t entries;
+	bool odd = false;
 
 	view_segments(&object);
 	if (!object.dynamic || !elf_can_read(&object, object.dynamic, sizeof(ElfW(Dyn)), _Alignof(ElfW(Dyn)))) {
@@ -146,6 +153,30 @@ int elf_view(const struct dl_phdr_info *info, struct elf_object *ret_object)
 		case DT_SONAME:
 			soname = entry->d_un.d_val;
 			break;
+		case DT_RELA:
+			object.data.table = dynamic_pointer(&object, entry, _Alignof(ElfW(Rela)));
+			break;
+		case DT_RELASZ:
+			object.data.size = entry->d_un.d_val;
+			break;
+		case DT_RELACOUNT:
+			object.relative_count = entry->d_un.d_val;
+			break;
+		case DT_JMPREL:
+			object.calls.table = dynamic_pointer(&object, entry, _Alignof(ElfW(Rela)));
+			break;
+		case DT_PLTRELSZ:
+			object.calls.size = entry->d_un.d_val;
+			break;
+		case DT_RELAENT:
+			odd = odd || entry->d_un.d_val != sizeof(ElfW(Rela));
+			break;
+		case DT_PLTREL:
+			odd = odd || entry->d_un.d_val != DT_RELA;
+			break;
+		case DT_REL:
+			odd = true;
+			break;
 		default:
 			break;
 		}
@@ -159,6 +190,7 @@ int elf_view(const struct dl_phdr_info *info, struct elf_object *ret_object)
 		object.sysv_hash = NULL;
 	}
 	object.symbol_count = count_symbols(&object);
+	object.has_odd_relocations = odd;
 	object.soname = soname && soname < object.strings_size ? object.strings + soname : NULL;
 	*ret_object = object;
 	return 0;

@@ -14,6 +14,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct elf_relocations {
+	const ElfW(Rela) * table;
+	size_t size;
+};
+
 struct elf_object {
 	uintptr_t base;
 	const char *path; /* dlpi_name: "" for the main program; valid while loaded */
@@ -31,6 +36,9 @@ struct elf_object {
 	size_t verdef_count;
 	const ElfW(Verneed) * verneed;
 	size_t verneed_count;
+	struct elf_relocations data, calls;
+	size_t relative_count;            /* of `data`: relocations at its start that have no symbol (DT_RELACOUNT) */
+	bool has_odd_relocations;         /* which are not read */
 	const char *soname;               /* NULL if there is none */
 	uintptr_t relro_start, relro_end; /* PT_GNU_RELRO; 0, 0 if there is none */
 };
@@ -38,6 +46,8 @@ struct elf_object {
 /* Fills in the struct. -ENOEXEC: a table that every object needs is missing or invalid. */
 int elf_view(const struct dl_phdr_info *info, struct elf_object *ret_object);
 
+/* Returns the loaded segment that contains the address, or NULL. */
+const ElfW(Phdr) * elf_segment(const struct elf_object *object, uintptr_t address);
 /* Returns true if the address is in one of the object's loaded segments. */
 bool elf_contains(const struct elf_object *object, uintptr_t address);
 

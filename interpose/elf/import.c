@@ -61,44 +61,25 @@ bool elf_needs_version(const struct elf_object *object, const char *version)
 	return find_needed_version(object, 0, version) != NULL;
 }
 
-struct relocations {
-	uintptr_t at;
-	size_t size;
-	size_t relative; /* number of relocations at the start that have no symbol (DT_RELACOUNT) */
-};
-
-/* With DT_TEXTREL a slot may be among instructions. */
-static bool is_variable(const struct elf_object *object, uintptr_t address)
-{
-	for (size_t i = 0; i < object->phdr_count; i++) {
-		const ElfW(Phdr) *phdr = &object->phdr[i];
-
-		if (phdr->p_type == PT_LOAD && (phdr->p_flags & PF_W) &&
-		    address - (object->base + phdr->p_vaddr) < phdr->p_memsz) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /* The first DT_RELACOUNT relocations are skipped: libnvrtc has 200,000 relative ones, which have no symbol. */
-static int each_relocation(const struct elf_object *object, const struct relocations *table,
+static int each_relocation(const struct elf_object *object, const struct elf_relocations *relocations, size_t from,
                            int (*each)(const struct elf_import *import, void *context), void *context)
 {
-	const ElfW(Rela) *rela = (const ElfW(Rela) *)table->at;
-	size_t count = table->size / sizeof(*rela);
+	const ElfW(Rela) *rela = relocations->table;
+	size_t count = relocations->size / sizeof(*rela);
 
-	if (table->size == 0) {
+	if (relocations->size == 0) {
 		return 0;
 	}
-	if (!rela || !elf_can_read(object, rela, table->size, _Alignof(ElfW(Rela))) || table->relative > count) {
+	if (!rela || !elf_can_read(object, rela, relocations->size, _Alignof(ElfW(Rela))) || from > count) {
 		return -ENOEXEC;
 	}
-	for (size_t i = table->relative; i < count; i++) {
+	for (size_t i = from; i < count; i++) {
 		size_t index = ELF64_R_SYM(rela[i].r_info);
 		unsigned type = ELF64_R_TYPE(rela[i].r_info);
 		uintptr_t slot = object->base + rela[i].r_offset;
 		struct elf_import import = {0};
+		const ElfW(Phdr) * segment;
 		const ElfW(Sym) * symbol;
 		int result;
 
@@ -121,12 +102,17 @@ static int each_relocation(const struct elf_object *object, const struct relocat
 		    elf_can_read(object, &object->versym[index], sizeof(ElfW(Half)), sizeof(ElfW(Half)))) {
 			import.version = find_needed_version(object, object->versym[index] & 0x7fff, NULL);
 		}
-		/* If there is an addend, the slot does not contain the address of the function itself. */
+		/*
+		 * If there is an addend, the slot does not contain the address of the function itself. With DT_TEXTREL
+		 * it may be among instructions.
+		 */
+		segment = elf_segment(object, slot);
 		if ((type == RELOC_SLOT || rela[i].r_addend == 0) && slot % sizeof(void *) == 0 &&
-		    is_variable(object, slot)) {
+		    (segment->p_flags & PF_W)) {
 			import.place = (void **)slot;
 			import.slot = type == RELOC_ABSOLUTE ? NULL : import.place;
 		}
+		import.entry = symbol->st_value ? object->base + symbol->st_value : 0;
 		import.weak = ELF64_ST_BIND(symbol->st_info) == STB_WEAK;
 		import.in_relro = slot >= object->relro_start && slot < object->relro_end;
 		result = each(&import, context);
@@ -137,54 +123,14 @@ static int each_relocation(const struct elf_object *object, const struct relocat
 	return 0;
 }
 
-static uintptr_t relocate_address(const struct elf_object *object, ElfW(Addr) address)
-{
-	return address < object->base ? address + object->base : address;
-}
-
 int elf_each_import(const struct elf_object *object, int (*each)(const struct elf_import *import, void *context),
                     void *context)
 {
-	struct relocations data = {0};
-	struct relocations calls = {0};
-	int result;
+	int result = object->has_odd_relocations
+	                 ? -ENOEXEC
+	                 : each_relocation(object, &object->data, object->relative_count, each, context);
 
-	for (const ElfW(Dyn) *entry = object->dynamic;
-	     elf_can_read(object, entry, sizeof(*entry), _Alignof(ElfW(Dyn))) && entry->d_tag != DT_NULL; entry++) {
-		switch (entry->d_tag) {
-		case DT_RELA:
-			data.at = relocate_address(object, entry->d_un.d_ptr);
-			break;
-		case DT_RELASZ:
-			data.size = entry->d_un.d_val;
-			break;
-		case DT_RELACOUNT:
-			data.relative = entry->d_un.d_val;
-			break;
-		case DT_JMPREL:
-			calls.at = relocate_address(object, entry->d_un.d_ptr);
-			break;
-		case DT_PLTRELSZ:
-			calls.size = entry->d_un.d_val;
-			break;
-		case DT_RELAENT:
-			if (entry->d_un.d_val != sizeof(ElfW(Rela))) {
-				return -ENOEXEC;
-			}
-			break;
-		case DT_PLTREL:
-			if (entry->d_un.d_val != DT_RELA) {
-				return -ENOEXEC;
-			}
-			break;
-		case DT_REL:
-			return -ENOEXEC;
-		default:
-			break;
-		}
-	}
-	result = each_relocation(object, &data, each, context);
-	return result != 0 ? result : each_relocation(object, &calls, each, context);
+	return result != 0 ? result : each_relocation(object, &object->calls, 0, each, context);
 }
 
 int elf_each_needed(const struct elf_object *object, int (*each)(const char *name, void *context), void *context)

@@ -173,34 +173,43 @@ bool elf_finds(const struct elf_object *object, const char *name, const char *ve
 	return index != 0;
 }
 
-static bool has_definitions(const struct elf_hash *hash)
+/* Returns the number of the last symbol in the table; 0 if it is empty. */
+static size_t last_hashed(const struct elf_hash *hash)
 {
+	size_t last = 0;
+
 	for (uint32_t i = 0; i < hash->bucket_count; i++) {
-		if (hash->buckets[i] != 0) {
-			return true;
-		}
+		last = hash->buckets[i] > last ? hash->buckets[i] : last;
 	}
-	return false;
+	while (last >= hash->first && last - hash->first < hash->chain_count &&
+	       !(hash->chains[last - hash->first] & 1)) {
+		last++;
+	}
+	return last;
 }
 
 /*
- * Only the symbols before the first one in the GNU hash table are visited, because the table lists only definitions. An
- * empty table cannot be used: its first number is 1.
+ * Only the symbols before the first one in the GNU hash table are visited, because the table lists only definitions,
+ * and functions of which a program that is not position-independent takes the address. An empty table cannot be used:
+ * its first number is 1.
  */
 int elf_each_undefined(const struct elf_object *object, int (*each)(const struct elf_import *import, void *context),
                        void *context)
 {
 	struct elf_hash hash;
-	size_t count = object->symbol_count;
+	size_t end = object->symbol_count;
 	int result = 0;
 
 	if (object->gnu_hash) {
-		if (!elf_hash_open(object, &hash) || !has_definitions(&hash)) {
+		size_t last = elf_hash_open(object, &hash) ? last_hashed(&hash) : 0;
+		size_t wanted = object->path[0] ? hash.first : last + 1;
+
+		if (last == 0) {
 			return -ENODATA;
 		}
-		count = hash.first < count ? hash.first : count;
+		end = wanted < end ? wanted : end;
 	}
-	for (size_t i = 1; i < count && result == 0; i++) {
+	for (size_t i = 1; i < end && result == 0; i++) {
 		const ElfW(Sym) *symbol = &object->symbols[i];
 		const struct elf_import import = {.name = string_at(object, symbol->st_name)};
 

@@ -6,6 +6,7 @@
 . "$(dirname "$0")/lib.sh"
 unset LD_LIBRARY_PATH # the modules know where their library is
 modules=$BUILD/tests/fixtures/modules
+host=host
 so13=$FAKE/link/13.2/libnvJitLink.so.13
 
 lines() { grep -v '^really ' "$1"; }
@@ -14,10 +15,10 @@ really_so_often() { # COUNTS WORD...: the library works so often with an empty a
 	local counts=$1
 	shift
 	fresh_cache
-	timeout 300 "$modules/host" "$so13" "$@" >"$tmp/bare" 2>&1
+	timeout 300 "$modules/$host" "$so13" "$@" >"$tmp/bare" 2>&1
 	[ $? != 77 ] || return 77
-	preloaded "$modules/host" "$so13" "$@" >"$tmp/cold" 2>&1
-	preloaded "$modules/host" "$so13" "$@" >"$tmp/warm" 2>&1
+	preloaded "$modules/$host" "$so13" "$@" >"$tmp/cold" 2>&1
+	preloaded "$modules/$host" "$so13" "$@" >"$tmp/warm" 2>&1
 	diff <(lines "$tmp/bare") <(lines "$tmp/cold") && diff <(lines "$tmp/bare") <(lines "$tmp/warm") &&
 		[ "$(really "$tmp/bare") $(really "$tmp/cold") $(really "$tmp/warm")" = "$counts" ] && return
 	really "$tmp/cold"
@@ -65,6 +66,14 @@ in_part() {
 	diff <(lines "$tmp/cold") <(lines "$tmp/warm")
 }
 check "Its link is not served by the calls that the library sees." in_part
+for kind in "" -exported; do
+	host=program$kind
+	check "A program ($host) that contains addresses of the library's functions is cached." really_so_often "1 1 0" plugin
+	check "So is a module that calls by the program's entries for them." \
+		really_so_often "1 1 0" "now=$modules/noplt$kind.so" run
+	check "None is unreached." unreached 0
+done
+host=host
 check "A slot that a thread of the loader writes once more is written again." really_so_often "1 1 0" \
 	"now=$modules/now.so" save "lazy=$modules/lazy.so" look undo run
 
