@@ -77,6 +77,17 @@ host=host
 check "A slot that a thread of the loader writes once more is written again." really_so_often "1 1 0" \
 	"now=$modules/now.so" save "lazy=$modules/lazy.so" look undo run
 
+audited() { # WORD...: a library for LD_AUDIT is told of all bindings
+	LD_AUDIT=$modules/audit.so really_so_often "1 1 0" "$@" && grep -qx audited "$tmp/warm" && [ "$(stat_of unreached)" = 0 ]
+}
+if [ -n "${EMULATED:-}" ]; then
+	skip "Modules that are bound under LD_AUDIT are cached." "the emulator would be audited"
+else
+	check "A module that is bound under LD_AUDIT is cached by exported names." audited "lazy=$modules/exported.so" run
+	check "So it is by its slots." audited "lazy=$modules/lazy.so" run
+	check "So it is past the library's exports." audited "deep=$modules/exported.so" run
+fi
+
 hooked() { # a preload before the library that replaces one function by its name
 	fresh_cache
 	LD_PRELOAD=$modules/hook.so "$modules/host" "$so13" "global=$so13" "$@" >"$tmp/bare"
