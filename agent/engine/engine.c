@@ -6,6 +6,7 @@
 #include "agent/engine/engine.h"
 
 #include "agent/engine/kind.h"
+#include "cache/calls.h"
 #include "cache/digits.h"
 #include "cache/harmless.h"
 #include "cache/tools/secret_file.h"
@@ -16,9 +17,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define ALLOWED "http,https"
+#define MS      INT64_C(1000000)
 
 /* Everything that changes the meaning of a value is part of its name, so nodes of different versions never meet. */
 #define NAMING 3
@@ -116,20 +117,12 @@ const char *engine_says(const struct engine *engine)
 	return engine->says;
 }
 
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* All steps of a call share one deadline, because separate limits for each step would add up. */
 static void begin_call(struct engine *engine, unsigned limit_ms, struct engine_error *ret_error)
 {
 	ret_error->text[0] = '\0';
 	engine->error = ret_error;
-	engine->deadline_ms = now_ms() + limit_ms;
+	engine->deadline_ns = call_clock_straight() + limit_ms * MS;
 }
 
 enum engine_answer engine_get(struct engine *engine, const struct engine_name *name, unsigned limit_ms,
@@ -154,7 +147,7 @@ enum engine_answer engine_put(struct engine *engine, const struct engine_name *n
 /* 0 means that the deadline has passed, and never that there is no limit. */
 unsigned engine_left_ms(const struct engine *engine)
 {
-	int64_t left = engine->deadline_ms - now_ms();
+	int64_t left = (engine->deadline_ns - call_clock_straight()) / MS;
 
 	return left > 0 ? (unsigned)left : 0;
 }

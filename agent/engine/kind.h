@@ -36,7 +36,7 @@ struct engine {
 	const char *prefix;
 	char *password; /* NULL: none */
 	char *token;
-	int64_t deadline_ms;         /* of the call in progress, by CLOCK_MONOTONIC */
+	int64_t deadline_ns;         /* of the call in progress, by call_clock_straight() */
 	struct engine_error *error;  /* of the call in progress, for engine_tell() and engine_refuse() */
 	char words[CURL_ERROR_SIZE]; /* libcurl's text about the last call */
 	char says[ENGINE_TEXT_MAX + ENGINE_NAME_MAX];

@@ -8,6 +8,7 @@
 #include "agent/node/arguments.h"
 #include "agent/node/server.h"
 #include "agent/node/status.h"
+#include "cache/calls.h"
 #include "cache/version.h"
 
 #include <errno.h>
@@ -242,9 +243,9 @@ static int serve_node(struct service *service, struct listener *listener, char *
 	if ((upload_begin(&server.upload, service) && server_begin(&server)) || child > 0) {
 		status = wait_for_end(listener, &signals, child);
 	}
-	server_settle(&server, service_now_ns() + SETTLE_NS);
+	server_settle(&server, call_clock_straight() + SETTLE_NS);
 	listener_close(listener);
-	if (!upload_end(&server.upload, service_now_ns() + DRAIN_NS)) {
+	if (!upload_end(&server.upload, call_clock_straight() + DRAIN_NS)) {
 		service_say("exiting while the engine has not answered");
 	}
 	/* and not exit(): threads may still use the service, and be in a library that exit() would close */

@@ -6,6 +6,7 @@
 #include "agent/node/server.h"
 
 #include "agent/node/status.h"
+#include "cache/calls.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -70,7 +71,7 @@ static enum agent_kind land_value(struct server *server, const uint8_t *key, con
 static enum agent_kind fetch_value(struct server *server, const uint8_t *key)
 {
 	struct service *service = server->service;
-	int64_t began_ns = service_now_ns();
+	int64_t began_ns = call_clock_straight();
 	enum engine_answer answer;
 	enum agent_kind kind;
 	void *value = NULL;
@@ -86,7 +87,7 @@ static enum agent_kind fetch_value(struct server *server, const uint8_t *key)
 		service_count(service, SERVICE_COUNT_absent, answer == ENGINE_ABSENT);
 		return answer == ENGINE_ABSENT || answer == ENGINE_TOO_LARGE ? AGENT_ABSENT : AGENT_DOWN;
 	}
-	service_count(service, SERVICE_COUNT_fetch_us, (uint64_t)(service_now_ns() - began_ns) / 1000);
+	service_count(service, SERVICE_COUNT_fetch_us, (uint64_t)(call_clock_straight() - began_ns) / 1000);
 	service_count(service, SERVICE_COUNT_fetched_bytes, size);
 	kind = land_value(server, key, value, size);
 	free(value);
@@ -283,7 +284,7 @@ void server_settle(struct server *server, int64_t until_ns)
 {
 	struct pollfd pending = {.fd = server->listener->socket, .events = POLLIN};
 
-	for (unsigned quiet = 0; quiet < 2 && service_now_ns() < until_ns;) {
+	for (unsigned quiet = 0; quiet < 2 && call_clock_straight() < until_ns;) {
 		quiet = poll(&pending, 1, 0) == 0 && server->peers == 0 ? quiet + 1 : 0;
 		(void)usleep(SETTLE_US);
 	}

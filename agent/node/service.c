@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/node/service.h"
 
+#include "cache/calls.h"
 #include "cache/events.h"
 #include "cache/ground.h"
 #include "cache/harmless.h"
@@ -28,21 +29,13 @@ void service_say(const char *format, ...)
 	fprintf(stderr, "nvrtccache-agent: %s\n", text);
 }
 
-int64_t service_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * SECOND + now.tv_nsec;
-}
-
 /* getrandom() fails only on kernels before 3.17. The clock is random enough to spread the requests of nodes. */
 uint64_t service_random(void)
 {
 	uint64_t random = 0;
 
 	if (getrandom(&random, sizeof(random), 0) != (ssize_t)sizeof(random)) {
-		random = (uint64_t)service_now_ns();
+		random = (uint64_t)call_clock_straight();
 	}
 	return random;
 }
@@ -183,25 +176,25 @@ static void note_answer(struct service *service, enum engine_answer answer, cons
 	if (next == STATE_CONNECTED) {
 		pause_end(&service->pause, asked_ns);
 	} else {
-		pause_begin(&service->pause, service_now_ns());
+		pause_begin(&service->pause, call_clock_straight());
 	}
 }
 
 bool service_may_ask(struct service *service)
 {
-	return pause_ask(&service->pause, service_now_ns());
+	return pause_ask(&service->pause, call_clock_straight());
 }
 
 /* Returns NULL if no engine is free within the limit, which it shortens. */
 static struct engine *take_engine(struct service *service, unsigned *limit_ms)
 {
-	int64_t until_ns = service_now_ns() + *limit_ms * (SECOND / 1000), left_ms;
+	int64_t until_ns = call_clock_straight() + *limit_ms * (SECOND / 1000), left_ms;
 	struct engine *engine = NULL;
 
 	pthread_mutex_lock(&service->lock);
 	while (service->engine_count == 0 && *limit_ms > 0) {
 		service_wait(service, until_ns);
-		left_ms = (until_ns - service_now_ns()) / (SECOND / 1000);
+		left_ms = (until_ns - call_clock_straight()) / (SECOND / 1000);
 		*limit_ms = left_ms > 0 ? (unsigned)left_ms : 0;
 	}
 	if (service->engine_count > 0) {
@@ -239,7 +232,7 @@ enum engine_answer service_get(struct service *service, const uint8_t key[ENTRY_
                                void **ret_value, size_t *ret_size)
 {
 	const struct engine_name name = name_of(key);
-	int64_t asked_ns = service_now_ns();
+	int64_t asked_ns = call_clock_straight();
 	struct engine *engine = take_engine(service, &limit_ms);
 	struct engine_error error;
 	enum engine_answer answer;
@@ -258,7 +251,7 @@ enum engine_answer service_put(struct service *service, const uint8_t key[ENTRY_
                                size_t size, unsigned limit_ms, struct engine_error *ret_error)
 {
 	const struct engine_name name = name_of(key);
-	int64_t asked_ns = service_now_ns();
+	int64_t asked_ns = call_clock_straight();
 	struct engine *engine = take_engine(service, &limit_ms);
 	enum engine_answer answer;
 

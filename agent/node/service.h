@@ -126,9 +126,8 @@ void service_show(struct service *service, struct service_state *ret_state);
 /* Stores results in the directory. Returns how many were stored, or were there already. */
 size_t service_land(struct service *service, const struct results *results);
 
-/* Waits for `change`, with the lock held, at most until a time of service_now_ns(). */
+/* Waits for `change`, with the lock held, at most until a time of call_clock_straight(). */
 void service_wait(struct service *service, int64_t until_ns);
-int64_t service_now_ns(void); /* CLOCK_MONOTONIC */
 uint64_t service_random(void);
 
 /* Prints a line on stderr after the program name. Harmful characters become '?' (cache/harmless.h). */

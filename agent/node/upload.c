@@ -2,6 +2,7 @@
 /* One thread, because a node compiles less than it can upload. The lock of the service protects the queue. */
 #include "agent/node/upload.h"
 
+#include "cache/calls.h"
 #include "cache/tools/inventory.h"
 #include "keygen/about.h"
 
@@ -33,13 +34,13 @@ static void enqueue_key(struct upload *upload, const uint8_t *key, int64_t delay
 		return;
 	}
 	memcpy(upload->queue[upload->count].key, key, ENTRY_KEY_BYTES);
-	upload->queue[upload->count++].due_ns = service_now_ns() + delay_ns;
+	upload->queue[upload->count++].due_ns = call_clock_straight() + delay_ns;
 }
 
 /* Returns the time that is left for a request; 0: none. A running agent has LIMIT_MS for each. */
 static unsigned limit_ms(const struct upload *upload)
 {
-	int64_t left = (upload->deadline_ns - service_now_ns()) / 1000000;
+	int64_t left = (upload->deadline_ns - call_clock_straight()) / 1000000;
 
 	return left < 1 ? 0 : left < LIMIT_MS ? (unsigned)left : LIMIT_MS;
 }
@@ -47,7 +48,7 @@ static unsigned limit_ms(const struct upload *upload)
 /* When the agent ends, all keys are due: delays are for nodes that start together, and a pause may take longer. */
 static bool may_upload(struct upload *upload)
 {
-	int64_t now = service_now_ns();
+	int64_t now = call_clock_straight();
 
 	return upload->count > 0 &&
 	       (is_draining(upload) || (upload->queue[0].due_ns <= now && pause_is_over(&upload->puts, now))) &&
@@ -63,7 +64,7 @@ static bool await_key(struct upload *upload, uint8_t ret_key[ENTRY_KEY_BYTES])
 	pthread_mutex_lock(&upload->service->lock);
 	upload->is_working = false;
 	while (!may_upload(upload) && limit_ms(upload) > 0 && !(is_draining(upload) && upload->count == 0)) {
-		service_wait(upload->service, upload->count > 0 ? service_now_ns() + TURN_NS : INT64_MAX);
+		service_wait(upload->service, upload->count > 0 ? call_clock_straight() + TURN_NS : INT64_MAX);
 	}
 	if (upload->count > 0 && limit_ms(upload) > 0) {
 		memcpy(ret_key, upload->queue[0].key, ENTRY_KEY_BYTES);
@@ -207,13 +208,13 @@ static enum engine_answer put_value(struct upload *upload, const uint8_t *key, c
 	if (answer == ENGINE_DONE) {
 		service_count(service, SERVICE_COUNT_uploads, 1);
 		service_count(service, SERVICE_COUNT_uploaded_bytes, size);
-		pause_end(&upload->puts, service_now_ns()); /* one thread puts */
+		pause_end(&upload->puts, call_clock_straight()); /* one thread puts */
 		return answer;
 	}
 	if (upload->puts.since == 0) { /* once, and not for each result */
 		service_say("not uploaded: %s", error.text);
 	}
-	pause_begin(&upload->puts, service_now_ns());
+	pause_begin(&upload->puts, call_clock_straight());
 	return answer;
 }
 
@@ -326,7 +327,7 @@ bool upload_end(struct upload *upload, int64_t until_ns)
 	pthread_mutex_lock(&upload->service->lock);
 	upload->deadline_ns = until_ns; /* a new value while the lock is held, so that no waiter misses it */
 	pthread_cond_broadcast(&upload->service->change);
-	while (!upload->has_ended && service_now_ns() < until_ns) {
+	while (!upload->has_ended && call_clock_straight() < until_ns) {
 		service_wait(upload->service, until_ns);
 	}
 	has_ended = upload->has_ended;
