@@ -32,8 +32,6 @@ struct fetch {
 static enum service_count count_of(enum value_found refused)
 {
 	switch (refused) {
-	case VALUE_UNSIGNED:
-	case VALUE_UNKNOWN_KEY:
 	case VALUE_FORGED:
 		return SERVICE_COUNT_mac_refused;
 	case VALUE_FOREIGN:

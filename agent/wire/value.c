@@ -104,8 +104,6 @@ int value_seal(const struct results *results, const uint8_t key[ENTRY_KEY_BYTES]
 static enum value_found judge(const struct head *head, const uint8_t *key, const struct value_rules *rules,
                               const struct keyring_key **ret_signer)
 {
-	static const char unsigned_id[KEYRING_ID_BYTES];
-
 	*ret_signer = keyring_find(rules->keyring, head->key_id);
 	if (memcmp(head->magic, magic, sizeof(magic)) != 0 || head->version != htole32(VALUE_VERSION) ||
 	    head->entry_format != htole32(ENTRY_FORMAT)) {
@@ -123,7 +121,7 @@ static enum value_found judge(const struct head *head, const uint8_t *key, const
 	if (rules->trust == VALUE_TRUST_ENGINE) {
 		return rules->keyring == NULL ? VALUE_SOUND : VALUE_AGED;
 	}
-	return memcmp(head->key_id, unsigned_id, sizeof(unsigned_id)) == 0 ? VALUE_UNSIGNED : VALUE_UNKNOWN_KEY;
+	return VALUE_FORGED;
 }
 
 /*

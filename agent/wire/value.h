@@ -46,14 +46,12 @@ int value_seal(const struct results *results, const uint8_t key[ENTRY_KEY_BYTES]
 
 enum value_found {
 	VALUE_SOUND,
-	VALUE_AGED,        /* sound, but not signed with the first key of the ring */
-	VALUE_FOREIGN,     /* not a value, another version, or entries of another format */
-	VALUE_OTHER_KEY,   /* the head has another key */
-	VALUE_LARGE,       /* larger than the limit */
-	VALUE_UNSIGNED,    /* not signed */
-	VALUE_UNKNOWN_KEY, /* signed with a key that is not in the ring */
-	VALUE_FORGED,      /* the signature does not match the bytes */
-	VALUE_DAMAGED,     /* the decompressed bytes do not match the head, or are no entries of the key */
+	VALUE_AGED,      /* sound, but not signed with the first key of the ring */
+	VALUE_FOREIGN,   /* not a value, another version, or entries of another format */
+	VALUE_OTHER_KEY, /* the head has another key */
+	VALUE_LARGE,     /* larger than the limit */
+	VALUE_FORGED,    /* not signed with a key of the ring, or the signature does not match the bytes */
+	VALUE_DAMAGED,   /* the decompressed bytes do not match the head, or are no entries of the key */
 };
 
 /* VALUE_TRUST_ENGINE: unsigned values, and those of unknown keys, are accepted. A wrong signature is never accepted. */

@@ -97,8 +97,8 @@ Test(value, results_are_returned_in_order)
 Test(value, the_key_of_the_signature_has_to_be_known)
 {
 	seal_two(ONE);
-	cr_expect_eq(open_with(TWO), VALUE_UNKNOWN_KEY);
-	cr_expect_eq(open_with(NULL), VALUE_UNKNOWN_KEY);
+	cr_expect_eq(open_with(TWO), VALUE_FORGED);
+	cr_expect_eq(open_with(NULL), VALUE_FORGED);
 	cr_expect_eq(open_with(ONE TWO), VALUE_SOUND);
 	cr_expect_eq(open_with(TWO ONE), VALUE_AGED);
 	cr_expect_eq(opened.count, 2);
@@ -107,8 +107,8 @@ Test(value, the_key_of_the_signature_has_to_be_known)
 Test(value, unsigned_values_are_only_accepted_from_a_trusted_engine)
 {
 	seal_two(NULL);
-	cr_expect_eq(open_with(ONE), VALUE_UNSIGNED);
-	cr_expect_eq(open_with(NULL), VALUE_UNSIGNED);
+	cr_expect_eq(open_with(ONE), VALUE_FORGED);
+	cr_expect_eq(open_with(NULL), VALUE_FORGED);
 	rules.trust = VALUE_TRUST_ENGINE;
 	cr_expect_eq(open_with(NULL), VALUE_SOUND);
 	cr_expect_eq(open_with(ONE), VALUE_AGED);
