@@ -44,7 +44,7 @@ struct engine_http {
 /* The response to one request. */
 struct response {
 	CURL *handle;
-	char *bytes;
+	char *bytes; /* with a NUL at the end; NULL: no body */
 	size_t size, head;
 	bool is_long; /* has more bytes than a value may have */
 };
@@ -84,6 +84,7 @@ static size_t take_body(char *bytes, size_t one, size_t count, void *context)
 	memcpy(longer + response->size, bytes, size);
 	response->bytes = longer;
 	response->size += size;
+	longer[response->size] = '\0';
 	return size;
 }
 
@@ -128,16 +129,10 @@ static const struct status {
 /* Copies the text of <Code>...</Code> from an error response of S3, without an XML parser; "" unless it is letters. */
 static void find_code(const struct response *response, char ret_code[48])
 {
-	const char *at = response->bytes != NULL ? memmem(response->bytes, response->size, "<Code>", 6) : NULL;
-	char text[64];
+	const char *at = response->bytes != NULL ? strstr(response->bytes, "<Code>") : NULL;
 	int end = 0;
 
-	ret_code[0] = '\0';
-	if (at == NULL) {
-		return;
-	}
-	(void)snprintf(text, sizeof(text), "%.*s", (int)(response->bytes + response->size - at), at);
-	if (sscanf(text, "<Code>%47[A-Za-z]<%n", ret_code, &end) != 1 || end == 0) {
+	if (at == NULL || sscanf(at, "<Code>%47[A-Za-z]<%n", ret_code, &end) != 1 || end == 0) {
 		ret_code[0] = '\0';
 	}
 }
@@ -391,15 +386,10 @@ static int http_open(struct engine *engine)
 	int failure = is_s3 ? open_s3(http) : open_http(http);
 
 	http->handle = curl_easy_init();
-	if (failure == 0 &&
-	    (http->handle == NULL || !add_header(&http->put_headers, "Content-Type: application/octet-stream"))) {
-		failure = -ENOMEM;
-	}
-	if (failure == 0 && is_s3 &&
-	    (!add_header(&http->headers, UNSIGNED) || !add_header(&http->put_headers, UNSIGNED))) {
-		failure = -ENOMEM;
-	}
-	return failure;
+	bool is_ready = http->handle != NULL &&
+	                add_header(&http->put_headers, "Content-Type: application/octet-stream") &&
+	                (!is_s3 || (add_header(&http->headers, UNSIGNED) && add_header(&http->put_headers, UNSIGNED)));
+	return failure != 0 || is_ready ? failure : -ENOMEM;
 }
 
 const struct engine_kind engine_kind_http = {

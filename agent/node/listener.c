@@ -20,17 +20,13 @@ static const char *name_of(const struct listener *listener)
 	return strrchr(listener->path, '/') + 1;
 }
 
-/* Returns whether the socket is below the cache directory. The slash is compared too: /cache2 is not in /cache. */
-static bool is_within(const struct listener *listener)
+/* Returns whether the socket is in a shared cache. The slash is compared too, because /cache2 is not in /cache. */
+static bool is_shared(const struct listener *listener)
 {
 	size_t length = strlen(listener->directory.path);
 
-	return strncmp(listener->path, listener->directory.path, length) == 0 && listener->path[length] == '/';
-}
-
-static bool is_shared(const struct listener *listener)
-{
-	return listener->directory.shared && is_within(listener);
+	return listener->directory.shared && strncmp(listener->path, listener->directory.path, length) == 0 &&
+	       listener->path[length] == '/';
 }
 
 /* Opens and checks the socket's directory before a file is created, because another user could replace the socket. */
@@ -62,6 +58,7 @@ static int look_for_agent(const struct listener *listener)
 {
 	struct stat found;
 	int socket;
+	int error;
 
 	if (fstatat(listener->place, name_of(listener), &found, AT_SYMLINK_NOFOLLOW) != 0) {
 		return errno == ENOENT ? 0 : -errno;
@@ -69,15 +66,11 @@ static int look_for_agent(const struct listener *listener)
 	if (!S_ISSOCK(found.st_mode)) {
 		return -ENOTSOCK;
 	}
-	switch (agent_socket_connect(listener->path, &socket)) {
-	case 0:
+	error = agent_socket_connect(listener->path, &socket);
+	if (error == 0) {
 		close(socket);
-		return -EBUSY;
-	case -EAGAIN:
-		return -EBUSY;
-	default:
-		return 0;
 	}
+	return error == 0 || error == -EAGAIN ? -EBUSY : 0;
 }
 
 /*

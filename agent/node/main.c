@@ -69,11 +69,8 @@ static bool needs_directory(const struct arguments *options, const struct settin
 /* Returns false after a message. */
 static bool read_settings(const struct arguments *options, struct settings *ret_settings)
 {
-	if (options->directory != NULL && setenv("NVRTCCACHE_DIR", options->directory, 1) != 0) {
-		service_say("out of memory");
-		return false;
-	}
-	if (settings_read(get_variable, ret_settings) != 0) {
+	if ((options->directory != NULL && setenv("NVRTCCACHE_DIR", options->directory, 1) != 0) ||
+	    settings_read(get_variable, ret_settings) != 0) {
 		service_say("out of memory");
 		return false;
 	}
