@@ -95,7 +95,8 @@ def serve(peer, waiting):
         peer.close()
         return
     magic, version, kind, _, _, device, inode, key = MESSAGE.unpack(message)
-    there = os.stat(given.target) if given.target and os.path.isdir(given.target) else None
+    home = os.path.join(given.target or "", "v1")
+    there = os.stat(home) if given.target and os.path.isdir(home) else None
     if (magic, version) != (MAGIC, VERSION) or (there and (device, inode) != (there.st_dev, there.st_ino)):
         print("bad", magic, version, device, inode, flush=True)
     print({FETCH: "fetch", STORED: "stored"}.get(kind, kind), key.hex(), flush=True)

@@ -253,7 +253,7 @@ serves() {
 	start served --key-file "$tmp/keys" && answers "STARTED FOUND" fetch "$key" && [ "$(find "$served/v1" -path "*/${key:0:2}/${key:2}" | wc -l)" -eq 1 ] &&
 		NVRTCCACHE_DIR=$served "$COMMAND" verify >/dev/null && answers "STARTED ABSENT" fetch "$none" && answers "STARTED ABSENT" fetch "$none" &&
 		[ "$(status absent)" = 2 ] && [ "$(status found)" = 1 ] && [ "$(status fetched_bytes)" -gt 100 ] || return
-	served=$tmp/first answers "STARTED ELSEWHERE" fetch "$key" && [ "$(status elsewhere)" = 1 ]
+	served=$tmp/first/cache answers "STARTED ELSEWHERE" fetch "$key" && [ "$(status elsewhere)" = 1 ]
 }
 check "A question is answered at once, and the result that is found is in the directory." serves
 

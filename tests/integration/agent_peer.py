@@ -30,7 +30,7 @@ def connect(path):
 
 
 def message(directory, kind, key, magic=MAGIC, version=VERSION):
-    place = os.stat(directory)
+    place = os.stat(os.path.join(directory, "v1"))
     return struct.pack("=IHHIIQQ32s", magic, version, kind, 300, 0, place.st_dev, place.st_ino, key)
 
 
