@@ -185,8 +185,11 @@ bool service_may_ask(struct service *service)
 	return pause_ask(&service->pause, call_clock_straight());
 }
 
-/* Returns NULL if no engine is free within the limit, which it shortens. */
-static struct engine *take_engine(struct service *service, unsigned *limit_ms)
+/*
+ * Returns NULL with a text if no engine is free within the limit, which it shortens. The state and the pause stay then,
+ * because the engine has not answered.
+ */
+static struct engine *take_engine(struct service *service, unsigned *limit_ms, struct engine_error *ret_error)
 {
 	int64_t until_ns = call_clock_straight() + *limit_ms * (SECOND / 1000), left_ms;
 	struct engine *engine = NULL;
@@ -199,25 +202,21 @@ static struct engine *take_engine(struct service *service, unsigned *limit_ms)
 	}
 	if (service->engine_count > 0) {
 		engine = service->engines[--service->engine_count];
+	} else {
+		snprintf(ret_error->text, sizeof(ret_error->text), "no connection was free");
+		atomic_fetch_add(&service->answers[ENGINE_SLOW], 1);
 	}
 	pthread_mutex_unlock(&service->lock);
 	return engine;
 }
 
-static void give_engine_back(struct service *service, struct engine *engine)
+static void give_engine_back(struct service *service, struct engine *engine, enum engine_answer answer)
 {
+	atomic_fetch_add(&service->answers[answer], 1);
 	pthread_mutex_lock(&service->lock);
 	service->engines[service->engine_count++] = engine;
 	pthread_cond_broadcast(&service->change);
 	pthread_mutex_unlock(&service->lock);
-}
-
-/* The state and the pause stay, because the engine has not answered. */
-static enum engine_answer not_asked(struct service *service, struct engine_error *ret_error)
-{
-	snprintf(ret_error->text, sizeof(ret_error->text), "no connection was free");
-	atomic_fetch_add(&service->answers[ENGINE_SLOW], 1);
-	return ENGINE_SLOW;
 }
 
 static struct engine_name name_of(const uint8_t *key)
@@ -233,16 +232,15 @@ enum engine_answer service_get(struct service *service, const uint8_t key[ENTRY_
 {
 	const struct engine_name name = name_of(key);
 	int64_t asked_ns = call_clock_straight();
-	struct engine *engine = take_engine(service, &limit_ms);
 	struct engine_error error;
+	struct engine *engine = take_engine(service, &limit_ms, &error);
 	enum engine_answer answer;
 
 	if (engine == NULL) {
-		return not_asked(service, &error);
+		return ENGINE_SLOW;
 	}
 	answer = engine_get(engine, &name, limit_ms, ret_value, ret_size, &error);
-	give_engine_back(service, engine);
-	atomic_fetch_add(&service->answers[answer], 1);
+	give_engine_back(service, engine, answer);
 	note_answer(service, answer, &error, asked_ns);
 	return answer;
 }
@@ -252,15 +250,14 @@ enum engine_answer service_put(struct service *service, const uint8_t key[ENTRY_
 {
 	const struct engine_name name = name_of(key);
 	int64_t asked_ns = call_clock_straight();
-	struct engine *engine = take_engine(service, &limit_ms);
+	struct engine *engine = take_engine(service, &limit_ms, ret_error);
 	enum engine_answer answer;
 
 	if (engine == NULL) {
-		return not_asked(service, ret_error);
+		return ENGINE_SLOW;
 	}
 	answer = engine_put(engine, &name, value, size, limit_ms, ret_error);
-	give_engine_back(service, engine);
-	atomic_fetch_add(&service->answers[answer], 1);
+	give_engine_back(service, engine, answer);
 	if (states[answer] == STATE_CONNECTED) {
 		note_answer(service, answer, ret_error, asked_ns);
 	}
