@@ -8,12 +8,8 @@ Fails with words where it does not hold. PLACE is an empty directory.
 """
 import contextlib
 import os
-import socket
-import struct
 import subprocess
 import sys
-import threading
-import time
 
 from engine import Redis
 from node import Fleet, Result, Workload
@@ -64,22 +60,6 @@ def filled(fleet, redis, **how):
     return node, counts
 
 
-def once(fleet, redis):
-    """Eight processes of one node that start together ask the engine once for each key."""
-    filled(fleet, redis)
-    node = fleet.node()
-    node.start_agent(redis.address, write=False)
-    plain = node.compile(cached=False)
-    before = redis.counts().get("get", 0)
-    hosts = [node.host(at_ns=(time.monotonic() + 0.5) * 1e9, **PATIENT) for _ in range(8)]
-    for host in hosts:
-        expect(node.result(host).same(plain), "a host got something else")
-    asked = redis.counts().get("get", 0) - before
-    expect(asked == KERNELS, asked, "GETs for", KERNELS, "keys")
-    stats = node.stats()
-    expect(stats["misses"] == 0, stats)
-
-
 def killed(fleet, redis):
     """The engine is killed while nodes start, and comes back empty: nobody has anything wrong, and it fills again."""
     fleet.workload.options += ("-DFAKE_SLEEP_MS=20",)
@@ -102,48 +82,6 @@ def odd(fleet, redis):
     expect(counts["misses"] == 0 and counts["agent_found"] == KERNELS, counts)
 
 
-def noise(fleet, redis):
-    """Peers that send noise, hang up in every state and come by the hundred cost no host its answer."""
-    filled(fleet, redis)
-    node = fleet.node()
-    node.start_agent(redis.address)
-    path = node.status()["socket"].replace(node.directory, node.cache, 1)
-    directory = os.open(os.path.dirname(path), os.O_PATH)
-    path = f"/proc/self/fd/{directory}/{os.path.basename(path)}"  # a socket's path has 107 bytes at most
-    ended = threading.Event()
-    spoken = [0]
-
-    def pester():
-        place = os.stat(node.cache)
-        turn = 0
-        while not ended.is_set():
-            peer = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-            try:
-                peer.connect(path)
-                good = struct.pack("=IHHIIQQ32s", 0x41434E76, 1, turn % 24, turn, 0, place.st_dev, place.st_ino, os.urandom(32))
-                peer.send((good, os.urandom(64), good[:turn % 64 + 1], good * 9, b"")[turn % 5])
-                spoken[0] += 1
-            except OSError:
-                pass
-            turn += 1
-            if turn % 3:
-                peer.close()
-    crowd = [threading.Thread(target=pester) for _ in range(4)]
-    for one in crowd:
-        one.start()
-    try:
-        counts = compiled(node)
-    finally:
-        ended.set()
-        for one in crowd:
-            one.join()
-        os.close(directory)
-    expect(spoken[0] > 100, "only", spoken[0], "messages")
-    expect(node.agent.poll() is None, "the agent has ended")
-    expect(counts["misses"] == 0 or counts["agent_down"] > 0, counts)
-    expect(compiled(fleet.nodes[-1], first=0)["misses"] == 0, "afterwards")
-
-
 def of_process(pid):
     process = subprocess.CompletedProcess((), 0)
     process.pid = pid
@@ -161,7 +99,7 @@ def numbers(fleet, _):
     expect(of_process(1000).same_but_for_process(of_process(1001)), "nor is it the same")
 
 
-CHECKS = {function.__name__: function for function in (once, killed, numbers, odd, noise)}
+CHECKS = {function.__name__: function for function in (killed, numbers, odd)}
 
 
 def main():

@@ -91,15 +91,6 @@ all_values() {
 	answers 'get ABSENT' 'get ABSENT' 'put DONE 52000' 'get DONE 52000' 'put DONE 0' 'get DONE 0' \
 		'put DONE 1' 'get DONE 1' 'put DONE 1048576' 'get DONE 1048576' 'put TOO_LARGE *' 'get ABSENT' 'get ABSENT'
 }
-# Another prefix is another name.
-prefixes() {
-	asked --prefix other "$@" <<-END && answers 'get ABSENT' 'put DONE 1' 'get DONE 1' && grep -q 'prefix other' "$tmp/out" || return 1
-		get 1 got
-		put 1 v1
-		get 1 got
-	END
-	asked "$@" <<<'get 1 got' && answers 'get DONE 52000'
-}
 # One node compiles, and the agent of another finds it: two directories, one engine.
 two_nodes() { # OPTION... of the agent's
 	local node
@@ -253,7 +244,6 @@ from_recipe() {
 if command -v redis-server >/dev/null && command -v redis-cli >/dev/null; then
 	check "Redis starts." start_redis
 	check "Redis: a stored value exists and is returned unchanged." all_values "$REDIS"
-	check "Redis: another prefix is another name." prefixes "$REDIS"
 	check "Redis: another database has other values, and a missing database is reported." databases
 	check "Redis: what expires is renewed by reading." expires
 	check "Redis: what is put without a time stays." no_expiry
@@ -425,7 +415,6 @@ takes_no_put() { asked "${BASIC[@]}" "http+unix://$tmp/nginx.sock:/elsewhere" <<
 if command -v nginx >/dev/null && nginx -V 2>&1 | grep -q http_dav_module; then
 	check "nginx starts with recipes/nginx.conf." start_nginx
 	check "nginx: a stored value exists and is returned unchanged." all_values "${BASIC[@]}" "$NGINX"
-	check "nginx: another prefix is another name." prefixes "${BASIC[@]}" "$NGINX"
 	check "nginx: Bazel's layout has its values elsewhere." all_values --layout bazel "${BASIC[@]}" "$NGINX"
 	check "nginx: all users may read, and only those with the password may write." only_with_password
 	check_two_nodes nginx "${BASIC[@]}" --engine "$NGINX"
@@ -499,7 +488,6 @@ s3_refused() {
 if asked "${S3[@]}" --password-file s3-secret s3://bucket </dev/null >/dev/null; then
 	check "S3: a server that checks signatures starts." start_store "$tmp/s3.sock" --s3 AKIDEXAMPLE "$(cat s3-secret)" eu-central-1
 	check "S3: a stored value exists and is returned unchanged." all_values "${S3[@]}" --password-file s3-secret s3://bucket/path
-	check "S3: another prefix is another name." prefixes "${S3[@]}" --password-file s3-secret s3://bucket/path
 	check_two_nodes S3 "${S3[@]}" --password-file s3-secret --engine s3://bucket/path
 	check "S3: names are in the bucket, after the path." grep -q '^PUT /bucket/path/nvrtccache/3-1/01/0101' store.log
 	check "S3: a wrong secret and a wrong region are refused, in S3's words." s3_refused
@@ -626,9 +614,6 @@ not_opened() { # WORDS OPTION...
 }
 chmod 644 wrong-secret
 check "A password's file that others can read is not taken." not_opened 'chmod 600' --password-file wrong-secret redis://host
-check "A password in an address is not taken." not_opened 'must not contain a user or password' redis://user:password@host
-check "Nor is it repeated." not_opened 'must not contain a user or password' "https://user:hunter2@host/"
-check "It is not in the words of that, either." sh -c '! grep -q hunter2 out'
 check "A missing file is reported by name." not_opened 'missing-file' --token-file missing-file https://host
 proxies() {
 	local proxy

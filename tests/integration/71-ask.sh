@@ -121,11 +121,6 @@ check "With NVRTCCACHE_RECACHE the agent is not asked." not_asked NVRTCCACHE_REC
 check "With NVRTCCACHE_VERIFY neither." not_asked NVRTCCACHE_VERIFY=1
 check "With no time to wait neither." not_asked NVRTCCACHE_AGENT_WAIT=0ms
 
-told_anew() {
-	new_cache && patient && agent absent && NVRTCCACHE_AGENT_WAIT=0ms host "${plan[@]}" && [ "$(grep -c '^stored' "$told")" -eq "$KERNELS" ]
-}
-check "But stored results are reported to it." told_anew
-
 eight() {
 	local i processes=()
 	new_cache && patient && agent absent || return
@@ -187,18 +182,10 @@ check "doctor says how the agent is." doctors
 
 # ---- those that do not ----
 
-failing() { # counter behaviour option...
-	local counter=$1
-	shift
-	new_cache && { [ "$counter" = agent_timeouts ] && export NVRTCCACHE_AGENT_WAIT=30ms || patient; } && agent "$@" && host "${plan[@]}" && asked_once "$counter"
-}
-check "One that says nothing is asked once." failing agent_timeouts mute
-
 answering() { # counter behaviour
 	new_cache && patient && agent "$2" && host "${plan[@]}" && is "$1" "$KERNELS" agent_asked "$KERNELS" agent_skipped 0 misses "$KERNELS" hits_disk 0
 }
 check "One that found what is not there is not believed more than the directory." answering agent_found empty
-check "One whose engine is down says so each time." answering agent_down down
 check "Descriptors that it sends go nowhere." answering agent_absent gift
 
 cheap() {
