@@ -37,7 +37,7 @@
 #define EVENTS_BYTES         ((size_t)3 << 19) /* without what is carried */
 #define EVENTS_ROLL          ((size_t)1 << 20)
 #define EVENTS_RECORD_BYTES  ((size_t)16 << 10)
-#define EVENTS_CARRIED       1000 /* calls that are carried at most, in at most EVENTS_CARRIED_BYTES */
+#define EVENTS_CARRIED       1000 /* calls that are carried at most, with the sums in at most EVENTS_CARRIED_BYTES */
 #define EVENTS_CARRIED_BYTES ((size_t)1 << 19)
 #define EVENTS_GRACE_NS      INT64_C(100000000)
 

@@ -28,8 +28,8 @@ static int carry_past(int file, const struct events *past)
 {
 	struct events_record sums = {.kind = EVENTS_SUMS, .when_ns = past->since_ns, .carried = past->old_id};
 	struct counters_amounts amounts = {.count = 0};
-	uint8_t *bytes = malloc(EVENTS_RECORD_BYTES + EVENTS_CARRIED_BYTES);
-	size_t first = past->count, room = EVENTS_CARRIED_BYTES, size;
+	uint8_t *bytes = malloc(EVENTS_CARRIED_BYTES);
+	size_t first = past->count, room, size;
 	int error;
 
 	if (!bytes) {
@@ -41,6 +41,7 @@ static int carry_past(int file, const struct events *past)
 		}
 	}
 	size = events_spell(&sums, &amounts, bytes);
+	room = EVENTS_CARRIED_BYTES - size;
 	while (first > 0 && past->count - first < EVENTS_CARRIED && past->records[first - 1].whole.size <= room) {
 		room -= past->records[--first].whole.size;
 	}
