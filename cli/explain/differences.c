@@ -268,10 +268,13 @@ static bool is_changed(const struct item *now, const struct item *was)
 
 static void compare_content(struct comparison *comparison, const struct items *now, const struct items *was)
 {
+	unsigned displaced = 0;
+
 	for (size_t i = 0; i < now->count; i++) {
 		const struct item *item = &now->list[i];
 
 		comparison->differences->present |= item->part->topic;
+		displaced |= item->partner && (size_t)(item->partner - was->list) == i ? 0 : item->part->topic;
 		if (!item->partner) {
 			add_items(comparison, NEW, item, NULL);
 		} else if (is_changed(item, item->partner)) {
@@ -284,6 +287,7 @@ static void compare_content(struct comparison *comparison, const struct items *n
 			add_items(comparison, GONE, NULL, &was->list[j]);
 		}
 	}
+	comparison->differences->present &= ~displaced;
 }
 
 static void compare_items(struct comparison *comparison, enum about_kind about)

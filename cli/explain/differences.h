@@ -26,9 +26,7 @@ enum difference_topic {
 	DIFFERENCE_REST = 64
 };
 
-/*
- * The values are empty if only the fact of a difference is known.
- */
+/* The values are empty if only the fact of a difference is known. */
 struct difference {
 	const char *name, *saying; /* from the table in differences.c */
 	struct span of;            /* name of the header, variable or input */
@@ -39,7 +37,7 @@ struct differences {
 	struct difference *list;
 	size_t count;
 	unsigned topics;  /* those with a difference */
-	unsigned present; /* those of which the request `now` has an item */
+	unsigned present; /* those of which the request `now` has items, each where `was` has its match */
 	unsigned weight;
 };
 
