@@ -25,11 +25,12 @@ static const struct {
 
 /*
  * Bytes with more than one spelling. A blank may be any white space or a comment where a macro is turned into a string.
- * Up to C++14, each of the others may be replaced by a trigraph, or starts one. 
+ * A slash and a star begin a comment, which the fast search skips. Up to C++14, each of the others may be replaced by a
+ * trigraph, or starts one.
  */
 static const bool is_ambiguous[UINT8_MAX + 1] = {
-    [0 ... ' '] = true, ['"'] = true,  ['#'] = true, ['<'] = true, ['>'] = true,          ['?'] = true,
-    ['['] = true,       ['\\'] = true, [']'] = true, ['^'] = true, ['{' ... 0x7f] = true,
+    [0 ... ' '] = true, ['"'] = true, ['#'] = true,  ['<'] = true, ['>'] = true, ['?'] = true,
+    ['*'] = true,       ['['] = true, ['\\'] = true, [']'] = true, ['^'] = true, ['{' ... 0x7f] = true,
 };
 
 bool scan_spells_plainly(const char *directory, size_t size)
