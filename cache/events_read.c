@@ -64,7 +64,6 @@ size_t events_spell(const struct events_record *record, const struct counters_am
                     uint8_t ret_bytes[EVENTS_RECORD_BYTES])
 {
 	struct head head = {
-	    .magic = EVENTS_MAGIC,
 	    .kind = (uint16_t)record->kind,
 	    .amounts = (uint16_t)amounts->count,
 	    .list = counters_list(),
@@ -84,6 +83,7 @@ size_t events_spell(const struct events_record *record, const struct counters_am
 	};
 	size_t size = sizeof(head);
 
+	memcpy(head.magic, EVENTS_MAGIC, sizeof(head.magic)); /* an initializer would have one byte more */
 	memcpy(head.key, record->key, sizeof(head.key));
 	size = add_bytes(ret_bytes, size, amounts->list, amounts->count * sizeof(*amounts->list));
 	size = add_bytes(ret_bytes, size, record->detail.bytes, record->detail.size);
