@@ -301,6 +301,7 @@ static const char harmless[] =
     " __errno_location __explicit_bzero_chk __gmon_start__ __isoc23_strtol __memcpy_chk __pthread_register_cancel"
     " __pthread_unregister_cancel __pthread_unwind_next __sigsetjmp __snprintf_chk __stack_chk_fail __strcpy_chk"
     " __vfprintf_chk __vprintf_chk __vsnprintf_chk bsearch dirfd dl_iterate_phdr dlerror environ explicit_bzero"
+    " __x86_get_cpuid_feature_leaf"
     " fileno free freelocale get_nprocs getauxval getegid getenv geteuid getpid getresuid gnu_get_libc_version"
     " memchr memcmp memcpy memmem memmove mempcpy memrchr memset newlocale nl_langinfo process_vm_readv"
     " mincore pthread_attr_destroy pthread_attr_getstack pthread_getattr_np"
