@@ -354,14 +354,24 @@ def searched():
     return [int(release) for release in re.findall(r"X\((\d+)\)", listed)]
 
 
-def library_of(version):
-    """The path of libnvrtc of a wheel's release, or of the toolkit."""
+def paths_of(version, names):
+    """What scripts/nvrtc-env says of a wheel's release, or of the toolkit."""
     environment = dict(os.environ, **({"NVRTCCACHE_TOOLKIT": f"wheel:{version}"} if version else {}))
     if version:
         subprocess.run([os.path.join(REPOSITORY, "scripts", "setup")], env=environment, check=True, stdout=sys.stderr)
-    told = subprocess.run(["bash", "-c", 'eval "$("$0/scripts/nvrtc-env")" && echo "$NVRTC_LIB/$NVRTC_SONAME"', REPOSITORY],
+    told = subprocess.run(["bash", "-c", f'eval "$("$0/scripts/nvrtc-env")" && printf "%s\\n" {names}', REPOSITORY],
                           env=environment, capture_output=True, text=True, check=True)
-    return told.stdout.strip()
+    return told.stdout.split()
+
+
+def library_of(version):
+    """The path of libnvrtc."""
+    return paths_of(version, '"$NVRTC_LIB/$NVRTC_SONAME"')[0]
+
+
+def linkers_of(version):
+    """The paths of nvJitLink and libNVVM, as far as there are any."""
+    return paths_of(version, '"$NVJITLINK_LIB" "$NVVM_LIB"')
 
 
 if __name__ == "__main__":

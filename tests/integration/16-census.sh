@@ -40,6 +40,25 @@ if library forbidden <<<'int glob(); int found(void) { return glob("*", 0, 0, 0)
 	library unnamed <<<'int nvrtcGetPTXSize(void) { return 0; } int nvrtcNewest(void) { return nvrtcGetPTXSize(); }'
 	scripts/census "$tmp/unnamed.so" >"$tmp/census" 2>&1
 	check "A function that no table names is reported." grep -q 'in no table: nvrtcNewest$' "$tmp/census"
+	# Options: one of the table, one that goes on behind it, one that ends the process, and a new one.
+	library libnvJitLink <<-'END'
+		const char *known = "-lto", *on = "-lto_90", *deadly = "-deadly", *newest = "-newest", *refused = "-refused";
+		int nvJitLinkCreate(void **handle, unsigned count, const char **options)
+		{
+			if (!__builtin_strcmp(options[1], deadly)) __builtin_trap();
+			return __builtin_strcmp(options[1], newest) && __builtin_strncmp(options[1], known, 4);
+		}
+		int nvJitLinkDestroy(void **handle) { return 0; }
+	END
+	options() { scripts/sticky --unlisted --library "$1" >"$tmp/options" 2>&1; }
+	check "Options that a linker accepts and no table has are listed." eval \
+		'options "$tmp/libnvJitLink.so" && grep -q ": 1 options of the table, and -newest$" "$tmp/options"'
+	library libnvJitLink <<<'int nvJitLinkCreate(void) { return 1; } int nvJitLinkDestroy(void) { return 0; }'
+	check "A search in which a linker accepts nothing fails." eval '! options "$tmp/libnvJitLink.so"'
+	eval "$(scripts/nvrtc-env)"
+	for path in ${NVJITLINK_LIB:+"$NVJITLINK_LIB"} ${NVVM_LIB:+"$NVVM_LIB"}; do
+		check "${path##*/} accepts options of our table." eval 'options "$path"'
+	done
 	library data <<<'char *getenv(const char *); char *(*table[])(const char *) = {getenv};'
 	refused data 'getenv in data' "A watched function whose address is in data is reported."
 else

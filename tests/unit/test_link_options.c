@@ -29,6 +29,10 @@ Test(link_options, unknown_options_are_uncleared)
 	EACH_STRING(option, cr_expect_eq(read_one(option), LINK_OPTIONS_UNCLEARED, "%s", option), "", "-", "-future",
 	            "-future=1", "-Xnvvm=-inline-info", "-Xnvvm=", "-lt", "-lto2", "-Xptxas=", "-Xptxas=--odd",
 	            "-Xptxas=-O2,--odd", "-Xptxas", "arch=sm_90", "-arc=sm_90", "--arch=sm_90");
+	/* those that scripts/sticky --unlisted finds nvJitLink 12.9 to 13.5 to accept */
+	EACH_STRING(option, cr_expect_eq(read_one(option), LINK_OPTIONS_UNCLEARED, "%s", option), "--Ofast-compile=max",
+	            "--device-stack-protector=true", "--no-cache", "--trace", "-Xfinalizer=-O1",
+	            "-disable-smem-reserve", "-dlto", "-fast-compile", "-no-opt", "-uidx=1");
 }
 
 /* nvJitLink matches names by prefix: it accepts -lto=1, whose effect is not known. */
