@@ -6,18 +6,18 @@
  * so pipes work. The writer buffers nothing. The reader has at most one entry in memory, and never allocates more than
  * 1 MiB or twice the bytes that have arrived.
  *
- *     header    64 bytes: magic, format, format of the entries, number of keys announced, checksum
- *     per entry frame of 64 bytes (length, key, checksum), then the entry's own bytes (cache/entry.h)
+ *     header    24 bytes: magic, format, format of the entries, number of keys announced
+ *     per entry frame of 48 bytes (kind, length, key), then the entry's own bytes (cache/entry.h)
  *     per request the same, with the bytes of its file
- *     last      frame of 64 bytes (number of entries, checksum over every byte before it), then the end of the stream
+ *     last      frame of 48 bytes (kind, zero, checksum over every byte before it), then the end of the stream
  *
- * Integers are little-endian, entries are 16-byte aligned. Magic and format will have the same place in later
+ * Integers are little-endian. Magic and format will have the same place in later
  * formats. The announced number is the number of keys when the writer began; it is meant for progress bars.
  *
- * The reader does not trust the stream: it verifies a frame's checksum before it uses the length, compares the length
- * with the limit before it allocates memory, verifies the entry like one from a file (cache/entry.h), and compares the
- * entry's key with the frame's. A damaged entry is reported and skipped, because its frame still tells where it ends.
- * After a damaged frame the rest of the stream cannot be read. The checksums detect accidents, not forgeries.
+ * The reader does not trust the stream: it compares a length with the limit before it allocates memory, verifies the
+ * entry like one from a file (cache/entry.h), and compares the entry's length and key with the frame's. A damaged entry
+ * is reported and skipped, because its frame still tells where it ends. A wrong length is noticed where no frame
+ * follows or at the end, and the rest of the stream is not read. The checksums detect accidents, not forgeries.
  *
  * Calling sequence: bundle_write_begin(), bundle_write_entry() any number of times, bundle_write_end(); or
  * bundle_read_begin(), then bundle_read_next() until it returns a value that ends the reading.
@@ -36,8 +36,9 @@
 #include <sys/types.h>
 #include <xxhash.h>
 
-#define BUNDLE_FORMAT      1
-#define BUNDLE_FRAME_BYTES 64
+#define BUNDLE_FORMAT       1
+#define BUNDLE_HEADER_BYTES 24
+#define BUNDLE_FRAME_BYTES  48
 
 /* Writes all `size` bytes and returns 0, or returns a negative errno. */
 typedef int bundle_put(void *context, const void *bytes, size_t size);
@@ -45,7 +46,6 @@ typedef int bundle_put(void *context, const void *bytes, size_t size);
 struct bundle_writer {
 	bundle_put *put;
 	void *context;
-	uint64_t entries;
 	XXH3_state_t sum; /* of all bytes so far */
 };
 
@@ -65,8 +65,8 @@ struct bundle_reader {
 	uint32_t format;
 	uint32_t entry_format;
 	uint64_t keys;    /* the number of keys that the header announces */
-	uint64_t entries; /* number of entries' frames that were read */
 	XXH3_state_t sum; /* of all bytes so far */
+	int error;        /* BUNDLE_FAILED: a negative errno */
 	/* BUNDLE_REQUEST; the next bundle_read_next() frees it */
 	uint8_t key[ENTRY_KEY_BYTES];
 	uint8_t *request;
@@ -83,15 +83,12 @@ enum bundle_found {
 	BUNDLE_CHANGED, /* the stream was read to its end, but differs from what was written */
 	BUNDLE_CUT,     /* the stream ends too early */
 	BUNDLE_BROKEN,  /* a frame is damaged, so the rest cannot be read; or bytes follow the last frame */
-	BUNDLE_FAILED   /* an error, see *ret_error */
+	BUNDLE_FAILED   /* an error, see reader->error */
 };
 
 /* Reads the header. Entries larger than `entry_size_max` bytes are skipped. */
 int bundle_read_begin(struct bundle_reader *reader, uint64_t entry_size_max, bundle_get *get, void *context);
-/*
- * Reads the next entry. *ret_entry is written only with BUNDLE_ENTRY, and the caller gets one reference; *ret_error
- * only with BUNDLE_FAILED.
- */
-enum bundle_found bundle_read_next(struct bundle_reader *reader, struct entry **ret_entry, int *ret_error);
+/* Reads the next entry. *ret_entry is written only with BUNDLE_ENTRY, and the caller gets one reference. */
+enum bundle_found bundle_read_next(struct bundle_reader *reader, struct entry **ret_entry);
 
 #endif

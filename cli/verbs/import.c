@@ -133,7 +133,7 @@ static int ask_directory(const struct settings *settings)
 }
 
 /* Imports entries until the bundle ends, or until it cannot be read or the cache returns an error. */
-static enum bundle_found take_all(struct bundle_reader *reader, struct import *import, int *ret_error)
+static enum bundle_found take_all(struct bundle_reader *reader, struct import *import)
 {
 	enum bundle_found found = BUNDLE_ENTRY;
 
@@ -142,7 +142,7 @@ static enum bundle_found take_all(struct bundle_reader *reader, struct import *i
 	while (found <= BUNDLE_LARGE && import->error == 0) {
 		struct entry *entry = NULL;
 
-		found = bundle_read_next(reader, &entry, ret_error);
+		found = bundle_read_next(reader, &entry);
 		if (found == BUNDLE_ENTRY) {
 			put_entry(import, entry);
 			entry_unref(entry);
@@ -241,7 +241,7 @@ static int import_from(const struct settings *settings, struct store *store, con
 	int64_t began_ns = progress_clock();
 	struct bundle_reader reader;
 	enum bundle_found found;
-	int status = EXIT_TROUBLE, error = 0;
+	int status = EXIT_TROUBLE;
 
 	file = is_input ? "standard input" : file;
 	if (!origin.file) {
@@ -249,14 +249,14 @@ static int import_from(const struct settings *settings, struct store *store, con
 		return EXIT_TROUBLE;
 	}
 	if (judge_signature(file, &origin) && begin_reading(file, settings, &reader, &origin)) {
-		found = take_all(&reader, &import, &error);
+		found = take_all(&reader, &import);
 		print_report(file, settings, &import, progress_clock() - began_ns);
 		status = found == BUNDLE_END && import.damaged == 0 && import.error == 0 ? EXIT_DONE : EXIT_TROUBLE;
 		if (import.error != 0) {
 			(void)console_refuse(settings, import.error);
 		}
-		if (find_ending(found, &import, error)) {
-			console_error("%s: %s", file, find_ending(found, &import, error));
+		if (find_ending(found, &import, reader.error)) {
+			console_error("%s: %s", file, find_ending(found, &import, reader.error));
 		}
 	}
 	if (!is_input) {

@@ -3,11 +3,9 @@
 #include "cache/tools/bundle.h"
 #include "tests/unit/support.h"
 
-#include <xxhash.h>
-
 #define ENTRIES   3
 #define AT_FORMAT 8
-#define AT_SUM    48
+#define FRAME     BUNDLE_HEADER_BYTES /* of the first entry */
 
 static struct memory {
 	uint8_t bytes[16384];
@@ -59,7 +57,6 @@ static void write_entries(size_t count)
 		cr_assert_eq(bundle_write_entry(&writer, entries[i]), 0);
 	}
 	cr_assert_eq(bundle_write_end(&writer), 0);
-	cr_assert_eq(writer.entries, count);
 }
 
 static void build(void)
@@ -117,7 +114,8 @@ static enum bundle_found read_all(uint64_t size_max)
 	do {
 		struct entry *entry;
 
-		found = bundle_read_next(&reader, &entry, &seen.error);
+		found = bundle_read_next(&reader, &entry);
+		seen.error = found == BUNDLE_FAILED ? reader.error : 0;
 		if (found == BUNDLE_ENTRY) {
 			while (next < ENTRIES && !same(entry, entries[next])) {
 				next++;
@@ -137,14 +135,6 @@ static void expect_one_damaged(void)
 	cr_expect_eq(read_all(UINT64_MAX), BUNDLE_CHANGED);
 	cr_expect_eq(seen.damaged, 1);
 	cr_expect_eq(seen.entries, ENTRIES - 1);
-}
-
-static void reseal(uint8_t *frame)
-{
-	XXH128_hash_t hash = XXH3_128bits(frame, AT_SUM);
-
-	memcpy(frame + AT_SUM, &hash.low64, 8);
-	memcpy(frame + AT_SUM + 8, &hash.high64, 8);
 }
 
 Test(bundle, written_entries_are_read_back)
@@ -172,7 +162,7 @@ Test(bundle, an_empty_bundle_is_valid)
 {
 	write_entries(0);
 	cr_expect_eq(read_all(UINT64_MAX), BUNDLE_END);
-	cr_expect_eq(memory.size, 2 * BUNDLE_FRAME_BYTES);
+	cr_expect_eq(memory.size, BUNDLE_HEADER_BYTES + BUNDLE_FRAME_BYTES);
 }
 
 Test(bundle, a_truncated_bundle_returns_its_whole_entries_and_reports_the_cut)
@@ -180,13 +170,13 @@ Test(bundle, a_truncated_bundle_returns_its_whole_entries_and_reports_the_cut)
 	size_t whole = memory.size;
 
 	for (size_t size = 0; size < whole; size++) {
-		size_t end = BUNDLE_FRAME_BYTES;
+		size_t end = BUNDLE_HEADER_BYTES;
 		size_t expected = 0;
 		enum bundle_found found;
 
 		memory.size = size;
 		found = read_all(UINT64_MAX);
-		if (size < BUNDLE_FRAME_BYTES) {
+		if (size < BUNDLE_HEADER_BYTES) {
 			cr_expect(found == BUNDLE_FAILED && seen.error == -EBADMSG);
 			continue;
 		}
@@ -221,37 +211,38 @@ Test(bundle, one_wrong_byte_anywhere_is_reported_and_returns_no_wrong_entry)
 
 Test(bundle, a_damaged_entry_is_skipped)
 {
-	memory.bytes[2 * BUNDLE_FRAME_BYTES + ENTRY_HEADER_BYTES + 5] ^= 1;
+	memory.bytes[FRAME + BUNDLE_FRAME_BYTES + ENTRY_HEADER_BYTES + 5] ^= 1;
 	expect_one_damaged();
 }
 
 Test(bundle, an_entry_whose_key_differs_from_its_frame_is_damaged)
 {
-	memory.bytes[BUNDLE_FRAME_BYTES + 16] ^= 1;
-	reseal(memory.bytes + BUNDLE_FRAME_BYTES);
+	memory.bytes[FRAME + 16] ^= 1;
 	expect_one_damaged();
 }
 
 Test(bundle, an_entry_shorter_than_its_frame_is_damaged)
 {
-	uint8_t *frame = memory.bytes + BUNDLE_FRAME_BYTES;
+	uint8_t *frame = memory.bytes + FRAME;
 	uint64_t number = entry_info(entries[0])->total_size + 16;
-	size_t behind = 2 * BUNDLE_FRAME_BYTES + number;
+	size_t behind = FRAME + BUNDLE_FRAME_BYTES + number;
 
 	memmove(memory.bytes + behind, memory.bytes + behind - 16, memory.size - behind + 16);
 	memory.size += 16;
 	memcpy(frame + 8, &number, sizeof(number));
-	reseal(frame);
 	expect_one_damaged();
 }
 
-Test(bundle, a_damaged_frame_returns_no_entry)
+Test(bundle, nothing_is_read_after_a_wrong_kind_or_length)
 {
-	for (size_t i = 0; i < BUNDLE_FRAME_BYTES; i++) {
-		memory.bytes[BUNDLE_FRAME_BYTES + i] ^= 1;
-		cr_expect_eq(read_all(UINT64_MAX), BUNDLE_BROKEN, "byte %zu", i);
-		cr_expect_eq(seen.entries + seen.damaged, 0);
-		memory.bytes[BUNDLE_FRAME_BYTES + i] ^= 1;
+	for (size_t i = 0; i < 16; i++) {
+		enum bundle_found found;
+
+		memory.bytes[FRAME + i] ^= 1;
+		found = read_all(UINT64_MAX);
+		cr_expect(found == BUNDLE_BROKEN || found == BUNDLE_CUT, "byte %zu", i);
+		cr_expect_eq(seen.entries, 0);
+		memory.bytes[FRAME + i] ^= 1;
 	}
 }
 
@@ -264,16 +255,14 @@ Test(bundle, entries_past_the_limit_are_skipped)
 
 Test(bundle, a_length_larger_than_the_data_allocates_little_memory)
 {
-	uint8_t *frame = memory.bytes + BUNDLE_FRAME_BYTES;
+	uint8_t *frame = memory.bytes + FRAME;
 	uint64_t number = ENTRY_BYTES_MAX - 16;
 
 	memcpy(frame + 8, &number, sizeof(number));
-	reseal(frame);
 	cr_expect_eq(read_all(UINT64_MAX), BUNDLE_CUT);
 	cr_expect_leq(memory.asked_max, 1u << 20);
 	number = UINT64_MAX - 15;
 	memcpy(frame + 8, &number, sizeof(number));
-	reseal(frame);
 	cr_expect_eq(read_all(UINT64_MAX), BUNDLE_BROKEN);
 }
 
@@ -291,7 +280,6 @@ Test(bundle, the_number_of_another_format_is_reported)
 	memory.at = 0;
 	memory.bytes[AT_FORMAT] = BUNDLE_FORMAT;
 	memory.bytes[AT_FORMAT + 4] = ENTRY_FORMAT + 1;
-	reseal(memory.bytes);
 	cr_expect_eq(bundle_read_begin(&reader, UINT64_MAX, get, &memory), -EPROTONOSUPPORT);
 	cr_expect_eq(reader.entry_format, ENTRY_FORMAT + 1);
 }
@@ -316,9 +304,8 @@ Test(bundle, read_and_write_errors_are_returned)
 	memory.size = 0;
 	memory.error_at = 0;
 	cr_expect_eq(bundle_write_begin(&writer, 0, put, &memory), -EIO);
-	memory.error_at = BUNDLE_FRAME_BYTES;
+	memory.error_at = BUNDLE_HEADER_BYTES;
 	cr_expect_eq(bundle_write_begin(&writer, 0, put, &memory), 0);
 	cr_expect_eq(bundle_write_entry(&writer, entries[0]), -EIO);
-	cr_expect_eq(writer.entries, 0);
 	cr_expect_eq(bundle_write_end(&writer), -EIO);
 }
