@@ -82,9 +82,6 @@ int elf_each_undefined(const struct elf_object *object, int (*each)(const struct
 /* Does the same for the DT_NEEDED names, in order. */
 int elf_each_needed(const struct elf_object *object, int (*each)(const char *name, void *context), void *context);
 
-/* Returns true if the object refers to symbols of that version (of any library). */
-bool elf_needs_version(const struct elf_object *object, const char *version);
-
 /*
  * Does the same for the loaded objects in load order, except the vDSO and unreadable objects. -EAGAIN: the list cannot
  * be read (loaded.h).

@@ -19,11 +19,8 @@
 
 #define MOVED_MAX ((size_t)64 * 1024)
 
-/*
- * Returns the version that the object needs under that index, or, if `wanted` is not NULL, of that name; NULL if there
- * is none.
- */
-static const char *find_needed_version(const struct elf_object *object, unsigned index, const char *wanted)
+/* Returns the version that the object needs under that index, or NULL. */
+static const char *find_needed_version(const struct elf_object *object, unsigned index)
 {
 	uintptr_t at = (uintptr_t)object->verneed;
 
@@ -37,11 +34,9 @@ static const char *find_needed_version(const struct elf_object *object, unsigned
 		                                                      sizeof(ElfW(Vernaux)), sizeof(uint32_t));
 		     j++) {
 			const ElfW(Vernaux) *aux = (const ElfW(Vernaux) *)aux_at;
-			const char *name =
-			    aux->vna_name < object->strings_size ? object->strings + aux->vna_name : NULL;
 
-			if (wanted ? name && strcmp(name, wanted) == 0 : (aux->vna_other & 0x7fff) == index) {
-				return name;
+			if ((aux->vna_other & 0x7fff) == index) {
+				return aux->vna_name < object->strings_size ? object->strings + aux->vna_name : NULL;
 			}
 			if (aux->vna_next == 0) {
 				break;
@@ -54,11 +49,6 @@ static const char *find_needed_version(const struct elf_object *object, unsigned
 		at += need->vn_next;
 	}
 	return NULL;
-}
-
-bool elf_needs_version(const struct elf_object *object, const char *version)
-{
-	return find_needed_version(object, 0, version) != NULL;
 }
 
 /* The first DT_RELACOUNT relocations are skipped: libnvrtc has 200,000 relative ones, which have no symbol. */
@@ -100,7 +90,7 @@ static int each_relocation(const struct elf_object *object, const struct elf_rel
 		import.name = object->strings + symbol->st_name;
 		if (object->versym &&
 		    elf_can_read(object, &object->versym[index], sizeof(ElfW(Half)), sizeof(ElfW(Half)))) {
-			import.version = find_needed_version(object, object->versym[index] & 0x7fff, NULL);
+			import.version = find_needed_version(object, object->versym[index] & 0x7fff);
 		}
 		/*
 		 * If there is an addend, the slot does not contain the address of the function itself. With DT_TEXTREL

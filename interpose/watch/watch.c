@@ -83,28 +83,6 @@ static bool is_obstacle(const struct import_entry *entry, const struct elf_impor
 	return entry->replacement && !import->slot;
 }
 
-/* For watch_obstacle(), with which `doctor` inspects a file, so it must change nothing. */
-static int find_obstacle(const struct elf_import *import, void *context)
-{
-	const char **ret_reason = context;
-
-	if (!is_obstacle(imports_find(import->name), import)) {
-		return 0;
-	}
-	*ret_reason = import->name;
-	return -ENOTSUP;
-}
-
-const char *watch_obstacle(const struct elf_object *object)
-{
-	const char *reason = NULL;
-
-	if (elf_each_needed(object, is_known_library, &reason) == 0) {
-		(void)elf_each_import(object, find_obstacle, &reason);
-	}
-	return reason;
-}
-
 static int add_patch(struct plan *plan, const struct elf_import *import, uintptr_t replacement)
 {
 	if (plan->watch.count == plan->capacity) {

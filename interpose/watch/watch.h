@@ -44,11 +44,6 @@ struct watch; /* the patched slots of one library */
 int watch_patch(const struct elf_object *object, watch_resolver *resolve, struct watch **ret_watch,
                 const char **ret_reason);
 /*
- * Returns the name of the first import or needed library that prevents watching `object`, or NULL if none does. Changes
- * nothing; the object may be a file that is mapped but not loaded. The name points into the object.
- */
-const char *watch_obstacle(const struct elf_object *object);
-/*
  * Returns true if all slots still lead to the replacements. A late lazy binding or another patcher may have
  * overwritten one.
  */

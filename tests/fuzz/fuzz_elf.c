@@ -76,7 +76,6 @@ static void ask(const struct dl_phdr_info *info, struct image *image)
 		for (size_t j = 0; j < 4; j++) {
 			(void)elf_symbol(&object, names[i], versions[j]);
 		}
-		(void)elf_needs_version(&object, versions[i] ? versions[i] : "V_0");
 	}
 	(void)elf_each_import(&object, see_import, image);
 	(void)elf_each_needed(&object, see_needed, image);
