@@ -25,6 +25,10 @@ $(FUZZ_BUILD)/%.o: %.c Makefile tests/fuzz/fuzz.mk
 	@mkdir -p $(@D)
 	$(call quiet,FUZZ,$@)$(FUZZ_CC) $(CPPFLAGS) $(FUZZ_FLAGS) -MMD -MP -c -o $@ $<
 
+$(FUZZ_BUILD)/keygen/digest_wide.o: keygen/digest.c Makefile tests/fuzz/fuzz.mk
+	@mkdir -p $(@D)
+	$(call quiet,FUZZ,$@)$(FUZZ_CC) $(CPPFLAGS) -DDIGEST_WIDE $(FUZZ_FLAGS) -mavx2 -MMD -MP -c -o $@ $<
+
 $(FUZZ_BUILD)/core.a: $(FUZZ_LIB) $(FUZZ_CLI) $(FUZZ_AGENT)
 	$(call quiet,AR,$@)rm -f $@ && $(AR) qcs $@ $^
 
