@@ -34,11 +34,11 @@
 
 #include <sys/types.h>
 
-#define EVENTS_BYTES         ((size_t)3 << 19) /* without what is carried */
-#define EVENTS_ROLL          ((size_t)1 << 20)
+#define EVENTS_BYTES         ((size_t)3 << 18) /* without what is carried */
+#define EVENTS_ROLL          ((size_t)1 << 19)
 #define EVENTS_RECORD_BYTES  ((size_t)16 << 10)
 #define EVENTS_CARRIED       1000 /* calls that are carried at most, with the sums in at most EVENTS_CARRIED_BYTES */
-#define EVENTS_CARRIED_BYTES ((size_t)1 << 19)
+#define EVENTS_CARRIED_BYTES ((size_t)1 << 18)
 #define EVENTS_GRACE_NS      INT64_C(100000000)
 
 #define EVENTS_MAGIC    "NVCEVENT" /* the first bytes of each record */
@@ -115,7 +115,7 @@ enum events_want { EVENTS_FIND, EVENTS_MAKE };
 
 /*
  * Appends a record. EVENTS_MAKE: a missing directory is created. -EFBIG: the file is full and cannot be rolled over, or
- * the texts are too long.
+ * the texts are too long. -ENOMEM.
  */
 int events_append(const struct directory *directory, const struct events_record *record,
                   const struct counters_amounts *amounts, enum events_want want);
@@ -151,8 +151,7 @@ void events_free(struct events *events);
 
 /* ---- the bytes of a record ---- */
 
-/* Writes the record and returns its size. The texts have at most EVENTS_TEXT_BYTES. */
-size_t events_spell(const struct events_record *record, const struct counters_amounts *amounts,
-                    uint8_t ret_bytes[EVENTS_RECORD_BYTES]);
+/* Writes the record and returns its size: at most EVENTS_RECORD_BYTES - EVENTS_TEXT_BYTES, and those of its texts. */
+size_t events_spell(const struct events_record *record, const struct counters_amounts *amounts, uint8_t *ret_bytes);
 
 #endif

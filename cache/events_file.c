@@ -235,20 +235,33 @@ static int append_once(const struct directory *directory, const void *bytes, siz
 int events_append(const struct directory *directory, const struct events_record *record,
                   const struct counters_amounts *amounts, enum events_want want)
 {
-	uint8_t bytes[EVENTS_RECORD_BYTES];
+	/* a hit has no texts, and a host's thread may have a small stack */
+	uint8_t without_texts[EVENTS_RECORD_BYTES - EVENTS_TEXT_BYTES], *bytes = without_texts;
+	size_t texts = record->detail.size + record->refusal.size + record->about.size, size;
 	uint64_t new_size = 0;
-	size_t size;
 	int error;
 
-	if (record->detail.size + record->refusal.size + record->about.size > EVENTS_TEXT_BYTES) {
+	if (texts > EVENTS_TEXT_BYTES) {
 		return -EFBIG;
+	}
+	if (texts > 0) {
+		bytes = malloc(sizeof(without_texts) + texts);
+	}
+	if (!bytes) {
+		return -ENOMEM;
 	}
 	size = events_spell(record, amounts, bytes);
 	error = append_once(directory, bytes, size, want, &new_size);
 	if (new_size > EVENTS_ROLL) {
 		(void)roll_over(directory);
 	}
-	return new_size > EVENTS_BYTES ? append_once(directory, bytes, size, want, &new_size) : error;
+	if (new_size > EVENTS_BYTES) {
+		error = append_once(directory, bytes, size, want, &new_size);
+	}
+	if (bytes != without_texts) {
+		free(bytes);
+	}
+	return error;
 }
 
 int events_zero(const struct directory *directory)

@@ -60,8 +60,7 @@ static uint64_t sum_of(const uint8_t *bytes, size_t size)
 	return XXH3_64bits(bytes + from, size - from);
 }
 
-size_t events_spell(const struct events_record *record, const struct counters_amounts *amounts,
-                    uint8_t ret_bytes[EVENTS_RECORD_BYTES])
+size_t events_spell(const struct events_record *record, const struct counters_amounts *amounts, uint8_t *ret_bytes)
 {
 	struct head head = {
 	    .kind = (uint16_t)record->kind,
