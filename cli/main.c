@@ -57,22 +57,28 @@ static int refuse_command(void)
 
 static void print_overview(void)
 {
-	puts("usage: nvrtccache <command> [argument...]\n\n"
-	     "Caches the results of CUDA's run-time compilers (NVRTC, nvJitLink, libNVVM) for\n"
-	     "unmodified programs.\n\nCommands:");
+	puts("usage: nvrtccache <command> [argument...]\n");
+	console_fold(0, 0,
+	             "Caches the results of CUDA's run-time compilers (NVRTC, nvJitLink, libNVVM) for unmodified "
+	             "programs.");
+	puts("\nCommands:");
 	for (size_t i = 0; i < VERB_COUNT; i++) {
-		printf("  %-8s %s\n", verbs[i]->name, verbs[i]->summary);
+		console_fold((unsigned)printf("  %-8s ", verbs[i]->name), 11, verbs[i]->summary);
 	}
 	puts("\nOptions:\n"
 	     "  -h, --help     show this text\n"
-	     "  -V, --version  show the version\n\n"
-	     "See 'nvrtccache help COMMAND' for the options of a command and 'nvrtccache help\n"
-	     "environment' for the variables.");
+	     "  -V, --version  show the version\n");
+	console_fold(0, 0,
+	             "See 'nvrtccache help COMMAND' for the options of a command and 'nvrtccache help environment' for "
+	             "the variables.");
 }
 
 static void print_variable(const char *name, const char *words)
 {
-	printf("%-22s %s\n", name, words);
+	bool is_narrow = console_width() < 60;
+
+	printf("%-22s%s", name, is_narrow ? "\n    " : " ");
+	console_fold(is_narrow ? 4 : 23, is_narrow ? 4 : 23, words);
 }
 
 static void print_environment(void)

@@ -16,9 +16,13 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+#define WIDTH_PRESET 80
+#define WIDTH_LEAST  40
 
 static void (*wipe_line)(void);
 
@@ -78,6 +82,37 @@ void console_print(FILE *stream, const char *format, ...)
 	va_start(arguments, format);
 	print_text(stream, format, arguments); /* NOLINT(clang-analyzer-valist.Uninitialized): it is */
 	va_end(arguments);
+}
+
+unsigned console_width(void)
+{
+	struct winsize size = {0};
+
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) {
+		return WIDTH_PRESET;
+	}
+	return size.ws_col < WIDTH_LEAST ? WIDTH_LEAST : size.ws_col;
+}
+
+void console_fold(unsigned column, unsigned indent, const char *words)
+{
+	unsigned width = console_width();
+	bool is_first = true;
+
+	for (words += strspn(words, " \n"); *words; words += strspn(words, " \n")) {
+		unsigned size = (unsigned)strcspn(words, " \n");
+
+		if (column + !is_first + size > width && column > indent) {
+			printf("\n%*s", (int)indent, "");
+			column = indent;
+			is_first = true;
+		}
+		printf("%s%.*s", is_first ? "" : " ", (int)size, words);
+		column += !is_first + size;
+		is_first = false;
+		words += size;
+	}
+	putchar('\n');
 }
 
 void console_line(const char *format, ...)

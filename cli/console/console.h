@@ -32,6 +32,13 @@ __attribute__((format(printf, 1, 2))) void console_error(const char *format, ...
 __attribute__((format(printf, 2, 3))) void console_print(FILE *stream, const char *format, ...);
 /* Prints a line of such text on stdout. */
 __attribute__((format(printf, 1, 2))) void console_line(const char *format, ...);
+/* Returns the columns of the terminal that stdout is, 40 at least; 80 if it is none. */
+unsigned console_width(void);
+/*
+ * Prints words on stdout, line by line within that width, and ends the last line. `column` is where the output stands;
+ * further lines begin at `indent`. A line break in `words` is a blank.
+ */
+void console_fold(unsigned column, unsigned indent, const char *words);
 /* Sets the function that console_error() calls first, to wipe a progress line from the terminal. */
 void console_before_error(void (*wipe)(void));
 

@@ -14,9 +14,11 @@
 #include <getopt.h>
 #include <string.h>
 
-#define OPTIONS_MAX  32
-#define OPTION_WIDTH 28
-#define OPTION_FIRST 256 /* what getopt returns for the first row; greater than any letter */
+#define OPTIONS_MAX   32
+#define OPTION_WIDTH  28
+#define OPTION_INDENT 6
+#define USAGE_INDENT  8
+#define OPTION_FIRST  256 /* what getopt returns for the first row; greater than any letter */
 
 static bool show_help;
 static const struct verb_option help_row = {"help", 'h', NULL, "show this text", &show_help, NULL};
@@ -70,25 +72,37 @@ static void print_option(const struct verb_option *row)
 	                   row->letter ? ',' : ' ', row->name, row->argument && !is_optional ? " " : "",
 	                   row->argument ? row->argument : "");
 
-	printf("%*s%s\n", width < OPTION_WIDTH - 2 ? OPTION_WIDTH - width : 2, "", row->words);
+	if (console_width() < 2 * OPTION_WIDTH) { /* the words have lines of their own */
+		printf("\n%*s", OPTION_INDENT, "");
+		console_fold(OPTION_INDENT, OPTION_INDENT, row->words);
+	} else {
+		int gap = width < OPTION_WIDTH - 2 ? OPTION_WIDTH - width : 2;
+
+		printf("%*s", gap, "");
+		console_fold((unsigned)(width + gap), OPTION_WIDTH, row->words);
+	}
 }
 
 void verb_print_help(const struct verb *verb)
 {
-	printf("usage: nvrtccache %s%s%s\n\n%s\n", verb->name, *verb->arguments ? " " : "", verb->arguments,
-	       verb->summary);
+	console_fold((unsigned)printf("usage: nvrtccache %s%s", verb->name, *verb->arguments ? " " : ""), USAGE_INDENT,
+	             verb->arguments);
+	putchar('\n');
+	console_fold(0, 0, verb->summary);
 	puts("\nOptions:");
 	for (const struct verb_option *row = verb->options; row && row->name; row++) {
 		print_option(row);
 	}
 	print_option(&help_row);
 	if (verb->more) {
-		printf("\n%s\n", verb->more);
+		putchar('\n');
+		console_fold(0, 0, verb->more);
 	}
-	printf("\nExit status: %s\n\nExample:\n  %s\n",
-	       verb->exits ? verb->exits
-	                   : "0: success; 1: failure (reason on stderr); 2: unknown option or invalid value.",
-	       verb->example);
+	putchar('\n');
+	console_fold((unsigned)printf("Exit status: "), 0,
+	             verb->exits ? verb->exits
+	                         : "0: success; 1: failure (reason on stderr); 2: unknown option or invalid value.");
+	printf("\nExample:\n  %s\n", verb->example);
 }
 
 int verb_usage(const struct verb *verb)

@@ -191,8 +191,7 @@ const struct verb verb_run = {
             "../lib relative to it, and in the usual library directories. If a copy is preloaded already, only that "
             "copy is used.",
     .exits =
-        "that of the program; 2: unknown option or invalid value;\n"
-        "3: with --must-hit, after a miss or without a call;\n"
+        "that of the program; 2: unknown option or invalid value; 3: with --must-hit, after a miss or without a call;\n"
         "125: it was not started because the library is not found or cannot be loaded; 126: program cannot be run;\n"
         "127: program not found.",
     .example = "NVRTCCACHE_STATS=1 nvrtccache run -- python3 train.py",

@@ -2,6 +2,7 @@
 """terminal: a command on a terminal of its own, and what it draws there
 
 usage: terminal.py shown [columns] COMMAND...            prints what was written to the terminal, as Python shows bytes
+       terminal.py printed [columns] COMMAND...          standard output is the terminal; prints it as it is
        terminal.py narrower COMMAND import BUNDLE        the window becomes narrower while the command works
        terminal.py keys COMMAND import BUNDLE            ^C while the command works
        terminal.py watched COMMAND...                    standard output is shown too; ^C when it was drawn twice
@@ -13,6 +14,7 @@ a line "ended by N" (a negative number: by that signal).
 import fcntl
 import os
 import pty
+import re
 import select
 import signal
 import struct
@@ -75,10 +77,11 @@ def feed(pipe, terminal, data, lines):
 
 def main():
     what, words = sys.argv[1], sys.argv[2:]
-    if what == "shown":
+    if what in ("shown", "printed"):
         columns = int(words.pop(0)) if words[0].isdigit() else 80
-        child, terminal = begin(words, columns, stdout=os.devnull)
-        print(take_all(terminal))
+        child, terminal = begin(words, columns, stdout=None if what == "printed" else os.devnull)
+        drawn = take_all(terminal)
+        print(drawn if what == "shown" else re.sub(r"[^\n]*\r", "", drawn.decode().replace("\r\n", "\n")), end="" if what == "printed" else "\n")
         return ended(child) != 0
     if what == "watched":
         child, terminal = begin(words, 80, stdout=None)

@@ -38,7 +38,8 @@ The overview names every command.
 
 help environment names the variables.
   $ nvrtccache help environment
-  NVRTCCACHE_DIR         cache directory ($XDG_CACHE_HOME/nvrtccache or ~/.cache/nvrtccache)
+  NVRTCCACHE_DIR         cache directory ($XDG_CACHE_HOME/nvrtccache or
+                         ~/.cache/nvrtccache)
   NVRTCCACHE_MAX_SIZE    size limit of the directory; 0: none
   NVRTCCACHE_MEM_SIZE    size limit of the cache in memory; 0: off
   NVRTCCACHE_DISABLE     every call goes to the real compiler
@@ -48,15 +49,18 @@ help environment names the variables.
   NVRTCCACHE_VERIFY      every hit is compiled as well, and compared
   NVRTCCACHE_SHARED      the directory is shared by its group
   NVRTCCACHE_FSYNC       entries are synced to the disk before they appear
-  NVRTCCACHE_WAIT        seconds to wait for another process that compiles the same key
+  NVRTCCACHE_WAIT        seconds to wait for another process that compiles the
+                         same key
   NVRTCCACHE_NAMESPACE   part of every key
-  NVRTCCACHE_RECORD      requests are stored too, with their sources, for 'nvrtccache warm'
+  NVRTCCACHE_RECORD      requests are stored too, with their sources, for
+                         'nvrtccache warm'
   NVRTCCACHE_SLOPPINESS  differences to tolerate: time_macros, debug_paths
   NVRTCCACHE_LOG         log file, or stderr
   NVRTCCACHE_LOG_LEVEL   error, warning, info or debug (1 to 4)
   NVRTCCACHE_STATS       one line of counts on stderr at exit
   NVRTCCACHE_TRACE       trace-event JSON file of every compile and hit
-  NVRTCCACHE_AGENT       socket of the node's nvrtccache-agent; 1: in the directory
+  NVRTCCACHE_AGENT       socket of the node's nvrtccache-agent; 1: in the
+                         directory
   NVRTCCACHE_AGENT_WAIT  how long to wait for what the agent fetches
   NVRTCCACHE_LIBRARY     the library that 'run', 'env' and 'doctor' preload
 
