@@ -73,6 +73,19 @@ bool observe_callback(struct handle *handle, struct attempt *attempt, struct ent
 	return leave_library(&excursion, call_host) != 0;
 }
 
+/*
+ * If another tool has written the import slots, nothing of the library is cached any more, even if that tool restores
+ * them: the texts of a compilation that was not watched are not searched, and a later one of its handle relies on that.
+ */
+static bool is_still_patched(struct library *library)
+{
+	if (watch_verify(atomic_load(&library->watch))) {
+		return true;
+	}
+	library_give_up(library, COUNTER_BYPASSED_not_watched, "its patched imports were overwritten");
+	return false;
+}
+
 static void begin_watch(const struct request *request, enum watching watching, struct observed *observed)
 {
 	struct library *library = request->library;
@@ -91,7 +104,7 @@ static void begin_watch(const struct request *request, enum watching watching, s
 	observed->trace.scratch = request->scratch;
 	observed->trace.lock = request->lock;
 	observed->trace.mode = arithmetic_mode();
-	if (watching == WATCHING_NOTHING || !watch_verify(atomic_load(&library->watch))) {
+	if (watching == WATCHING_NOTHING || !is_still_patched(library)) {
 		return;
 	}
 	observed->watching = WATCHING_IMPORTS;
@@ -114,9 +127,8 @@ static void end_watch(struct handle *handle, const struct call *call, const stru
 	if (library->compiler->unwatched) {
 		observed->unknown = library->compiler->unwatched(handle, call, request, &observed->trace);
 	}
-	if (!watch_verify(atomic_load(&library->watch))) {
+	if (!is_still_patched(library)) {
 		observed->watching = WATCHING_NOTHING;
-		library_give_up(library, COUNTER_BYPASSED_not_watched, "its patched imports were overwritten");
 	}
 }
 
