@@ -12,7 +12,6 @@
 #include "interpose/nvrtc/scan.h"
 #include "interpose/nvrtc/sticky.h"
 #include "interpose/nvrtc/texts.h"
-#include "interpose/nvrtc/versions.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -248,11 +247,6 @@ static enum counter refuse_result(const struct handle *handle, const struct requ
 	if (decoder && (decoder->odd || has_log(handle))) {
 		return COUNTER_BYPASSED_extensions;
 	}
-	/* NVRTC may take the output of ptxas from a cache of the driver, and the log then lacks what ptxas said */
-	if (options_of(request)->ptxas_speaks && !options_of(request)->no_cache &&
-	    nvrtc_differs(DIFFERENCE_OWN_CACHE, handle->library->major, handle->library->minor)) {
-		return COUNTER_BYPASSED_logs;
-	}
 	if (options_of(request)->tells_process) {
 		event_explain_refusal(event, "with these options the log depends on the process");
 		return COUNTER_BYPASSED_history;
@@ -315,6 +309,7 @@ const struct compiler nvrtc_compiler = {
     .served = note_served,
     .host_stops = host_stops,
     .let_answer = let_answer,
+    .prepare = describe_prepare,
     .run = run_compile,
     .codes = codes,
     .code_count = sizeof(codes) / sizeof(codes[0]),

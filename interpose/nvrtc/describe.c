@@ -111,6 +111,37 @@ enum counter describe_compile(struct handle *handle, const struct call *call, st
 	return find_bundle(options, ret_request);
 }
 
+/*
+ * From 12.9 on, NVRTC may take the output of ptxas from a cache of the driver, and then the log lacks the messages of
+ * ptxas. A log that the program asked for would be cached without them, so such a compilation gets --no-cache. The
+ * option comes first, because the program's last option may lack its value and would take --no-cache as its value.
+ */
+bool describe_prepare(const struct handle *handle, const struct call *call, const struct request *request,
+                      struct call *ret_given)
+{
+	static const char no_cache[] = "--no-cache";
+	const struct library *library = handle->library;
+	const char **options;
+
+	if (!options_of(request)->ptxas_speaks ||
+	    !nvrtc_differs(DIFFERENCE_OWN_CACHE, library->major, library->minor)) {
+		return true;
+	}
+	for (int i = 0; i < call->option_count; i++) {
+		if (strcmp(call->options[i], no_cache) == 0 || strcmp(call->options[i], no_cache + 1) == 0) {
+			return true;
+		}
+	}
+	options = calloc((size_t)call->option_count + 1, sizeof(char *));
+	if (!options) {
+		return false;
+	}
+	options[0] = no_cache;
+	memcpy(options + 1, call->options, (size_t)call->option_count * sizeof(char *));
+	*ret_given = (struct call){call->option_count + 1, options, 0};
+	return true;
+}
+
 void describe_free(struct request *request)
 {
 	options_free((struct options *)request->own);

@@ -38,7 +38,6 @@ enum option_effect {
 	OPTION_TIME = 1 << 11,      /* like BINDS; its value is the file for run times, or "-" for the log */
 	OPTION_NVVM = 1 << 12,      /* passes its value on to NVVM */
 	OPTION_WRITES = 1 << 13,    /* may name a file to write */
-	OPTION_NO_CACHE = 1 << 14,
 	OPTION_PCH_FILE = OPTION_PCH | OPTION_WRITES,
 	OPTION_RESTRICT = STICKY_RESTRICT << STICKY_AT,
 	OPTION_OPT_INFO = STICKY_OPT_INFO << STICKY_AT,
@@ -90,7 +89,7 @@ enum option_form {
 	X(HARMLESS, VALUE, "modify-stack-limit", "modify-stack-limit")                \
 	X(RESTRICT, FLAG, "restrict", "restrict")                                     \
 	X(HARMLESS, FLAG, "device-int128", "device-int128")                           \
-	X(NO_CACHE, FLAG, "no-cache", "no-cache")                                     \
+	X(HARMLESS, FLAG, "no-cache", "no-cache")                                     \
 	X(HARMLESS, JOINED, "frandom-seed", "frandom-seed")                           \
 	X(HARMLESS, FLAG, "no-source-include", "no-source-include")                   \
 	X(HARMLESS, VALUE, "builtin-move-forward", "builtin-move-forward")            \
@@ -266,7 +265,6 @@ static int note_value(struct options *options, size_t capacity, const struct kno
 	options->lto |= (effects & OPTION_LTO) != 0;
 	options->pch |= (effects & OPTION_PCH) != 0;
 	options->errors |= (effects & OPTION_DIAG_ERROR) != 0;
-	options->no_cache |= (effects & OPTION_NO_CACHE) != 0;
 	options->unknown |= (effects & OPTION_BINDS) != 0;
 	options->tells_process |= (effects & OPTION_TELLS) != 0;
 	options->writes |= (effects & (OPTION_WRITES | OPTION_BUNDLE | OPTION_TIME)) != 0;

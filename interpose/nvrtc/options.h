@@ -49,7 +49,6 @@ struct options {
 	bool tells_process; /* the log or the return code depends on the process or on earlier compilations of it */
 	bool errors;        /* some warnings are treated as errors */
 	bool ptxas_speaks;  /* -Xptxas -v and similar: ptxas adds to the log */
-	bool no_cache;      /* --no-cache: NVRTC uses no cache of the driver */
 	bool pch;           /* --pch and other options about precompiled headers */
 	const char *bundle; /* the directory of --use-bundled-headers, which is in `include` too; NULL: not given */
 	uint32_t sticky;    /* STICKY_*: options with an effect on later compilations of the process */
