@@ -173,26 +173,30 @@ bool elf_finds(const struct elf_object *object, const char *name, const char *ve
 	return index != 0;
 }
 
-/* Returns the number of the last symbol in the table; 0 if it is empty. */
-static size_t last_hashed(const struct elf_hash *hash)
+/*
+ * Returns the number of the first symbol behind those that may be undefined; 0: the table is empty. Those are before
+ * the first one in the GNU hash table, because the table lists only definitions, and functions of which a program that
+ * is not position-independent takes the address: only of the program all are wanted. An empty table cannot be used:
+ * its first number is 1.
+ */
+static size_t end_undefined(const struct elf_object *object, const struct elf_hash *hash)
 {
+	const bool is_program = !object->path[0];
 	size_t last = 0;
 
-	for (uint32_t i = 0; i < hash->bucket_count; i++) {
+	for (uint32_t i = 0; i < hash->bucket_count && (is_program || last == 0); i++) {
 		last = hash->buckets[i] > last ? hash->buckets[i] : last;
+	}
+	if (last == 0 || !is_program) {
+		return last == 0 ? 0 : hash->first;
 	}
 	while (last >= hash->first && last - hash->first < hash->chain_count &&
 	       !(hash->chains[last - hash->first] & 1)) {
 		last++;
 	}
-	return last;
+	return last + 1;
 }
 
-/*
- * Only the symbols before the first one in the GNU hash table are visited, because the table lists only definitions,
- * and functions of which a program that is not position-independent takes the address. An empty table cannot be used:
- * its first number is 1.
- */
 int elf_each_undefined(const struct elf_object *object, int (*each)(const struct elf_import *import, void *context),
                        void *context)
 {
@@ -201,10 +205,9 @@ int elf_each_undefined(const struct elf_object *object, int (*each)(const struct
 	int result = 0;
 
 	if (object->gnu_hash) {
-		size_t last = elf_hash_open(object, &hash) ? last_hashed(&hash) : 0;
-		size_t wanted = object->path[0] ? hash.first : last + 1;
+		size_t wanted = elf_hash_open(object, &hash) ? end_undefined(object, &hash) : 0;
 
-		if (last == 0) {
+		if (wanted == 0) {
 			return -ENODATA;
 		}
 		end = wanted < end ? wanted : end;
