@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <xxhash.h>
 
 #define TRIES      100
@@ -241,11 +242,15 @@ static void close_files(struct opened *files)
 
 static int read_files(struct opened *files, struct events *events)
 {
-	uint8_t *bytes = malloc(FILES * READ_BYTES);
+	/* a large block of malloc() would change from which size on the host's own are mapped */
+	uint8_t *bytes = mmap(NULL, FILES * READ_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	size_t size = 0;
 
+	if (bytes == MAP_FAILED) {
+		return -ENOMEM;
+	}
 	events->bytes = bytes;
-	for (size_t i = 0; i < FILES && bytes; i++) {
+	for (size_t i = 0; i < FILES; i++) {
 		ssize_t got = files[i].file < 0 ? 0 : call_pread(files[i].file, bytes + size, READ_BYTES, 0);
 
 		if (got < 0) {
@@ -254,7 +259,7 @@ static int read_files(struct opened *files, struct events *events)
 		files[i].begin = size;
 		files[i].end = size += (size_t)got;
 	}
-	return bytes ? 0 : -ENOMEM;
+	return 0;
 }
 
 static int add_call(struct events *events, const struct events_record *record)
@@ -373,6 +378,8 @@ int events_read(const struct directory *directory, enum events_files files, stru
 void events_free(struct events *events)
 {
 	free(events->records);
-	free(events->bytes);
+	if (events->bytes) {
+		(void)munmap(events->bytes, FILES * READ_BYTES);
+	}
 	*events = (struct events){.count = 0};
 }
