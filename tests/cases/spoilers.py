@@ -4,6 +4,7 @@
 A worker is a process that compiles what it is told, one request after the other, and answers with digests. spoilers.py
 LIBRARY is one; spoilers.py --source prints what it compiles where it is told nothing else.
 """
+import contextlib
 import ctypes
 import hashlib
 import json
@@ -159,7 +160,8 @@ class Worker:
         return self
 
     def __exit__(self, *_):
-        self.process.stdin.close()
+        with contextlib.suppress(BrokenPipeError): # what a process that ended has not read
+            self.process.stdin.close()
         self.process.wait()
         self.process.stdout.close()
 
