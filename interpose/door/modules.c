@@ -201,6 +201,9 @@ static enum import_way way_by_address(const struct pass *pass, const struct elf_
 	if (elf_symbol(&object, import->name, NULL) == address) {
 		return WAY_OTHER;
 	}
+	if (import->entry) { /* the program's own slot: following an entry from there might never end */
+		return WAY_MISSED;
+	}
 	way = elf_each_import(&object, find_entry, &of_program) == 1 ? way_of(pass, &object, &of_program, &door)
 	                                                             : WAY_MISSED;
 	return way == WAY_TO_WRITE ? WAY_MISSED : way;
