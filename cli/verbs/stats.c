@@ -285,11 +285,6 @@ static int gather_counts(const struct settings *settings, struct counted *ret_sh
 	error = asked.count ? store_usage(store, &ret_shown->usage) : store_usage_about(store, &ret_shown->usage);
 	progress_end();
 	store_close(store);
-	/* nothing was ever stored, but there may be counters */
-	if (error == -ENOENT) {
-		memset(&ret_shown->usage, 0, sizeof(ret_shown->usage));
-		error = 0;
-	}
 	return error != 0 ? error : read_counts(settings, ret_shown);
 }
 
