@@ -76,6 +76,12 @@ for word in __TIME__ __DATE__; do
 	check "$word in the source is not cached." trap_not_kept source "const char *t = $word;"
 	check "$word in a name expression is not cached." trap_not_kept named "k<sizeof($word)>"
 done
+restored() {
+	fresh_cache
+	preloaded "$LOADER/traps" restored "$NVRTC" "const char *t = __TIME__;" >"$tmp/out" 2>&1
+	grep -q '^exchanged [1-9]' "$tmp/out" && [ "$(stat_of stores) $(reason_of not_watched)" = '1 2' ] || { cat "$tmp/out" && "$COMMAND" stats && false; }
+}
+check "A tool that restores the import slots after a compile lets no later one of the handle be cached." restored
 variable() { HOST_SAYS=1 not_kept environment --fake-env=HOST_SAYS; }
 check "A compile that read a set unlisted variable is not cached." variable
 unset_variable() { kept --fake-env=HOST_SAYS && HOST_SAYS=1 compile --fake-env=HOST_SAYS && [ "$(stat_of hits_disk)" = 0 ] &&
