@@ -172,10 +172,10 @@ decoded_stays() { # no decoded text is in entries, record, log, trace or bundle
 }
 if three_runs "$lookup" decoded "$so13" && [ "$(compiles_in "$tmp/bare" | cut -d' ' -f1)" = 2 ] &&
 	[ "$(compiles_in "$tmp/cold" | cut -d' ' -f1)" = 2 ] && [ "$(compiles_in "$tmp/warm" | cut -d' ' -f1)" = 0 ]; then
-	ok "A program whose texts the host decodes is cached, and the host decodes each text once and in order."
+	ok "A program whose texts the host decodes is cached, and the host decodes each text once, in order and in its thread."
 else
 	report_counts
-	not_ok "A program whose texts the host decodes is cached, and the host decodes each text once and in order." \
+	not_ok "A program whose texts the host decodes is cached, and the host decodes each text once, in order and in its thread." \
 		"$tmp/difference"
 fi
 check "What the host decodes is in no file of the cache, in no bundle, trace or log, nor is PTX." decoded_stays
