@@ -17,6 +17,7 @@
 #include <xxhash.h>
 
 #define TRIES      100
+#define PAUSE_NS   20000000L
 #define READ_BYTES (2 * EVENTS_BYTES) /* of a file, which has grown a little too large if many appended at once */
 
 _Static_assert(__BYTE_ORDER == __LITTLE_ENDIAN, "records are written as they are in memory");
@@ -367,8 +368,11 @@ int events_read(const struct directory *directory, enum events_files files, stru
 	if (error != 0) {
 		return error;
 	}
-	error = -EAGAIN;
-	for (int tries = 0; error == -EAGAIN && tries < TRIES; tries++) {
+	error = read_once(directory, home, files == EVENTS_ALL ? FILES : FILE_NEWEST, ret_events);
+	for (int tries = 1; error == -EAGAIN && tries < TRIES; tries++) {
+		if (files == EVENTS_ALL) { /* a network file system may show an earlier state for seconds */
+			call_pause(PAUSE_NS);
+		}
 		error = read_once(directory, home, files == EVENTS_ALL ? FILES : FILE_NEWEST, ret_events);
 	}
 	call_close(home);
