@@ -70,7 +70,7 @@ Every command explains itself, asked in either way.
   > done
   usage: nvrtccache run [options] [--] program [argument...]
   usage: nvrtccache env [--fish | --csh] [--off]
-  usage: nvrtccache stats [--json] [--count] [--zero] [--watch [SECONDS]]
+  usage: nvrtccache stats [--json] [--count] [--zero]
   usage: nvrtccache ls [--json] [--sort used|saved|size]
   usage: nvrtccache show [--json] KEY
   usage: nvrtccache extract KEY --ptx|--cubin|--log|... [-o FILE]
