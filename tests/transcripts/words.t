@@ -76,8 +76,8 @@ Every command explains itself, asked in either way.
   usage: nvrtccache extract KEY --ptx|--cubin|--log|... [-o FILE]
   usage: nvrtccache verify [--json] [--remove]
   usage: nvrtccache explain [--json] [--last[=N] | KEY]
-  usage: nvrtccache prune [--max-size SIZE] [--older-than AGE] [--dry-run]
-  usage: nvrtccache clear [--compiler VERSION]
+  usage: nvrtccache prune [--max-size SIZE] [--older-than AGE]
+  usage: nvrtccache clear
   usage: nvrtccache warm [options]
   usage: nvrtccache export [options] FILE | --directory DIR
   usage: nvrtccache import [--key-file FILE] FILE
