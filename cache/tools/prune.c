@@ -14,8 +14,10 @@ struct work {
 	struct sample sample;
 };
 
+enum dryness { NOT_DRY, DRY };
+
 /* -ENOENT: the directory does not exist. It is not created. */
-static int begin_work(const struct store *store, int64_t unused_ns, struct work *ret_work)
+static int begin_work(const struct store *store, enum dryness dryness, int64_t unused_ns, struct work *ret_work)
 {
 	struct sample *sample = &ret_work->sample;
 	int rc;
@@ -26,9 +28,10 @@ static int begin_work(const struct store *store, int64_t unused_ns, struct work 
 	               .now = store->clock(),
 	               .cap = store->max_size,
 	               .facts_ns = unused_ns < SAMPLE_FACTS_NS ? unused_ns : SAMPLE_FACTS_NS,
-	               .most = UINT32_MAX},
+	               .most = UINT32_MAX,
+	               .dry = dryness == DRY},
 	};
-	if (!store->directory.path || store->read_only) {
+	if (!store->directory.path || (store->read_only && dryness != DRY)) {
 		return store->directory.path ? -EROFS : -ENXIO;
 	}
 	rc = directory_open(&store->directory, DIRECTORY_REACH, &sample->home);
@@ -129,7 +132,8 @@ static int remove_excess(struct work *work)
 	return rc;
 }
 
-static int empty_shard(struct work *work, unsigned shard)
+/* `wanted` NULL: all keys. */
+static int empty_shard(struct work *work, unsigned shard, store_wanted *wanted, void *context)
 {
 	int rc;
 
@@ -141,17 +145,19 @@ static int empty_shard(struct work *work, unsigned shard)
 		if (chore_stopped(work->chore)) {
 			return -EINTR;
 		}
-		sample_remove(&work->sample, &work->sample.files[i]);
+		if (!wanted || wanted(context, work->sample.files[i].key)) {
+			sample_remove(&work->sample, &work->sample.files[i]);
+		}
 	}
 	return rc;
 }
 
 /* Old files go before excess ones: what was not used for so long is the least recently used anyway. */
-int store_prune(struct store *store, int64_t unused_ns, struct store_pruned *ret_pruned)
+static int prune(struct store *store, enum dryness dryness, int64_t unused_ns, struct store_pruned *ret_pruned)
 {
 	struct work work;
 	struct sums examined;
-	int rc = begin_work(store, unused_ns, &work);
+	int rc = begin_work(store, dryness, unused_ns, &work);
 
 	*ret_pruned = (struct store_pruned){.foreign = 0};
 	if (rc < 0) {
@@ -168,25 +174,37 @@ int store_prune(struct store *store, int64_t unused_ns, struct store_pruned *ret
 	if (rc == 0 && store->max_size != 0) {
 		rc = remove_excess(&work);
 	}
-	examine_changed(&work, &examined);
+	if (dryness != DRY) {
+		examine_changed(&work, &examined);
+	}
 	end_work(&work, ret_pruned);
 	return rc;
 }
 
+int store_prune(struct store *store, int64_t unused_ns, struct store_pruned *ret_pruned)
+{
+	return prune(store, NOT_DRY, unused_ns, ret_pruned);
+}
+
+int store_prune_dry(struct store *store, int64_t unused_ns, struct store_pruned *ret_pruned)
+{
+	return prune(store, DRY, unused_ns, ret_pruned);
+}
+
 /* Shard by shard, so that a million names are never in memory. An error of one shard does not stop the others. */
-int store_clear(struct store *store, struct store_pruned *ret_pruned)
+int store_clear_wanted(struct store *store, store_wanted *wanted, void *context, struct store_pruned *ret_pruned)
 {
 	struct work work;
-	int rc = begin_work(store, INT64_MAX, &work);
+	int rc = begin_work(store, NOT_DRY, INT64_MAX, &work);
 
 	*ret_pruned = (struct store_pruned){.foreign = 0};
 	if (rc < 0) {
 		return rc == -ENOENT ? 0 : rc;
 	}
-	work.sample.clears = true;
+	work.sample.clears = wanted == NULL;
 	chore_begin(work.chore, CHORE_WORKING);
 	for (unsigned shard = 0; shard < DIRECTORY_SHARDS && rc != -EINTR; shard++) {
-		int emptied = empty_shard(&work, shard);
+		int emptied = empty_shard(&work, shard, wanted, context);
 
 		rc = rc < 0 ? rc : emptied;
 		chore_advance(work.chore, work.sample.count, shard + 1, DIRECTORY_SHARDS);
@@ -195,4 +213,9 @@ int store_clear(struct store *store, struct store_pruned *ret_pruned)
 	}
 	end_work(&work, ret_pruned);
 	return rc;
+}
+
+int store_clear(struct store *store, struct store_pruned *ret_pruned)
+{
+	return store_clear_wanted(store, NULL, NULL, ret_pruned);
 }

@@ -30,6 +30,11 @@ struct store_pruned {
  * the least recently used entries until the size is below max_size.
  */
 int store_prune(struct store *store, int64_t unused_ns, struct store_pruned *ret_pruned);
+/* Says what store_prune() would remove, and changes nothing. */
+int store_prune_dry(struct store *store, int64_t unused_ns, struct store_pruned *ret_pruned);
+/* Removes the entries of the keys that are wanted. */
+typedef bool store_wanted(void *context, const uint8_t key[ENTRY_KEY_BYTES]);
+int store_clear_wanted(struct store *store, store_wanted *wanted, void *context, struct store_pruned *ret_pruned);
 /* Removes stale temporary files and all entries. The counters stay, because they count past events. */
 int store_clear(struct store *store, struct store_pruned *ret_pruned);
 

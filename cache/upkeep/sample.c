@@ -41,7 +41,7 @@ uint64_t sample_bytes_of(enum directory_kind kind, const struct stat *found)
 
 void sample_begin(struct sample *sample)
 {
-	sums_open(sample->directory, sample->home, SUMS_WRITE, &sample->sums);
+	sums_open(sample->directory, sample->home, sample->dry ? SUMS_READ : SUMS_WRITE, &sample->sums);
 	sample->random = (uint64_t)sample->now * UINT64_C(0x9e3779b97f4a7c15) >> 32;
 	for (unsigned shard = 0; shard < DIRECTORY_SHARDS; shard++) {
 		sample->places[shard] = -1;
@@ -80,7 +80,7 @@ static bool sweep_file(struct sample *sample, const struct directory_file *file,
 		sample->foreign++;
 		return false;
 	}
-	if (unlinkat(file->shard, file->name, 0) < 0) {
+	if (!sample->dry && unlinkat(file->shard, file->name, 0) < 0) {
 		sample->failures += !is_gone(errno);
 		return !is_gone(errno);
 	}
@@ -92,7 +92,7 @@ static bool sweep_file(struct sample *sample, const struct directory_file *file,
 /* Returns the time since a file was used. A time in the future is corrected, or the file would never become old. */
 static int64_t age_of(const struct sample *sample, const struct directory_file *file, const struct stat *found)
 {
-	if (recency_ahead(recency_of(found), sample->now)) {
+	if (!sample->dry && recency_ahead(recency_of(found), sample->now)) {
 		recency_touch(file->shard, file->name, found, sample->now);
 	}
 	return sample->now - recency_of(found);
@@ -153,7 +153,7 @@ static int draw_entry(struct drawing *drawing, const struct directory_file *file
 	if ((uint64_t)found->st_size > entry_size_limit(sample->cap)) {
 		drawn->order -= RECENCY_FIRST;
 	}
-	if (recency_ahead(drawn->used, sample->now)) {
+	if (!sample->dry && recency_ahead(drawn->used, sample->now)) {
 		recency_touch(file->shard, file->name, found, sample->now);
 		drawn->used = drawn->order = sample->now;
 	}
@@ -294,7 +294,8 @@ static uint64_t remove_beside(const struct sample *sample, int shard, const uint
 	bool ours;
 
 	directory_request_name(key, name);
-	return source_look(sample->directory, shard, name, &found, &ours) && ours && unlinkat(shard, name, 0) == 0
+	return source_look(sample->directory, shard, name, &found, &ours) && ours &&
+	               (sample->dry || unlinkat(shard, name, 0) == 0)
 	           ? sample_bytes_of(DIRECTORY_BESIDE, &found)
 	           : 0;
 }
@@ -321,7 +322,7 @@ static int remove_drawn(struct sample *sample, int shard, const struct sample_fi
 		sample->foreign++;
 		return 0;
 	}
-	if (unlinkat(shard, name, 0) < 0) {
+	if (!sample->dry && unlinkat(shard, name, 0) < 0) {
 		return is_gone(errno) ? 0 : -errno;
 	}
 	sample->removed.entries++;

@@ -39,6 +39,7 @@ struct sample {
 	int64_t facts_ns;     /* SAMPLE_FACTS_NS, or less */
 	const uint8_t *spare; /* facts of this key are not removed because of the cap; or NULL */
 	bool clears;          /* facts, and requests without an entry, are removed at once */
+	bool dry;             /* nothing is changed; what would be removed is counted */
 	struct sums sums;
 	uint64_t random;              /* made from `now`: which names are drawn */
 	int places[DIRECTORY_SHARDS]; /* descriptors of the shards; -1: not open */

@@ -96,6 +96,11 @@ int interrupt_seen(void)
 	return seen;
 }
 
+void interrupt_forget(void)
+{
+	seen = 0;
+}
+
 void interrupt_release(void)
 {
 	int number = seen;

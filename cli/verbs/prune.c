@@ -8,15 +8,18 @@
 #include "cache/tools/prune.h"
 #include "cache/store.h"
 #include "cache/tools/age.h"
+#include "cache/tools/inventory.h"
 #include "cli/console/console.h"
 #include "cli/console/progress.h"
+#include "cli/console/request.h"
 #include "cli/console/verb.h"
 
 #include <errno.h>
 #include <inttypes.h>
 
 static struct {
-	const char *max_size, *older_than;
+	const char *max_size, *older_than, *compiler;
+	bool dry_run;
 } asked;
 
 enum removal { REMOVE_UNUSED, REMOVE_ALL };
@@ -25,7 +28,7 @@ static void print_removed(const struct settings *settings, const struct store_pr
 {
 	char size[CONSOLE_NUMBER_BYTES], took[CONSOLE_NUMBER_BYTES];
 
-	fputs("Removed ", stdout);
+	fputs(asked.dry_run ? "Would remove " : "Removed ", stdout);
 	console_print_count(pruned->removed.entries, "entry", "entries");
 	if (pruned->removed.temporaries != 0) {
 		fputs(", ", stdout);
@@ -44,12 +47,44 @@ static void print_left(const struct settings *settings, const struct store_prune
 	       settings->max_size != 0 ? console_bytes(settings->max_size, limit) : "no limit");
 }
 
+struct match {
+	struct directory directory;
+	bool is_release; /* of the last entry */
+};
+
+/* "12.9" and "12" are releases of NVRTC 12.9. */
+static int match_release(void *context, const struct entry *entry)
+{
+	struct match *match = context;
+	struct section section;
+	struct request request;
+	struct span rest;
+
+	if (entry_section(entry, ABOUT_SECTION, &section) && request_read(section.bytes, section.size, &request) == 0) {
+		match->is_release =
+		    span_behind(request_text(&request, ABOUT_RELEASE), span_text(asked.compiler), &rest) &&
+		    (rest.size == 0 || *(const char *)rest.bytes == '.');
+		request_free(&request);
+	}
+	return 0;
+}
+
+static bool is_of_compiler(void *context, const uint8_t key[ENTRY_KEY_BYTES])
+{
+	struct match *match = context;
+
+	match->is_release = false;
+	(void)inventory_read(&match->directory, key, match_release, match);
+	return match->is_release;
+}
+
 static int remove_entries(const struct settings *settings, enum removal removal, int64_t unused_ns)
 {
 	struct store_options options = {.directory = settings->directory,
 	                                .max_size = settings->max_size,
 	                                .read_only = settings->read_only,
 	                                .shared = settings->shared};
+	struct match match = {.directory = {settings->directory, settings->shared}};
 	int64_t began_ns = progress_clock();
 	struct store_pruned pruned = {0};
 	struct store *store = NULL;
@@ -58,8 +93,10 @@ static int remove_entries(const struct settings *settings, enum removal removal,
 	interrupt_hold();
 	options.chore = progress_chore("looking", removal == REMOVE_ALL ? "clearing" : "pruning");
 	error = store_open(&options, &store);
-	if (error == 0) {
-		error = removal == REMOVE_ALL ? store_clear(store, &pruned) : store_prune(store, unused_ns, &pruned);
+	if (error == 0 && removal == REMOVE_ALL) {
+		error = store_clear_wanted(store, asked.compiler ? is_of_compiler : NULL, &match, &pruned);
+	} else if (error == 0) {
+		error = (asked.dry_run ? store_prune_dry : store_prune)(store, unused_ns, &pruned);
 	}
 	store_close(store);
 	progress_end();
@@ -74,6 +111,9 @@ static int remove_entries(const struct settings *settings, enum removal removal,
 	if (pruned.foreign != 0) {
 		console_print_count(pruned.foreign, "file", "files");
 		puts(" of other programs left alone");
+	}
+	if (asked.compiler && error == 0 && pruned.removed.entries + pruned.failures == 0) {
+		console_error("no entry is of a compiler of release '%s'", asked.compiler);
 	}
 	if (pruned.failures != 0) {
 		console_error("%" PRIu64 " %s could not be removed", pruned.failures,
@@ -110,7 +150,7 @@ static int run_clear(struct settings *settings, char **operands)
 
 const struct verb verb_prune = {
     .name = "prune",
-    .arguments = "[--max-size SIZE] [--older-than AGE]",
+    .arguments = "[--max-size SIZE] [--older-than AGE] [--dry-run]",
     .summary = "evict the least recently used entries",
     .example = "nvrtccache prune --max-size 1.5G",
     .options =
@@ -118,6 +158,7 @@ const struct verb verb_prune = {
             {"max-size", 's', "SIZE", "evict down to SIZE, such as 500M or 1.5G; 0: no limit", NULL, &asked.max_size},
             {"older-than", 'o', "AGE", "evict entries not used for AGE, such as 36h, 1.5d or 2w", NULL,
              &asked.older_than},
+            {"dry-run", 'n', NULL, "change nothing, and say what would be evicted", &asked.dry_run, NULL},
             {NULL, 0, NULL, NULL, NULL, NULL}},
     .needs = VERB_DIRECTORY,
     .run = run_prune,
@@ -125,9 +166,13 @@ const struct verb verb_prune = {
 
 const struct verb verb_clear = {
     .name = "clear",
-    .arguments = "",
+    .arguments = "[--compiler VERSION]",
     .summary = "remove all entries",
-    .example = "nvrtccache clear",
+    .example = "nvrtccache clear --compiler 12.9",
+    .options = (const struct verb_option[]){{"compiler", 'c', "VERSION",
+                                             "only entries of compilers of this release, such as 12.9 or 12", NULL,
+                                             &asked.compiler},
+                                            {NULL, 0, NULL, NULL, NULL, NULL}},
     .needs = VERB_DIRECTORY,
     .run = run_clear,
 };

@@ -8,6 +8,7 @@
 #include "cache/events.h"
 #include "cache/settings.h"
 #include "cache/store.h"
+#include "cache/tools/age.h"
 #include "cache/tools/usage.h"
 #include "cli/console/console.h"
 #include "cli/console/progress.h"
@@ -15,11 +16,15 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 static struct {
 	bool json, zero, count;
+	const char *watch; /* seconds; "": the default; NULL: print once */
 } asked;
 
 struct counted {
@@ -283,20 +288,24 @@ static int gather_counts(const struct settings *settings, struct counted *ret_sh
 	return error != 0 ? error : read_counts(settings, ret_shown);
 }
 
-static int run_stats(struct settings *settings, char **operands)
+static void print_counted(const struct settings *settings, const struct counted *shown)
+{
+	if (asked.json) {
+		print_json(settings, shown);
+	} else {
+		print_table(settings, shown);
+	}
+}
+
+static int show_stats(const struct settings *settings)
 {
 	struct counted shown = {.since = 0};
 	int error = gather_counts(settings, &shown);
 
-	(void)operands;
 	if (error != 0) {
 		return console_refuse(settings, error);
 	}
-	if (asked.json) {
-		print_json(settings, &shown);
-	} else {
-		print_table(settings, &shown);
-	}
+	print_counted(settings, &shown);
 	if (!asked.zero) {
 		return EXIT_DONE;
 	}
@@ -308,9 +317,67 @@ static int run_stats(struct settings *settings, char **operands)
 	return error == 0 ? EXIT_DONE : console_refuse(settings, error);
 }
 
+/* Prints the statistics periodically until a signal arrives. After ^C, the usual end, the exit status is 0. */
+static int watch_stats(const struct settings *settings, int64_t period_ns)
+{
+	struct timespec pause = {.tv_sec = (time_t)(period_ns / 1000000000), .tv_nsec = (long)(period_ns % 1000000000)};
+	const char *term = getenv("TERM");
+	bool redraw = isatty(STDOUT_FILENO) == 1 && term && strcmp(term, "dumb") != 0 && !asked.json;
+	int status = EXIT_DONE;
+
+	interrupt_hold();
+	while (interrupt_seen() == 0 && status == EXIT_DONE) {
+		struct counted shown = {.since = 0};
+		int error = gather_counts(settings, &shown);
+
+		fputs(redraw ? "\x1b[H\x1b[J" : "", stdout);
+		if (error != 0) {
+			status = console_refuse(settings, error);
+		} else {
+			print_counted(settings, &shown);
+		}
+		/* the watch ends when the reader closes the pipe (`| head`); a signal may interrupt the write */
+		if ((fflush(stdout) != 0 || ferror(stdout)) && interrupt_seen() == 0) {
+			return EXIT_TROUBLE;
+		}
+		clearerr(stdout);
+		if (status == EXIT_DONE && interrupt_seen() == 0) {
+			/* a signal ends the sleep; one that arrives just before it takes effect a period later */
+			(void)nanosleep(&pause, NULL);
+		}
+	}
+	if (interrupt_seen() == SIGINT) {
+		interrupt_forget();
+	}
+	return status;
+}
+
+static int run_stats(struct settings *settings, char **operands)
+{
+	int64_t period_ns = 2000000000;
+	char text[32];
+
+	(void)operands;
+	if (asked.watch && asked.zero) {
+		console_error("stats: --watch and --zero exclude each other");
+		return verb_usage(&verb_stats);
+	}
+	if (asked.watch && *asked.watch) {
+		snprintf(text, sizeof(text), "%ss", asked.watch);
+		/* `text` has the unit "s" appended, because age_parse() requires a unit */
+		if (strlen(asked.watch) > 16 || !age_parse(text, &period_ns) || period_ns < 100000000) {
+			console_error(
+			    "stats: --watch: bad interval '%s': it takes seconds, at least 0.1, such as 2 or 0.5",
+			    asked.watch);
+			return verb_usage(&verb_stats);
+		}
+	}
+	return asked.watch ? watch_stats(settings, period_ns) : show_stats(settings);
+}
+
 const struct verb verb_stats = {
     .name = "stats",
-    .arguments = "[--json] [--count] [--zero]",
+    .arguments = "[--json] [--count] [--zero] [--watch [SECONDS]]",
     .summary = "show hit rates, bypass reasons and cache size",
     .example = "nvrtccache stats --json",
     .options =
@@ -318,6 +385,7 @@ const struct verb verb_stats = {
             {"json", 'j', NULL, "print JSON", &asked.json, NULL},
             {"zero", 'z', NULL, "show the statistics, then reset them", &asked.zero, NULL},
             {"count", 'c', NULL, "count the files (default: use the index)", &asked.count, NULL},
+            {"watch", 'w', "[=SECONDS]", "repeat every SECONDS (default: 2) until interrupted", NULL, &asked.watch},
             {NULL, 0, NULL, NULL, NULL, NULL}},
     .needs = VERB_DIRECTORY,
     .run = run_stats,

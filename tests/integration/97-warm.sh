@@ -64,6 +64,16 @@ check "--json names every request." \
 
 check "verify passes requests over, and their bytes count." \
 	eval 'gives 0 verify && gives 0 stats --json && holds "told[\"bytes\"] == $(cat "$NVRTCCACHE_DIR"/v1/??/* | wc -c) or told[\"bytes\"] == $(find "$NVRTCCACHE_DIR"/v1/?? -type f -printf "%b\n" | awk "{ n += \$1 * 512 } END { print n }")"'
+unchanged() { # CMD...: it changes nothing in the directory
+	find "$NVRTCCACHE_DIR" -type f -printf '%p %s %T@ %C@\n' | sort >"$tmp/before_all" && "$@" &&
+		find "$NVRTCCACHE_DIR" -type f -printf '%p %s %T@ %C@\n' | sort | diff "$tmp/before_all" -
+}
+check "prune --dry-run says what would be evicted, and changes nothing." \
+	eval 'unchanged gives 0 prune -n -o 0s && out_has "^Would remove $(entries) entries" && out_has "^0 entries left, "'
+check "clear --compiler removes the entries of one release, with their requests." \
+	eval 'had=$(entries) && gives 0 clear --compiler 12.9 && out_has "^Removed 3 entries" && [ "$(entries)" = $((had - 3)) ] && [ "$(requests)" = "$(entries)" ]'
+check "A release is named whole, or by its first numbers." \
+	eval 'had=$(entries) && gives 0 clear -c 1 && err_has "^nvrtccache: no entry is of a compiler of release .1.$" && [ "$(entries)" = "$had" ] && gives 0 clear -c 13.00 && [ "$(entries)" = "$had" ] && gives 0 prune --dry-run -s 0 && gives 0 clear -c 13 && [ "$(entries)" = 0 ]'
 runs "$tmp/out" "$n12" sm_90 one
 check "A request goes with its entry." eval 'gives 0 prune -o 0s && [ "$(entries) $(requests)" = "0 0" ]'
 

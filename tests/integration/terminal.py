@@ -5,6 +5,7 @@ usage: terminal.py shown [columns] COMMAND...            prints what was written
        terminal.py printed [columns] COMMAND...          standard output is the terminal; prints it as it is
        terminal.py narrower COMMAND import BUNDLE        the window becomes narrower while the command works
        terminal.py keys COMMAND import BUNDLE            ^C while the command works
+       terminal.py watched COMMAND...                    standard output is shown too; ^C when it was drawn twice
 
 "narrower" and "keys" feed the bundle through standard input piece by piece, so that the command is still at work when something
 happens to it, however slow the machine is. They print what was drawn before, a line "then", what was drawn after, and
@@ -82,6 +83,15 @@ def main():
         drawn = take_all(terminal)
         print(drawn if what == "shown" else re.sub(r"[^\n]*\r", "", drawn.decode().replace("\r\n", "\n")), end="" if what == "printed" else "\n")
         return ended(child) != 0
+    if what == "watched":
+        child, terminal = begin(words, 80, stdout=None)
+        drawn = b""
+        while drawn.count(b"\x1b[H") < 2 and (more := take(terminal, 600)) is not None:
+            drawn += more
+        os.write(terminal, b"\x03")
+        print(drawn + take_all(terminal))
+        print("ended by", ended(child))
+        return 0
     with open(words[2], "rb") as file:
         data = file.read()
     theirs, ours = os.pipe()

@@ -70,14 +70,14 @@ Every command explains itself, asked in either way.
   > done
   usage: nvrtccache run [options] [--] program [argument...]
   usage: nvrtccache env [--fish | --csh] [--off]
-  usage: nvrtccache stats [--json] [--count] [--zero]
+  usage: nvrtccache stats [--json] [--count] [--zero] [--watch [SECONDS]]
   usage: nvrtccache ls [--json] [--sort used|saved|size]
   usage: nvrtccache show [--json] KEY
   usage: nvrtccache extract KEY --ptx|--cubin|--log|... [-o FILE]
   usage: nvrtccache verify [--json] [--remove]
   usage: nvrtccache explain [--json] [--last[=N] | KEY]
-  usage: nvrtccache prune [--max-size SIZE] [--older-than AGE]
-  usage: nvrtccache clear
+  usage: nvrtccache prune [--max-size SIZE] [--older-than AGE] [--dry-run]
+  usage: nvrtccache clear [--compiler VERSION]
   usage: nvrtccache warm [options]
   usage: nvrtccache export [options] FILE | --directory DIR
   usage: nvrtccache import [--key-file FILE] FILE
