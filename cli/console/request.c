@@ -2,8 +2,7 @@
 /*
  * The about section is read twice: once to count the facts of each kind, once to copy them. One array holds all facts,
  * and each kind is a slice of it, in the section's order.
- * An option and its value are separate facts, because the section has the strings as the program passed them.
- * pair_options() guesses which strings belong together: is_value() has the rule.
+ * An option and its value may be separate facts, because the section has the strings as the program passed them.
  */
 #include "cli/console/request.h"
 
@@ -73,34 +72,9 @@ static int take_fact(const struct about_fact *fact, void *context)
 	return 0;
 }
 
-/*
- * Returns whether a text is the value of the option before it: the text does not begin with '-', and the option has
- * neither a value nor a '='.
- */
-static bool is_value(const struct request *request, struct span text)
-{
-	const struct request_option *last = request->option_count ? &request->options[request->option_count - 1] : NULL;
-
-	return last && !last->value.bytes && text.size > 0 && *(const char *)text.bytes != '-' &&
-	       !memchr(last->text.bytes, '=', last->text.size);
-}
-
-static void pair_options(struct request *request)
-{
-	for (size_t i = 0; i < request->counts[ABOUT_OPTION]; i++) {
-		struct span text = span_of(&request->facts[ABOUT_OPTION][i]);
-
-		if (is_value(request, text)) {
-			request->options[request->option_count - 1].value = text;
-		} else {
-			request->options[request->option_count++] = (struct request_option){.text = text};
-		}
-	}
-}
-
 int request_read(const void *about, size_t size, struct request *ret_request)
 {
-	struct request request = {.option_count = 0};
+	struct request request = {.memory = NULL};
 	size_t counts[REQUEST_KINDS] = {0}, sum = 0;
 	int error = about_read(about, size, count_fact, counts);
 	struct about_fact *facts;
@@ -113,9 +87,7 @@ int request_read(const void *about, size_t size, struct request *ret_request)
 	}
 	/* one element more than needed, because calloc() of 0 elements may return NULL, as it does without memory */
 	request.memory = facts = calloc(sum + 1, sizeof(*facts));
-	request.options = calloc(counts[ABOUT_OPTION] + 1, sizeof(*request.options));
-	if (!facts || !request.options) {
-		request_free(&request);
+	if (!facts) {
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < REQUEST_KINDS; i++) {
@@ -124,7 +96,6 @@ int request_read(const void *about, size_t size, struct request *ret_request)
 	}
 	/* cannot fail: the first reading of the same bytes succeeded, and take_fact() returns 0 for each fact */
 	(void)about_read(about, size, take_fact, &request);
-	pair_options(&request);
 	*ret_request = request;
 	return 0;
 }
@@ -132,8 +103,7 @@ int request_read(const void *about, size_t size, struct request *ret_request)
 void request_free(struct request *request)
 {
 	free(request->memory);
-	free(request->options);
-	*request = (struct request){.option_count = 0};
+	*request = (struct request){.memory = NULL};
 }
 
 struct span request_text(const struct request *request, enum about_kind kind)
@@ -189,10 +159,12 @@ struct span request_binder(const struct request *request)
 	    "-optix-ir", "--optix-ir",     "-gen-opt-lto", "--gen-opt-lto",        "-pch",  "--pch",
 	};
 
-	for (size_t i = 0; i < request->option_count; i++) {
+	for (size_t i = 0; i < request->counts[ABOUT_OPTION]; i++) {
+		struct span option = span_of(&request->facts[ABOUT_OPTION][i]);
+
 		for (size_t j = 0; j < sizeof(binders) / sizeof(binders[0]); j++) {
-			if (span_is(request->options[i].text, binders[j])) {
-				return request->options[i].text;
+			if (span_is(option, binders[j])) {
+				return option;
 			}
 		}
 	}

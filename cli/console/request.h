@@ -18,16 +18,9 @@
 
 #define REQUEST_KINDS (ABOUT_BUILD + 1)
 
-struct request_option {
-	struct span text;
-	struct span value; /* second string of an option that has two, else empty */
-};
-
 struct request {
 	const struct about_fact *facts[REQUEST_KINDS]; /* indexed by enum about_kind, in the order of the section */
 	size_t counts[REQUEST_KINDS];
-	struct request_option *options; /* facts of ABOUT_OPTION; an option with its value is one element */
-	size_t option_count;
 	bool is_cut; /* the last facts are missing, so a fact that is absent here may have been in the request */
 	void *memory;
 };

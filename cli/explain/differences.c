@@ -53,7 +53,7 @@ static const struct part parts[] = {
     PART("source", DIFFERENCE_SOURCE, 60, "source", {SOURCE}),
     PART("input ", DIFFERENCE_SOURCE, 10, "", {CONTENT}),
     PART("module ", DIFFERENCE_SOURCE, 10, "", {CONTENT}),
-    PART("header ", DIFFERENCE_HEADERS, 8, "header", {GIVEN}),
+    PART("header ", DIFFERENCE_REST, 8, "header", {GIVEN}),
     PART("variable ", DIFFERENCE_REST, 4, "variable", {SETTING}),
     PART("rounding mode", DIFFERENCE_REST, 4, "arithmetic mode", {ROUNDING, ROUNDING, ROUNDING}),
     PART("decimals", DIFFERENCE_REST, 4, "decimals of the locale", {CONTENTS}),
@@ -65,7 +65,7 @@ static const struct part parts[] = {
     {ABOUT_PART, "PWD", 0, "working directory", DIFFERENCE_PATHS, 3, "bound path", {PWD, PWD, PWD}},
     /* that a newer version of the library has recorded, and that this version does not know */
     PART("", DIFFERENCE_REST, 8, "part", {CONTENT}),
-    {ABOUT_OPTION, "", 0, NULL, DIFFERENCE_OPTIONS, 4, "option", {VALUE}},
+    {ABOUT_OPTION, "", 0, NULL, DIFFERENCE_REST, 4, "option", {VALUE}},
     {ABOUT_EXPRESSION, "", 0, NULL, DIFFERENCE_REST, 5, "name expression", {VALUE}},
 };
 
@@ -75,12 +75,12 @@ static const struct part moved = {0, "", 0, NULL, DIFFERENCE_PATHS, 3, "program 
 
 struct item {
 	const struct part *part;
-	struct request_option option; /* if it is not an option: the text that is printed */
-	const uint8_t *digest;        /* NULL: the text is all there is */
-	struct span value;            /* that is printed of a digest, or empty */
-	struct span name;             /* items with the same name are compared */
-	struct item *partner;         /* the matching item of the other request */
-	/* of a -I option below a root: the root's number, from 1, and the texts before and after the root */
+	struct span text;      /* that is printed */
+	const uint8_t *digest; /* NULL: the text is all there is */
+	struct span value;     /* that is printed of a digest, or empty */
+	struct span name;      /* items with the same name are compared */
+	struct item *partner;  /* the matching item of the other request */
+	/* of a directory of -I below a root: the root's number, from 1, and the texts before and after the root */
 	size_t root;
 	struct span head, rest;
 };
@@ -137,7 +137,7 @@ static void add(struct comparison *comparison, const struct part *part, enum way
 	grown = realloc(differences->list, (differences->count + 1) * sizeof(*grown));
 	difference.name = part->name;
 	difference.saying = part->says[way];
-	if (part->shown == ABOUT_RELEASE && span_equal(difference.now.text, difference.was.text)) {
+	if (part->shown == ABOUT_RELEASE && span_equal(difference.now, difference.was)) {
 		difference.saying = "%t %n is another build";
 	}
 	/* also without memory for the difference, so that the choice of the closest entry does not depend on memory */
@@ -151,14 +151,13 @@ static void add(struct comparison *comparison, const struct part *part, enum way
 
 static bool is_same_text(const struct item *now, const struct item *was)
 {
-	return now->part == was->part && span_equal(now->option.text, was->option.text) &&
-	       span_equal(now->option.value, was->option.value);
+	return now->part == was->part && span_equal(now->text, was->text);
 }
 
 static bool is_same_place(const struct item *now, const struct item *was)
 {
 	return now->root != 0 && now->root == was->root && span_equal(now->head, was->head) &&
-	       span_equal(now->rest, was->rest) && !now->option.value.size == !was->option.value.size;
+	       span_equal(now->rest, was->rest);
 }
 
 static bool is_same_name(const struct item *now, const struct item *was)
@@ -166,20 +165,19 @@ static bool is_same_name(const struct item *now, const struct item *was)
 	return now->part == was->part && span_equal(now->name, was->name);
 }
 
-/* Finds the root that contains the directory of a -I option. */
+/* Finds the root that contains the directory of -I, which may be a string of its own. */
 static void find_root(struct item *item, const struct request *request)
 {
-	static const char *const heads[] = {"--include-path=", "--include-path", "-I=", "-I"};
-	const struct span text = item->option.text;
-	struct span path = {NULL, 0};
+	static const char *const heads[] = {"--include-path=", "--include-path", "-I=", "-I", ""};
+	struct span path;
+	size_t head = 0;
 
-	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]) && path.size == 0; i++) {
-		if (span_behind(text, span_text(heads[i]), &path)) {
-			item->head = (struct span){text.bytes, text.size - path.size};
-			path = path.size > 0 ? path : item->option.value;
-		}
+	/* ends, because every text begins with the last head */
+	while (!span_behind(item->text, span_text(heads[head]), &path)) {
+		head++;
 	}
-	for (size_t i = 0; i < request->counts[ABOUT_ROOT] && path.size > 0 && item->root == 0; i++) {
+	item->head = span_text(heads[head]);
+	for (size_t i = 0; i < request->counts[ABOUT_ROOT] && item->root == 0; i++) {
 		if (span_behind(path, span_of(&request->facts[ABOUT_ROOT][i]), &item->rest) &&
 		    (item->rest.size == 0 || *(const char *)item->rest.bytes == '/')) {
 			item->root = i + 1;
@@ -187,12 +185,18 @@ static void find_root(struct item *item, const struct request *request)
 	}
 }
 
-/* Returns the name of an option: "-DN" of "-DN=4", "-arch" of "-arch=sm_90", "-I" of every option that begins so. */
+/*
+ * Returns the name of an option: "-DN" of "-DN=4", "-arch" of "-arch=sm_90", "-I" of every option that begins so. A
+ * text without a dash is the value of the option before it: it has no name.
+ */
 static struct span find_option_name(struct span option)
 {
 	const char *text = option.bytes, *end = memchr(text, '=', option.size);
 	size_t size = end ? (size_t)(end - text) : option.size;
 
+	if (option.size > 0 && *text != '-') {
+		return (struct span){text, 0};
+	}
 	return (struct span){text, option.size >= 2 && memcmp(text, "-I", 2) == 0 ? 2 : size};
 }
 
@@ -208,21 +212,20 @@ static enum about_kind find_shown(const struct comparison *comparison, const str
 static struct items take_items(const struct comparison *comparison, const struct request *request,
                                enum about_kind about)
 {
-	size_t count = about == ABOUT_OPTION ? request->option_count : request->counts[about];
-	struct items items = {.list = calloc(count + 1, sizeof(*items.list)), .count = count};
+	struct items items = {.count = request->counts[about]};
 
-	for (size_t i = 0; i < count && items.list; i++) {
+	items.list = calloc(items.count + 1, sizeof(*items.list));
+	for (size_t i = 0; i < items.count && items.list; i++) {
 		const struct about_fact *fact = &request->facts[about][i];
 		struct item *item = &items.list[i];
 
-		item->option.text = span_of(fact);
 		item->digest = fact->digest;
+		item->part = find_part(about, span_of(fact), &item->text);
+		item->name = item->text;
 		if (about == ABOUT_OPTION) {
-			item->option = request->options[i];
 			find_root(item, request);
+			item->name = find_option_name(item->text);
 		}
-		item->part = find_part(about, item->option.text, &item->option.text);
-		item->name = about == ABOUT_OPTION ? find_option_name(item->option.text) : item->option.text;
 		if (item->part->shown) {
 			item->value = request_text(request, find_shown(comparison, item->part));
 		}
@@ -248,13 +251,12 @@ static void add_items(struct comparison *comparison, enum way way, const struct 
 	const struct item *item = now ? now : was;
 	struct difference difference = {.name = NULL};
 
-	if (item->digest) {
-		difference.of = item->option.text;
-		difference.now.text = now ? now->value : difference.now.text;
-		difference.was.text = was ? was->value : difference.was.text;
-	} else {
-		difference.now = now ? now->option : difference.now;
-		difference.was = was ? was->option : difference.was;
+	difference.of = item->digest ? item->text : difference.of;
+	if (now) {
+		difference.now = now->digest ? now->value : now->text;
+	}
+	if (was) {
+		difference.was = was->digest ? was->value : was->text;
 	}
 	add(comparison, item->part, way, difference);
 }
@@ -268,13 +270,9 @@ static bool is_changed(const struct item *now, const struct item *was)
 
 static void compare_content(struct comparison *comparison, const struct items *now, const struct items *was)
 {
-	unsigned displaced = 0;
-
 	for (size_t i = 0; i < now->count; i++) {
 		const struct item *item = &now->list[i];
 
-		comparison->differences->present |= item->part->topic;
-		displaced |= item->partner && (size_t)(item->partner - was->list) == i ? 0 : item->part->topic;
 		if (!item->partner) {
 			add_items(comparison, NEW, item, NULL);
 		} else if (is_changed(item, item->partner)) {
@@ -287,7 +285,6 @@ static void compare_content(struct comparison *comparison, const struct items *n
 			add_items(comparison, GONE, NULL, &was->list[j]);
 		}
 	}
-	comparison->differences->present &= ~displaced;
 }
 
 static void compare_items(struct comparison *comparison, enum about_kind about)
@@ -325,9 +322,9 @@ static int find_name_place(struct span program)
 static void compare_program(struct comparison *comparison)
 {
 	const struct request *now = comparison->now, *was = comparison->was;
-	struct difference difference = {.now.text = request_text(now, ABOUT_PROGRAM),
-	                                .was.text = request_text(was, ABOUT_PROGRAM)};
-	struct span name = difference.now.text, before = difference.was.text;
+	struct difference difference = {.now = request_text(now, ABOUT_PROGRAM),
+	                                .was = request_text(was, ABOUT_PROGRAM)};
+	struct span name = difference.now, before = difference.was;
 	bool is_equal, is_known = compare_digests(now, was, "program name", &is_equal);
 
 	if (!span_equal(span_base(name), span_base(before))) {
@@ -407,12 +404,6 @@ __attribute__((format(printf, 3, 4))) static void append(char *text, size_t capa
 	va_end(arguments);
 }
 
-static void spell_option(const struct request_option *option, char ret_text[DIFFERENCE_TEXT_BYTES])
-{
-	snprintf(ret_text, DIFFERENCE_TEXT_BYTES, "%.*s%s%.*s", SPAN(option->text), option->value.size ? " " : "",
-	         SPAN(option->value));
-}
-
 /* Returns quotes for a text that is empty, or whose blanks at the ends would be invisible. */
 static const char *find_quotes(const char *text)
 {
@@ -431,8 +422,8 @@ void differences_spell(const struct difference *difference, const struct request
 	ret_words->words[0] = '\0';
 	snprintf(ret_words->what, sizeof(ret_words->what), "%s%s%.*s", difference->name,
 	         *difference->name && difference->of.size ? " " : "", SPAN(difference->of));
-	spell_option(&difference->now, ret_words->now);
-	spell_option(&difference->was, ret_words->was);
+	snprintf(ret_words->now, sizeof(ret_words->now), "%.*s", SPAN(difference->now));
+	snprintf(ret_words->was, sizeof(ret_words->was), "%.*s", SPAN(difference->was));
 	for (const char *mark; (mark = strchr(saying, '%')) != NULL; saying = mark + 2) {
 		const char *text = mark[1] == 'n' ? ret_words->now : ret_words->was, *quote = find_quotes(text);
 

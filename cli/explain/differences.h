@@ -20,24 +20,21 @@ enum difference_topic {
 	DIFFERENCE_SOURCE = 1,  /* the source of a program, the input of a link */
 	DIFFERENCE_EARLIER = 2, /* earlier compiles of the handle, earlier inputs of a link */
 	DIFFERENCE_COMPILER = 4,
-	DIFFERENCE_HEADERS = 8,
-	DIFFERENCE_OPTIONS = 16,
-	DIFFERENCE_PATHS = 32, /* paths that are in the key only because the request is path-dependent */
-	DIFFERENCE_REST = 64
+	DIFFERENCE_PATHS = 8, /* paths that are in the key only because the request is path-dependent */
+	DIFFERENCE_REST = 16
 };
 
 /* The values are empty if only the fact of a difference is known. */
 struct difference {
 	const char *name, *saying; /* from the table in differences.c */
 	struct span of;            /* name of the header, variable or input */
-	struct request_option now, was;
+	struct span now, was;
 };
 
 struct differences {
 	struct difference *list;
 	size_t count;
-	unsigned topics;  /* those with a difference */
-	unsigned present; /* those of which the request `now` has items, each where `was` has its match */
+	unsigned topics; /* those with a difference */
 	unsigned weight;
 };
 

@@ -45,8 +45,8 @@ static void add_differences(struct json *json, const struct explanation *explana
 		differences_spell(difference, explanation->request, &words);
 		json_begin_object(json, NULL);
 		json_string(json, "what", words.what);
-		json_string(json, "now", difference->now.text.bytes ? words.now : NULL);
-		json_string(json, "was", difference->was.text.bytes ? words.was : NULL);
+		json_string(json, "now", difference->now.bytes ? words.now : NULL);
+		json_string(json, "was", difference->was.bytes ? words.was : NULL);
 		json_string(json, "words", words.words);
 		json_end(json);
 	}

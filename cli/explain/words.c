@@ -111,35 +111,19 @@ static void print_differences(const struct explanation *explanation)
 	}
 }
 
-/*
- * Prints " Same source, NVRTC, headers.", because users suspect these parts first. Headers and options are left out if
- * the request has none, or if its record is cut, because the missing ones are unknown.
- */
+/* Prints " Same source, NVRTC.", because users suspect these parts first. */
 static void print_sameness(const struct explanation *explanation)
 {
-	const struct request *request = explanation->request;
-	const struct differences *differences = &explanation->differences;
-	unsigned known = request->is_cut ? 0 : differences->present;
-	const struct {
-		bool is_shown;
-		unsigned topics;
-		struct span name;
-	} rows[] = {
-	    {true, DIFFERENCE_SOURCE | DIFFERENCE_EARLIER,
-	     span_text(request_part(request, "source") ? "source" : "input")},
-	    {true, DIFFERENCE_COMPILER, request_text(request, ABOUT_TITLE)},
-	    {known & DIFFERENCE_HEADERS, DIFFERENCE_HEADERS, span_text("headers")},
-	    {known & DIFFERENCE_OPTIONS, DIFFERENCE_OPTIONS, span_text("options")},
-	};
-	const char *separator = " Same ";
+	unsigned topics = explanation->differences.topics;
+	bool is_source = !(topics & (DIFFERENCE_SOURCE | DIFFERENCE_EARLIER)),
+	     is_compiler = !(topics & DIFFERENCE_COMPILER);
+	const char *source = request_part(explanation->request, "source") ? "source" : "input";
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		if (rows[i].is_shown && (differences->topics & rows[i].topics) == 0) {
-			console_print(stdout, "%s%.*s", separator, SPAN(rows[i].name));
-			separator = ", ";
-		}
+	if (is_source || is_compiler) {
+		console_print(stdout, " Same %s%s%.*s.", is_source ? source : "", is_source && is_compiler ? ", " : "",
+		              SPAN(is_compiler ? request_text(explanation->request, ABOUT_TITLE) : span_text("")));
 	}
-	puts(*separator == ',' ? "." : "");
+	putchar('\n');
 }
 
 static void print_switch(void)

@@ -8,7 +8,7 @@
 
 struct request results_request(const struct entry *entry)
 {
-	struct request request = {.option_count = 0};
+	struct request request = {.memory = NULL};
 	struct section about;
 
 	if (entry_section(entry, ABOUT_SECTION, &about)) {

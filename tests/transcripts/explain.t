@@ -31,7 +31,7 @@ Very many differences are not all listed.
 Of another source, it says that the changed lines are not known.
   $ host '{"source": "__global__ void k() {}"}'; explain
   a.cu (PID, TIME)  MISS, compiled in TIME, stored as KEY
-  closest cached entry: KEY, TIME earlier. Same NVRTC, options.
+  closest cached entry: KEY, TIME earlier. Same NVRTC.
     source  has changed (source text is not stored, so the lines are not known)
 
 Another build of NVRTC is named by its number, where its file has one.
@@ -39,18 +39,18 @@ Another build of NVRTC is named by its number, where its file has one.
   $ fresh; cp -r $FAKE/13 one; cp -r $FAKE/13b other
   $ for build in one other; do LD_LIBRARY_PATH= NVRTC=$TMP/$build/libnvrtc.so.13 host '{}'; done; explain
   a.cu (PID, TIME)  MISS, compiled in TIME, stored as KEY
-  closest cached entry: KEY, TIME earlier. Same source, options.
+  closest cached entry: KEY, TIME earlier. Same source.
     compiler  NVRTC 13.0 is another build
   $ fresh; for name in one/libnvrtc.so.13.0.48 other/libnvrtc.so.13.0.88; do mv ${name%.0.*} $name; ln -s ${name#*/} ${name%.0.*}; done
   $ for build in one other; do LD_LIBRARY_PATH= NVRTC=$TMP/$build/libnvrtc.so.13 host '{}'; done; explain
   a.cu (PID, TIME)  MISS, compiled in TIME, stored as KEY
-  closest cached entry: KEY, TIME earlier. Same source, options.
+  closest cached entry: KEY, TIME earlier. Same source.
     compiler  NVRTC 13.0.88   was 13.0.48
 
 A namespace, and variables that the compiler reads.
   $ fresh; host '{}'; NVRTCCACHE_NAMESPACE=team host '{}'; explain
   a.cu (PID, TIME)  MISS, compiled in TIME, stored as KEY
-  closest cached entry: KEY, TIME earlier. Same source, NVRTC, options.
+  closest cached entry: KEY, TIME earlier. Same source, NVRTC.
     namespace  is set, and was not
   $ fresh; host '{}'; CUDA_CACHE_MAXSIZE=7 NVCC_APPEND_FLAGS=-w LIBNVVM_ENABLE_DEBUG=1 NVVM_IR_VER_CHK=0 host '{}'; explain | tail -n +3
     variable NVVM_IR_VER_CHK  is set, and was not
@@ -58,7 +58,7 @@ A namespace, and variables that the compiler reads.
 A result that is bound to a path, by which option, and the switch that would help.
   $ fresh; for place in ci1 ci2; do mkdir $place; (cd $place; host '{"options": ["-DN=4", "-lineinfo"]}'); done; explain
   a.cu (PID, TIME)  MISS, compiled in TIME, stored as KEY
-  closest cached entry: KEY, TIME earlier. Same source, NVRTC, options.
+  closest cached entry: KEY, TIME earlier. Same source, NVRTC.
     bound path  bound to $TMP/ci1 by -lineinfo; now it is $TMP/ci2
     NVRTCCACHE_SLOPPINESS=debug_paths lets it hit where that path is in a log or debug information only
   $ nvrtccache explain --json | json '[(d["what"], d["now"], d["was"]) for d in told["differences"]]'
@@ -91,7 +91,7 @@ A path that is spelled in what was made; as JSON, and in the log, it is the path
 The same program elsewhere is nearer than one without the option that binds it.
   $ fresh; host '{"name": "/w1/a.cu"}' '{"name": "/w1/a.cu", "options": ["-DN=4", "-lineinfo"]}' '{"name": "/w2/a.cu", "options": ["-DN=4", "-lineinfo"]}'; explain
   /w2/a.cu (PID, TIME)  MISS, compiled in TIME, stored as KEY
-  closest cached entry: KEY, TIME earlier. Same source, NVRTC, options.
+  closest cached entry: KEY, TIME earlier. Same source, NVRTC.
     program name  /w2/a.cu   was /w1/a.cu
     NVRTCCACHE_SLOPPINESS=debug_paths lets it hit where that path is in a log or debug information only
 
