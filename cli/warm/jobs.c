@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -90,7 +89,7 @@ static int start_worker(const struct jobs *jobs, struct job *job)
 		                                     : "the compilation of an input failed");
 		return 0;
 	}
-	if (pipe2(ends, O_CLOEXEC) < 0) {
+	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0) {
 		error = -errno;
 		close(request);
 		return error;
@@ -108,70 +107,45 @@ static int start_worker(const struct jobs *jobs, struct job *job)
 
 /* ---- all workers ---- */
 
-static void show_progress(const struct jobs *jobs, int64_t began_ns)
-{
-	static char doing[80];
-	char left[CONSOLE_NUMBER_BYTES], failed[CONSOLE_NUMBER_BYTES];
-	uint64_t whole_ns = 0, done_ns = 0, took_ns = (uint64_t)(progress_clock() - began_ns);
-	size_t done = 0, failures = 0;
-
-	for (const struct job *job = jobs->list; job < jobs->list + jobs->count; job++) {
-		bool ended = job->verdict.outcome != JOB_WAITS;
-
-		whole_ns += job->request->cost_ns;
-		done_ns += ended ? job->request->cost_ns : 0;
-		failures += job->verdict.outcome == JOB_FAILED;
-		done += ended;
-	}
-	(void)snprintf(
-	    doing, sizeof(doing), "%s, %s failed, %s left", jobs->mode == REPLAY_CHECK ? "checking" : "warming",
-	    console_count(failures, failed),
-	    done_ns ? console_time((uint64_t)((double)took_ns * (double)(whole_ns - done_ns) / (double)done_ns), left)
-	            : "?");
-	progress_show(done, jobs->count, PROGRESS_KNOWN);
-	if (done == 0) {
-		progress_begin(doing);
-	}
-}
-
-/*
- * Waits until a worker ends, at most 200 ms, so that the progress line moves and ^C is seen while long compilations
- * run. Returns the number of one that has ended, or `count`.
- */
-static size_t wait_for_worker(struct job **running, size_t count)
-{
-	struct pollfd polled[JOBS_MAX];
-	size_t ended = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		polled[i] = (struct pollfd){.fd = running[i]->output}; /* the end of a pipe needs no event */
-	}
-	if (poll(polled, count, 200) <= 0) {
-		return count;
-	}
-	while (ended < count && !polled[ended].revents) {
-		ended++;
-	}
-	return ended;
-}
-
 /*
  * A worker that was killed, or that ended before it said something, has not stored anything that could be wrong: the
- * library stores a result only when the call has returned.
+ * library stores a result only when the call has returned. The pipe has room for what it says.
  */
-static void end_job(struct job *job)
+static void end_job(struct job *job, int status)
 {
 	bool told = read(job->output, &job->verdict, sizeof(job->verdict)) == sizeof(job->verdict);
-	int status = 0;
 
 	close(job->output);
-	while (waitpid(job->worker, &status, 0) < 0 && errno == EINTR)
-		;
+	job->worker = 0;
 	if (WIFSIGNALED(status)) {
 		explain(job, "the compiler was killed by signal %d", WTERMSIG(status));
 	} else if (!told) {
 		explain(job, "the worker failed");
 	}
+}
+
+/* Waits until a worker ends. Returns false after a signal: those that run go on. */
+static bool wait_for_worker(struct jobs *jobs)
+{
+	int status = 0;
+	pid_t pid = wait(&status);
+
+	for (size_t i = 0; i < jobs->count && pid > 0; i++) {
+		if (jobs->list[i].worker == pid) {
+			end_job(&jobs->list[i], status);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Returns whether the next job may start: a link waits until all compilations have ended. */
+static bool may_start(const struct jobs *jobs, size_t next, size_t running)
+{
+	const struct job *job = &jobs->list[next];
+
+	return interrupt_seen() == 0 && next < jobs->count && running < jobs->parallel &&
+	       (running == 0 || job->request->is_link == job[-1].request->is_link);
 }
 
 /*
@@ -180,27 +154,20 @@ static void end_job(struct job *job)
  */
 int jobs_run(struct jobs *jobs)
 {
-	struct job *running[JOBS_MAX];
-	size_t next = 0, count = 0, ended;
-	int64_t began_ns = progress_clock();
+	size_t next = 0, running = 0;
 	int error = set_variables(jobs) ? 0 : -ENOMEM;
 
+	progress_begin(jobs->mode == REPLAY_CHECK ? "checking" : "warming");
 	for (;;) {
-		while (error == 0 && interrupt_seen() == 0 && count < jobs->parallel && next < jobs->count &&
-		       (count == 0 || running[0]->request->is_link == jobs->list[next].request->is_link)) {
-			running[count] = &jobs->list[next++];
-			error = start_worker(jobs, running[count]);
-			count += error == 0 && running[count]->verdict.outcome == JOB_WAITS;
+		while (error == 0 && may_start(jobs, next, running)) {
+			error = start_worker(jobs, &jobs->list[next]);
+			running += jobs->list[next++].worker > 0;
 		}
-		if (count == 0) {
+		if (running == 0) {
 			break;
 		}
-		show_progress(jobs, began_ns);
-		ended = wait_for_worker(running, count);
-		if (ended < count) {
-			end_job(running[ended]);
-			running[ended] = running[--count];
-		}
+		progress_show(next - running, jobs->count, PROGRESS_KNOWN);
+		running -= wait_for_worker(jobs);
 	}
 	progress_end();
 	return error;
