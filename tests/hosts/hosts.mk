@@ -13,9 +13,9 @@ $(addprefix $(HOSTS)/,storm pair reopen jumper collide odd stepper setter fsuid)
 $(HOSTS)/forks $(HOSTS)/forker: $(HOSTS)/%: tests/hosts/%.c
 	$(HOST_CC) $< -rdynamic -ldl
 $(HOSTS)/forker-nvrtc: tests/hosts/forker.c $(FAKE)/13/libnvrtc.so.13
-	$(HOST_CC) -DLINKED_NVRTC $^ -rdynamic -ldl
+	$(HOST_CC) -DLINKED_NVRTC $(filter-out %.h,$^) -rdynamic -ldl
 $(HOSTS)/forker-link: tests/hosts/forker.c $(FAKE)/link/13.2/libnvJitLink.so.13
-	$(HOST_CC) -DLINKED_LINK $^ -rdynamic -ldl -Wl,-z,lazy
+	$(HOST_CC) -DLINKED_LINK $(filter-out %.h,$^) -rdynamic -ldl -Wl,-z,lazy
 $(addprefix $(HOSTS)/,forker forker-nvrtc forker-link): tests/hosts/work.h tests/fake/link/nvjitlink.h tests/fake/nvvm/nvvm.h
 $(HOSTS)/pauser.so $(HOSTS)/loaded.so: $(HOSTS)/%.so: tests/hosts/%.c
 	$(HOST_CC) $< -shared -fPIC -ldl
