@@ -147,13 +147,13 @@ if [ -z "$real" ]; then
 elif [ -z "$second" ]; then
 	skip "$sentence" "no second NVRTC here: scripts/setup --test gets one"
 else
-	check "$sentence" apart "$real" "$second"
+	LD_LIBRARY_PATH=$RUN_PATH:${second%/*} check "$sentence" apart "$real" "$second"
 fi
 if [ -z "$real" ]; then
 	skip "A real NVRTC can be closed and opened again: each compile is a hit, and memory does not grow." "no NVRTC here"
 else
 	really() { reopened compile 12 "$real" && served "11 1 0"; }
-	check "A real NVRTC can be closed and opened again: each compile is a hit, and memory does not grow." really
+	LD_LIBRARY_PATH=$RUN_PATH check "A real NVRTC can be closed and opened again: each compile is a hit, and memory does not grow." really
 fi
 
 # Leaving a flow callback another way than by return

@@ -26,7 +26,7 @@ check "Eight threads get what they get without us." stormy "$HOSTS/storm" "$SO13
 NVRTCCACHE_MEM_SIZE=20K check "So they do with a memory front that is always full." stormy "$HOSTS/storm" "$SO13" 8 200 16
 NVRTCCACHE_MAX_SIZE=40K check "So they do with a directory that is always full." stormy "$HOSTS/storm" "$SO13" 8 200 16
 if [ -n "$real" ]; then
-	check "So they do with a real NVRTC." stormy "$HOSTS/storm" "$real" 4 8 4
+	LD_LIBRARY_PATH=$RUN_PATH check "So they do with a real NVRTC." stormy "$HOSTS/storm" "$real" 4 8 4
 else
 	skip "So they do with a real NVRTC." "no NVRTC here"
 fi
