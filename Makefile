@@ -81,7 +81,9 @@ OBJECTS  := $(call object,$(CORE_SRC) $(TOOL_SRC) $(DOOR_SRC) $(CLI_SRC) $(AGENT
 
 make_map     = $(call quiet,MAP,$@)$(CC) -E -P -x c -I. -DSCRIPT -DARCH_$(ARCH) \
 	       $(addprefix -include ,$(filter %/nodes.h,$^)) -o $@ $(filter %.in,$^)
-link_library = $(call quiet,LD,$@)$(CC) $(call no_fast_math,$(CFLAGS) $(LDFLAGS)) $(SHARED) $(HARDEN) -o $@ $(filter %.o,$^) $(B2)
+# Programs that run or load the old file meanwhile must not find half of the new one.
+into_place = && mv -f $@.new $@
+link_library = $(call quiet,LD,$@)$(CC) $(call no_fast_math,$(CFLAGS) $(LDFLAGS)) $(SHARED) $(HARDEN) -o $@.new $(filter %.o,$^) $(B2) $(into_place)
 
 all: $(BUILD)/libnvrtccache.so $(BUILD)/nvrtccache $(if $(AGENT),$(BUILD)/nvrtccache-agent,$(if $(FLOOR),,no-agent))
 	$(if $(silent),,@packaging/needs $(filter %.so %/nvrtccache %/nvrtccache-agent,$^))
@@ -129,10 +131,10 @@ $(BUILD)/libnvrtccache.so: $(call object,$(CORE_SRC) $(DOOR_SRC)) $(BUILD)/inter
 	$(link_library)
 
 $(BUILD)/nvrtccache: $(call object,$(CLI_SRC)) $(BUILD)/cache.a
-	$(call quiet,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) -pie -pthread $(REACHED) $(HARDEN) -o $@ $^ $(B2) -ldl -lm
+	$(call quiet,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) -pie -pthread $(REACHED) $(HARDEN) -o $@.new $^ $(B2) -ldl -lm $(into_place)
 
 $(BUILD)/nvrtccache-agent: $(BUILD)/agent/node/main.o $(BUILD)/agent.a $(BUILD)/cache.a
-	$(call quiet,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) -pie -pthread $(REACHED) $(HARDEN) -o $@ $^ $(B2) $(AGENT_LIBS) -ldl -lm
+	$(call quiet,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) -pie -pthread $(REACHED) $(HARDEN) -o $@.new $^ $(B2) $(AGENT_LIBS) -ldl -lm $(into_place)
 
 # The unit tests are built from these too.
 $(BUILD)/agent.a: $(call object,$(filter-out agent/node/main.c,$(AGENT_SRC)))
