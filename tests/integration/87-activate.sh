@@ -96,8 +96,9 @@ cd work || exit 1
 as_without() { # COMMAND...: with activate() all is as it is without, but that it begins twice
 	rm -f activate && echo "from the shell" | "$@" >"$tmp/plain" 2>&1 && touch activate && fresh_cache || return
 	for _ in 1 2; do echo "from the shell" | "$@" >"$tmp/cached" 2>&1 || { cat "$tmp/cached" && return 1; }; done
-	[ "$(grep -c ^started "$tmp/cached")" = 2 ] && sort -u "$tmp/plain" >"$tmp/plain.sorted" && sort -u "$tmp/cached" | diff "$tmp/plain.sorted" - &&
-		[ "$(stat_of misses)" -eq 1 ] && [ "$(stat_of hits_disk)" -eq 1 ]
+	sort -u "$tmp/plain" >"$tmp/plain.sorted" && sort -u "$tmp/cached" | diff "$tmp/plain.sorted" - || return
+	[ "$(grep -c ^started "$tmp/cached")" = 2 ] && [ "$(stat_of misses)" -eq 1 ] && [ "$(stat_of hits_disk)" -eq 1 ] ||
+		{ cat "$tmp/cached" && "$COMMAND" stats && return 1; }
 }
 check "activate() in a script: the same arguments, environment, directory and input; the second run hits." as_without python3 train.py a "b c" '' -m
 check "Options of Python are the same." as_without python3 -O -B -W error -X dev -s train.py
