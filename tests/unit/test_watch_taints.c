@@ -41,23 +41,23 @@ Test(watch_taints, opening_the_existing_lock_file_does_not_taint)
 #define EXPECT_LOCK(taint, ...)                                           \
 	do {                                                              \
 		begin();                                                  \
-		trace.lock = "/tmp//d/lock";                              \
+		trace.lock = "top//d/lock";                               \
 		(void)__VA_ARGS__;                                        \
 		watch_end(&trace);                                        \
 		cr_expect_eq(trace.tainted, (taint), "%s", #__VA_ARGS__); \
 	} while (0)
 
-	EXPECT_LOCK(0, LIB(patched, mkdir)("/tmp", 0700));
-	EXPECT_LOCK(0, LIB(patched, mkdir)("/tmp/", 0700));
-	EXPECT_LOCK(0, LIB(patched, mkdir)("/tmp//d", 0700));
-	EXPECT_LOCK(0, LIB(patched, open)("/tmp//d/lock", O_RDWR | O_CREAT, 0640));
-	EXPECT_LOCK(TAINT_WRITE, LIB(patched, open)("/tmp//d/lock", O_RDWR | O_CREAT | O_TRUNC, 0640));
-	EXPECT_LOCK(TAINT_WRITE, LIB(patched, open)("/tmp//d/loc", O_RDWR | O_CREAT, 0640));
-	EXPECT_LOCK(TAINT_WRITE, LIB(patched, open)("/tmp//d/lock.old", O_RDWR | O_CREAT, 0640));
-	EXPECT_LOCK(TAINT_WRITE, LIB(patched, fopen)("/tmp//d/lock", "a"));
-	EXPECT_LOCK(TAINT_WRITE, LIB(patched, mkdir)("/tm", 0700));
+	EXPECT_LOCK(0, LIB(patched, mkdir)("top", 0700));
+	EXPECT_LOCK(0, LIB(patched, mkdir)("top/", 0700));
+	EXPECT_LOCK(0, LIB(patched, mkdir)("top//d", 0700));
+	EXPECT_LOCK(0, LIB(patched, open)("top//d/lock", O_RDWR | O_CREAT, 0640));
+	EXPECT_LOCK(TAINT_WRITE, LIB(patched, open)("top//d/lock", O_RDWR | O_CREAT | O_TRUNC, 0640));
+	EXPECT_LOCK(TAINT_WRITE, LIB(patched, open)("top//d/loc", O_RDWR | O_CREAT, 0640));
+	EXPECT_LOCK(TAINT_WRITE, LIB(patched, open)("top//d/lock.old", O_RDWR | O_CREAT, 0640));
+	EXPECT_LOCK(TAINT_WRITE, LIB(patched, fopen)("top//d/lock", "a"));
+	EXPECT_LOCK(TAINT_WRITE, LIB(patched, mkdir)("to", 0700));
 	EXPECT_LOCK(TAINT_WRITE, LIB(patched, mkdir)("", 0700));
-	EXPECT_LOCK(TAINT_WRITE, LIB(patched, unlink)("/tmp//d/lock"));
+	EXPECT_LOCK(TAINT_WRITE, LIB(patched, unlink)("top//d/lock"));
 }
 
 Test(watch_taints, the_mode_of_a_new_file_is_passed_on)
