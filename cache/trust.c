@@ -100,18 +100,29 @@ static bool tells_apart(const char *map_path)
 	return is_identity(map, size) && !has_idmapped_mount();
 }
 
-/*
- * Reads the user at each call, because hosts change it. Root's files are trusted, because root can change ours anyway.
- */
+/* Reads the user at each call, because hosts change it. Root's files are trusted: root can change ours anyway. */
+static bool is_ours(const struct stat *found)
+{
+	return found->st_uid == 0 || found->st_uid == call_geteuid();
+}
+
 bool trust_owner(const struct stat *found)
 {
-	uid_t user;
+	return is_ours(found) && (found->st_uid != OVERFLOW_ID || tells_apart(USERS));
+}
 
-	if (found->st_uid == 0) {
-		return true;
+/*
+ * What tells_apart(USERS) has returned for this thread since it last checked a root. What is in the root is checked in
+ * the same call of the host, which enters no namespace meanwhile.
+ */
+static _Thread_local enum { UNKNOWN, APART, ALIKE } users;
+
+static bool is_ours_in_root(const struct stat *found)
+{
+	if (found->st_uid == OVERFLOW_ID && users == UNKNOWN) {
+		users = tells_apart(USERS) ? APART : ALIKE;
 	}
-	user = call_geteuid();
-	return found->st_uid == user && (user != OVERFLOW_ID || tells_apart(USERS));
+	return is_ours(found) && (found->st_uid != OVERFLOW_ID || users == APART);
 }
 
 /* A user without a mapping in the user namespace would create files without an identifiable owner. */
@@ -126,20 +137,23 @@ bool trust_found(bool shared, int parent, const struct stat *found)
 	struct stat above = *found;
 	mode_t open;
 
+	if (parent == AT_FDCWD) {
+		users = UNKNOWN;
+	}
 	if (found->st_mode & S_IWOTH) {
 		return false;
 	}
 	if (!shared) {
-		return !(found->st_mode & S_IWGRP) && trust_owner(found);
+		return !(found->st_mode & S_IWGRP) && is_ours_in_root(found);
 	}
 	if (parent != AT_FDCWD && call_fstat(parent, &above) < 0) {
 		return false;
 	}
 	if (found->st_gid == above.st_gid && (found->st_gid != OVERFLOW_ID || tells_apart(GROUPS))) {
-		return trust_owner(found) || in_group(found->st_gid);
+		return is_ours_in_root(found) || in_group(found->st_gid);
 	}
 	open = S_ISDIR(found->st_mode) ? S_IRWXG | S_IRWXO : S_IWGRP;
-	return !(found->st_mode & open) && trust_owner(found);
+	return !(found->st_mode & open) && is_ours_in_root(found);
 }
 
 /*

@@ -8,12 +8,12 @@
 cd "$(dirname "$0")/../.." || exit 1
 # Other users run these: from a place that they reach, which a home need not be (Debian 13 makes them 0700).
 reach=$tmp/reach
+LIFE=$BUILD/tests/life
 mkdir -p "$reach/tests/hosts" "$reach/tests/fake"
-cp "$LIBRARY" "$COMMAND" "$reach/" && cp "$BUILD/tests/hosts/odd" "$reach/tests/hosts/" && cp -r "$FAKE/13" "$reach/tests/fake/"
+cp "$LIBRARY" "$COMMAND" "$reach/" && cp "$LIFE" "$reach/tests/" && cp "$BUILD/tests/hosts/odd" "$reach/tests/hosts/" && cp -r "$FAKE/13" "$reach/tests/fake/"
 chmod 755 "$tmp"
 chmod -R a+rX "$reach"
 ODD=$BUILD/tests/hosts/odd
-LIFE=$BUILD/tests/life
 SO=$FAKE/13/libnvrtc.so.13
 
 # Whatever writes into a file goes through cache/output.c, which keeps SIGXFSZ and SIGPIPE from the host.
@@ -129,6 +129,20 @@ if [ "$(id -u)" = 0 ]; then
 	fi
 else
 	skip "$sentence" "only root can act as another user"
+fi
+
+sentence="A hit of user 65534 reads once how users are mapped."
+if [ "$(id -u)" = 0 ] && runs_here strace && strace -o /dev/null true 2>/dev/null; then
+	once_each() {
+		local life=(setpriv --reuid=65534 --regid=65534 --clear-groups env "LD_PRELOAD=$reach/libnvrtccache.so" "$reach/tests/life" "$reach/tests/fake/13/libnvrtc.so.13" trivial 0)
+		fresh_cache
+		install -d -o 65534 -g 65534 -m 700 "$NVRTCCACHE_DIR" && "${life[@]}" && strace -f -e trace=openat -o "$tmp/traced" "${life[@]}" || return
+		grep -F uid_map "$tmp/traced"
+		[ "$(grep -c uid_map "$tmp/traced")" = 1 ] && [ "$(grep -c mountinfo "$tmp/traced")" = 1 ]
+	}
+	check "$sentence" once_each
+else
+	skip "$sentence" "needs root and strace"
 fi
 
 sentence="A pool of processes is counted, forked or spawned, closed or terminated."

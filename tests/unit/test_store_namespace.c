@@ -67,13 +67,13 @@ Store_test(store_namespace, the_overflow_user_does_not_trust_files_of_unmapped_u
 
 static bool leave_the_namespace_of_nobody(void)
 {
-	return become_nobody() && trust_user() && unshare(CLONE_NEWUSER) == 0 && geteuid() == NOBODY;
+	return become_nobody() && trust_user() && fixture_get(fixture.store, 1) == 1 && unshare(CLONE_NEWUSER) == 0;
 }
 
 Store_test(store_namespace, a_user_who_was_known_before_a_namespace_does_not_trust_unmapped_users_in_it)
 {
 	cr_assert_eq(fixture_put(fixture.store, 1), 0);
-	give_all_to(STRANGER, 0);
+	give_all_to(NOBODY, 0);
 	expect_in_child(leave_the_namespace_of_nobody(), fixture_get(fixture.store, 1) == -EPERM);
 }
 
