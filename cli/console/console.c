@@ -275,7 +275,7 @@ const char *console_bytes(uint64_t bytes, char ret_text[CONSOLE_NUMBER_BYTES])
 	return ret_text;
 }
 
-const char *console_time(uint64_t ns, char ret_text[CONSOLE_NUMBER_BYTES])
+static const char *spell_time(uint64_t ns, int decimals, char ret_text[CONSOLE_NUMBER_BYTES])
 {
 	static const struct {
 		double from_ns;
@@ -298,26 +298,20 @@ const char *console_time(uint64_t ns, char ret_text[CONSOLE_NUMBER_BYTES])
 	while ((double)ns < units[i].from_ns) {
 		i++;
 	}
-	snprintf(ret_text, CONSOLE_NUMBER_BYTES, "%.*f %s", units[i].unit_ns > 1 ? 1 : 0, (double)ns / units[i].unit_ns,
-	         units[i].name);
+	snprintf(ret_text, CONSOLE_NUMBER_BYTES, "%.*f %s", units[i].unit_ns > 1 ? decimals : 0,
+	         (double)ns / units[i].unit_ns, units[i].name);
 	return ret_text;
+}
+
+const char *console_time(uint64_t ns, char ret_text[CONSOLE_NUMBER_BYTES])
+{
+	return spell_time(ns, 1, ret_text);
 }
 
 const char *console_span(int64_t ns, char ret_text[CONSOLE_NUMBER_BYTES])
 {
-	static const struct {
-		int64_t seconds;
-		const char *name;
-	} units[] = {{86400, "days"}, {3600, "h"}, {60, "min"}, {1, "s"}};
-	int64_t seconds = ns > 0 ? ns / 1000000000 : 0;
-	size_t i = 0;
-
-	/* "90 min" says more than "1 h", and "1 days" is wrong */
-	while (units[i].seconds > 1 && seconds < 2 * units[i].seconds) {
-		i++;
-	}
-	snprintf(ret_text, CONSOLE_NUMBER_BYTES, "%" PRId64 " %s", seconds / units[i].seconds, units[i].name);
-	return ret_text;
+	/* whole seconds, and 0 for a time in the future */
+	return spell_time(ns > 0 ? (uint64_t)ns / 1000000000 * 1000000000 : 0, 0, ret_text);
 }
 
 const char *console_size_setting(uint64_t bytes, char ret_text[CONSOLE_NUMBER_BYTES])

@@ -63,14 +63,13 @@ void console_places(const struct settings *settings);
 bool console_directory(const struct settings *settings);
 
 /*
- * Write "81,204"; "3.4 MiB" or "12 bytes"; "1.5 s" or "320 us". The caller provides the buffer. console_time() may
- * return a constant text instead of the buffer.
+ * Write "81,204"; "3.4 MiB" or "12 bytes"; "1.5 s" or "320 us"; "3 min", without smaller units than seconds. The caller provides
+ * the buffer. The last two may return a constant text instead.
  */
 #define CONSOLE_NUMBER_BYTES 48
 const char *console_count(uint64_t count, char ret_text[CONSOLE_NUMBER_BYTES]);
 const char *console_bytes(uint64_t bytes, char ret_text[CONSOLE_NUMBER_BYTES]);
 const char *console_time(uint64_t ns, char ret_text[CONSOLE_NUMBER_BYTES]);
-/* Writes a time span, which is in nanoseconds, in the largest unit of which there are at least two: "3 min". */
 const char *console_span(int64_t ns, char ret_text[CONSOLE_NUMBER_BYTES]);
 /* Writes the shortest text that settings_read() reads as this size: "5G", "1000". */
 const char *console_size_setting(uint64_t bytes, char ret_text[CONSOLE_NUMBER_BYTES]);
