@@ -16,8 +16,8 @@
 
 #define OPTIONS_MAX   32
 #define OPTION_WIDTH  28
-#define OPTION_INDENT 6
 #define USAGE_INDENT  8
+#define OPTION_INDENT 6
 #define OPTION_FIRST  256 /* what getopt returns for the first row; greater than any letter */
 
 static bool show_help;
@@ -109,6 +109,12 @@ int verb_usage(const struct verb *verb)
 {
 	fprintf(stderr, "nvrtccache: see 'nvrtccache help %s'\n", verb->name);
 	return EXIT_USAGE;
+}
+
+int verb_refuse(const struct verb *verb, const char *option, const char *value, const char *wanted)
+{
+	console_error("%s: --%s: bad value '%s': it takes %s", verb->name, option, value, wanted);
+	return verb_usage(verb);
 }
 
 /* Returns the length of "--name" in "--name=value". */

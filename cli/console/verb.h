@@ -82,5 +82,7 @@ void verb_print_help(const struct verb *verb);
 
 /* Prints "see 'nvrtccache help VERB'" on stderr and returns EXIT_USAGE. */
 int verb_usage(const struct verb *verb);
+/* The same after a message about the value of an option, which takes what is `wanted`. */
+int verb_refuse(const struct verb *verb, const char *option, const char *value, const char *wanted);
 
 #endif

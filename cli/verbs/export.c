@@ -250,8 +250,7 @@ static int run_export(struct settings *settings, char **operands)
 	int status;
 
 	if (asked.used_since && !age_parse(asked.used_since, &within_ns)) {
-		console_error("export: --used-since: bad age '%s': it takes " AGE_WANTED, asked.used_since);
-		return verb_usage(&verb_export);
+		return verb_refuse(&verb_export, "used-since", asked.used_since, AGE_WANTED);
 	}
 	if (asked.directory ? operands[0] || asked.key_file : !operands[0]) {
 		console_error("export: it takes a FILE, or --directory without FILE and --key-file");

@@ -194,8 +194,7 @@ static int run_ls(struct settings *settings, char **operands)
 			return list_entries(settings, (enum order)i);
 		}
 	}
-	console_error("ls: --sort: bad order '%s': it takes used, saved or size", asked.sort);
-	return verb_usage(&verb_ls);
+	return verb_refuse(&verb_ls, "sort", asked.sort, "used, saved or size");
 }
 
 const struct verb verb_ls = {

@@ -131,13 +131,10 @@ static int run_prune(struct settings *settings, char **operands)
 
 	(void)operands;
 	if (asked.max_size && settings_parse_size(asked.max_size, &settings->max_size) != 0) {
-		console_error("prune: --max-size: bad size '%s': it takes %s", asked.max_size,
-		              settings_wanted("NVRTCCACHE_MAX_SIZE"));
-		return verb_usage(&verb_prune);
+		return verb_refuse(&verb_prune, "max-size", asked.max_size, settings_wanted("NVRTCCACHE_MAX_SIZE"));
 	}
 	if (asked.older_than && !age_parse(asked.older_than, &unused_ns)) {
-		console_error("prune: --older-than: bad age '%s': it takes " AGE_WANTED, asked.older_than);
-		return verb_usage(&verb_prune);
+		return verb_refuse(&verb_prune, "older-than", asked.older_than, AGE_WANTED);
 	}
 	return remove_entries(settings, REMOVE_UNUSED, unused_ns);
 }

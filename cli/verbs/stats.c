@@ -366,10 +366,8 @@ static int run_stats(struct settings *settings, char **operands)
 		snprintf(text, sizeof(text), "%ss", asked.watch);
 		/* `text` has the unit "s" appended, because age_parse() requires a unit */
 		if (strlen(asked.watch) > 16 || !age_parse(text, &period_ns) || period_ns < 100000000) {
-			console_error(
-			    "stats: --watch: bad interval '%s': it takes seconds, at least 0.1, such as 2 or 0.5",
-			    asked.watch);
-			return verb_usage(&verb_stats);
+			return verb_refuse(&verb_stats, "watch", asked.watch,
+			                   "seconds, at least 0.1, such as 2 or 0.5");
 		}
 	}
 	return asked.watch ? watch_stats(settings, period_ns) : show_stats(settings);

@@ -109,31 +109,25 @@ static void find_compilers(struct names *ret_names)
 	}
 }
 
-static int refuse(const char *option, const char *value, const char *wanted)
-{
-	console_error("warm: --%s: bad value '%s': it takes %s", option, value, wanted);
-	return verb_usage(&verb_warm);
-}
-
 /* Reads --arch and --compiler. Compilers are found by absolute paths, because workers change the directory. */
 static int read_names(struct names *archs, struct names *compilers)
 {
 	if (asked.arch && !split(asked.arch, archs)) {
-		return refuse("arch", asked.arch, "a list such as sm_90,sm_100");
+		return verb_refuse(&verb_warm, "arch", asked.arch, "a list such as sm_90,sm_100");
 	}
 	for (size_t i = 0; asked.arch && i < archs->count; i++) {
 		if (!is_arch(archs->list[i])) {
-			return refuse("arch", archs->list[i], "a list such as sm_90,sm_100");
+			return verb_refuse(&verb_warm, "arch", archs->list[i], "a list such as sm_90,sm_100");
 		}
 	}
 	if (asked.compiler && !split(asked.compiler, compilers)) {
-		return refuse("compiler", asked.compiler, "files of compilers, separated by commas");
+		return verb_refuse(&verb_warm, "compiler", asked.compiler, "files of compilers, separated by commas");
 	}
 	for (size_t i = 0; i < compilers->count; i++) {
 		const char *path = compilers->list[i];
 
 		if (!compiler_of(path)) {
-			return refuse("compiler", path, "a libnvrtc, libnvJitLink or libnvvm");
+			return verb_refuse(&verb_warm, "compiler", path, "a libnvrtc, libnvJitLink or libnvvm");
 		}
 		if (strchr(path, '/') && !(compilers->list[i] = realpath(path, NULL))) {
 			console_error("%s: %s", path, strerror(errno));
@@ -284,12 +278,12 @@ static int read_options(struct jobs *jobs, int64_t *ret_within_ns)
 	jobs->mode = asked.check ? REPLAY_CHECK : REPLAY_COMPILE;
 	jobs->parallel = processors() < JOBS_MAX ? processors() : JOBS_MAX;
 	if (asked.used_since && !age_parse(asked.used_since, ret_within_ns)) {
-		return refuse("used-since", asked.used_since, AGE_WANTED);
+		return verb_refuse(&verb_warm, "used-since", asked.used_since, AGE_WANTED);
 	}
 	if (asked.jobs) {
 		parallel = strspn(asked.jobs, "0123456789") == strlen(asked.jobs) ? atol(asked.jobs) : 0;
 		if (parallel < 1 || parallel > JOBS_MAX) {
-			return refuse("jobs", asked.jobs, "1 to 256");
+			return verb_refuse(&verb_warm, "jobs", asked.jobs, "1 to 256");
 		}
 		jobs->parallel = (unsigned)parallel;
 	}

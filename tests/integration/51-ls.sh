@@ -52,7 +52,7 @@ check "A result that is bound says to which directory." is 'told[0]["bound"]' "[
 sorted_by() { listed --json --sort "$1" && is "[object['$2'] for object in told] == sorted((object['$2'] for object in told), reverse=True)" True; }
 check "They can be sorted by what a hit saves." sorted_by saved cost_ns
 check "And by size." sorted_by size bytes
-bad_order() { gives 2 ls --sort color && err_has "ls: --sort: bad order 'color': it takes used, saved or size"; }
+bad_order() { gives 2 ls --sort color && err_has "ls: --sort: bad value 'color': it takes used, saved or size"; }
 check "Another order is refused, and those that there are are named." bad_order
 
 damaged() {

@@ -83,7 +83,7 @@ A bundle of what was used lately has that and nothing else.
   $ NVRTCCACHE_DIR=$TMP/lately nvrtccache import lately-7.5h.nvb; diff <(cd many; ls -d v1/??/* | head -n 7) <(cd lately; ls -d v1/??/*)
   Imported 7 entries (* KiB) into $TMP/lately in * *s (glob)
   $ brief export --used-since yesterday none.nvb; test -e none.nvb
-  [2] nvrtccache: export: --used-since: bad age 'yesterday': it takes a number and s, m, h, d or w, such as 36h, 1.5d or 2w
+  [2] nvrtccache: export: --used-since: bad value 'yesterday': it takes a number and s, m, h, d or w, such as 36h, 1.5d or 2w
   [1]
 
 A smaller cache imports the last used entries of a bundle and stays below its cap.

@@ -45,7 +45,7 @@ A bad age is refused with what would be right.
   $ for age in 3 d 1.d .5d 1.5 -1d +1d '1 d' 1D 1dd 1y 1e3s 0x1s 99999999999w 999999999999999999999s; do
   >     brief prune --older-than "$age" | sed "s/'$age'/AGE/"
   > done | uniq -c
-       15 [2] nvrtccache: prune: --older-than: bad age AGE: it takes a number and s, m, h, d or w, such as 36h, 1.5d or 2w
+       15 [2] nvrtccache: prune: --older-than: bad value AGE: it takes a number and s, m, h, d or w, such as 36h, 1.5d or 2w
   $ brief prune --older-than
   [2] nvrtccache: prune: option '--older-than' requires an argument
   $ entries
@@ -63,7 +63,7 @@ prune and stats know a cache without a cap.
 
 prune refuses what it cannot do, and makes no directory.
   $ brief prune --max-size much
-  [2] nvrtccache: prune: --max-size: bad size 'much': it takes a size such as 4096, 500M or 1.5G, with K, M, G or T
+  [2] nvrtccache: prune: --max-size: bad value 'much': it takes a size such as 4096, 500M or 1.5G, with K, M, G or T
   $ brief prune now
   [2] nvrtccache: prune: now: unexpected argument
   $ NVRTCCACHE_READONLY=1 nvrtccache prune --max-size 1

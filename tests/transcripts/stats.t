@@ -238,10 +238,10 @@ On a terminal it is drawn anew.
 
 Bad intervals are refused, and a full disk ends it.
   $ for words in "--watch 0" "--watch x" "--watch=x" "--watch 1h" "--watch -1" "--watch --zero" "--watch 1 2"; do brief stats $words; done
-  [2] nvrtccache: stats: --watch: bad interval '0': it takes seconds, at least 0.1, such as 2 or 0.5
+  [2] nvrtccache: stats: --watch: bad value '0': it takes seconds, at least 0.1, such as 2 or 0.5
   [2] nvrtccache: stats: x: unexpected argument
-  [2] nvrtccache: stats: --watch: bad interval 'x': it takes seconds, at least 0.1, such as 2 or 0.5
-  [2] nvrtccache: stats: --watch: bad interval '1h': it takes seconds, at least 0.1, such as 2 or 0.5
+  [2] nvrtccache: stats: --watch: bad value 'x': it takes seconds, at least 0.1, such as 2 or 0.5
+  [2] nvrtccache: stats: --watch: bad value '1h': it takes seconds, at least 0.1, such as 2 or 0.5
   [2] nvrtccache: stats: -1: unknown option
   [2] nvrtccache: stats: --watch and --zero exclude each other
   [2] nvrtccache: stats: 2: unexpected argument
