@@ -15,20 +15,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum chore_phase { CHORE_LOOKING, CHORE_WORKING };
-
 struct chore {
-	enum chore_phase phase;
-	uint64_t done;  /* number of files processed */
-	uint64_t whole; /* about how many there are; 0: not known */
+	const char *doing; /* "pruning" */
+	uint64_t done;     /* number of files processed */
+	uint64_t whole;    /* about how many there are; 0: not known */
 	void (*tell)(struct chore *chore);
 	bool (*stopped)(void); /* true: the work should end */
 };
 
-static inline void chore_begin(struct chore *chore, enum chore_phase phase)
+static inline void chore_begin(struct chore *chore, const char *doing)
 {
 	if (chore) {
-		chore->phase = phase;
+		chore->doing = doing;
 		chore->whole = chore->done = 0;
 	}
 }

@@ -108,7 +108,7 @@ int inventory_take(const struct directory *directory, const char *digits, struct
 	int home;
 	int rc = directory_open(directory, DIRECTORY_REACH, &home);
 
-	chore_begin(chore, CHORE_LOOKING);
+	chore_begin(chore, "listing");
 	if (rc == 0) {
 		rc = list_shards(directory, home, &listing);
 		close(home);

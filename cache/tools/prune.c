@@ -163,11 +163,11 @@ static int prune(struct store *store, enum dryness dryness, int64_t unused_ns, s
 	if (rc < 0) {
 		return rc == -ENOENT ? 0 : rc;
 	}
-	chore_begin(work.chore, CHORE_LOOKING);
+	chore_begin(work.chore, "looking");
 	rc = examine_all(&work);
 	sums_flush(&work.sample.sums);
 	examined = work.sample.sums;
-	chore_begin(work.chore, CHORE_WORKING);
+	chore_begin(work.chore, "pruning");
 	if (rc == 0 && unused_ns < work.sample.now) {
 		rc = remove_old(&work, work.sample.now - unused_ns);
 	}
@@ -202,7 +202,7 @@ int store_clear_wanted(struct store *store, store_wanted *wanted, void *context,
 		return rc == -ENOENT ? 0 : rc;
 	}
 	work.sample.clears = wanted == NULL;
-	chore_begin(work.chore, CHORE_WORKING);
+	chore_begin(work.chore, "clearing");
 	for (unsigned shard = 0; shard < DIRECTORY_SHARDS && rc != -EINTR; shard++) {
 		int emptied = empty_shard(&work, shard, wanted, context);
 

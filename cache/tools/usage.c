@@ -78,7 +78,7 @@ static int count_usage(const struct store *store, enum extent extent, struct sto
 
 int store_usage(struct store *store, struct store_usage *ret_usage)
 {
-	chore_begin(store->chore, CHORE_LOOKING);
+	chore_begin(store->chore, "counting");
 	return count_usage(store, COUNT_ALL, ret_usage);
 }
 

@@ -63,8 +63,8 @@ void console_places(const struct settings *settings);
 bool console_directory(const struct settings *settings);
 
 /*
- * Write "81,204"; "3.4 MiB" or "12 bytes"; "1.5 s" or "320 us"; "3 min", without smaller units than seconds. The caller provides
- * the buffer. The last two may return a constant text instead.
+ * Write "81,204"; "3.4 MiB" or "12 bytes"; "1.5 s" or "320 us"; "3 min", without smaller units than seconds. The caller
+ * provides the buffer. The last two may return a constant text instead.
  */
 #define CONSOLE_NUMBER_BYTES 48
 const char *console_count(uint64_t count, char ret_text[CONSOLE_NUMBER_BYTES]);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The line is written with write(2) and not with stdio, because the signal handler wipes the line too. Everything that
- * the handler reads is in sig_atomic_t variables. The terminal is examined again for each line, because the window may
- * be resized and the job may move to the background.
+ * the handler reads is in sig_atomic_t variables. The terminal is examined again for each line, because the job may
+ * move to the background.
  * The handler is installed when the first line is drawn or an interrupt is held. Before that, signals have their
  * default action.
  */
@@ -15,23 +15,16 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
-#define PERIOD_NS       INT64_C(100000000)
-#define LINE_BYTES      256
-#define COLUMNS_DEFAULT 80
+#define PERIOD_NS  INT64_C(100000000)
+#define LINE_BYTES 80
 
 static struct {
 	const char *doing;
 	int64_t drawn_ns;
 } progress;
-
-static struct {
-	struct chore chore;
-	const char *looking, *working;
-} work;
 
 /* Read by the signal handler. */
 static volatile sig_atomic_t shown; /* columns of the line on the terminal; 0: none */
@@ -126,40 +119,24 @@ static bool may_draw(void)
 	return front < 0 || front == getpgrp();
 }
 
-/* The last column stays free, because some terminals begin a new line after it. */
-static size_t find_columns(void)
-{
-	struct winsize size = {0};
-	size_t columns =
-	    ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col != 0 ? size.ws_col : COLUMNS_DEFAULT;
-
-	return columns > 1 ? columns - 1 : 1;
-}
-
-/* Errors are ignored, because the work does not depend on the progress line. */
-static void write_bytes(const char *bytes, size_t size)
-{
-	ssize_t done = write(STDERR_FILENO, bytes, size);
-
-	(void)done;
-}
-
 /*
- * Replaces the line on the terminal. Blanks hide the rest of the old line, up to `columns`. Async-signal-safe, because
- * the signal handler calls it too.
+ * Replaces the line on the terminal. Blanks hide the rest of the old line. Async-signal-safe, because the signal
+ * handler calls it too.
  */
-static void replace_line(const char *line, size_t length, size_t columns)
+static void replace_line(const char *line, size_t length)
 {
 	char bytes[LINE_BYTES + 2];
-	size_t before = (size_t)shown < columns ? (size_t)shown : columns;
-	size_t covered = before > length ? before : length;
+	size_t covered = (size_t)shown > length ? (size_t)shown : length;
+	ssize_t done;
 
 	bytes[0] = '\r';
 	memset(bytes + 1, ' ', covered);
 	memcpy(bytes + 1, line, length);
 	bytes[1 + covered] = '\r';
 	shown = (sig_atomic_t)length;
-	write_bytes(bytes, covered + 2);
+	/* errors are ignored, because the work does not depend on the progress line */
+	done = write(STDERR_FILENO, bytes, covered + 2);
+	(void)done;
 }
 
 void progress_wipe(void)
@@ -168,24 +145,18 @@ void progress_wipe(void)
 	int saved = errno;
 
 	if (shown != 0) {
-		replace_line("", 0, LINE_BYTES);
+		replace_line("", 0);
 	}
 	errno = saved;
 }
 
-static void draw_line(uint64_t done, uint64_t whole, enum progress_sum sum)
+static void draw_line(uint64_t done, uint64_t whole)
 {
 	char first[CONSOLE_NUMBER_BYTES], second[CONSOLE_NUMBER_BYTES], line[LINE_BYTES];
-	size_t columns = find_columns(), length;
 
-	if (whole == 0) {
-		snprintf(line, sizeof(line), "%s  %s entries", progress.doing, console_count(done, first));
-	} else {
-		snprintf(line, sizeof(line), "%s  %s of %s%s entries", progress.doing, console_count(done, first),
-		         sum == PROGRESS_ESTIMATED ? "about " : "", console_count(whole, second));
-	}
-	length = strlen(line);
-	replace_line(line, length < columns ? length : columns, columns);
+	snprintf(line, sizeof(line), "%s  %s%s%s entries", progress.doing, console_count(done, first),
+	         whole != 0 ? " of " : "", whole != 0 ? console_count(whole, second) : "");
+	replace_line(line, strlen(line));
 }
 
 int64_t progress_clock(void)
@@ -202,7 +173,7 @@ void progress_begin(const char *doing)
 	progress.drawn_ns = 0;
 }
 
-void progress_show(uint64_t done, uint64_t whole, enum progress_sum sum)
+void progress_show(uint64_t done, uint64_t whole)
 {
 	int64_t now = progress_clock();
 
@@ -214,7 +185,7 @@ void progress_show(uint64_t done, uint64_t whole, enum progress_sum sum)
 		watch_signals();
 		console_before_error(progress_wipe);
 		/* the count replaces an estimate that was too low, so that the line never shows more than 100% */
-		draw_line(done, sum == PROGRESS_ESTIMATED && whole != 0 && whole < done ? done : whole, sum);
+		draw_line(done, whole != 0 && whole < done ? done : whole);
 	}
 }
 
@@ -227,13 +198,11 @@ void progress_end(void)
 
 static void show_chore(struct chore *chore)
 {
-	const char *doing = chore->phase == CHORE_LOOKING ? work.looking : work.working;
-
 	/* the first line of a new phase is drawn at once */
-	if (progress.doing != doing) {
-		progress_begin(doing);
+	if (progress.doing != chore->doing) {
+		progress_begin(chore->doing);
 	}
-	progress_show(chore->done, chore->whole, PROGRESS_ESTIMATED);
+	progress_show(chore->done, chore->whole);
 }
 
 static bool is_interrupted(void)
@@ -241,11 +210,11 @@ static bool is_interrupted(void)
 	return seen != 0;
 }
 
-struct chore *progress_chore(const char *looking, const char *working)
+struct chore *progress_chore(void)
 {
+	static struct chore chore;
+
 	progress.doing = NULL;
-	work.looking = looking;
-	work.working = working;
-	work.chore = (struct chore){.tell = show_chore, .stopped = is_interrupted};
-	return &work.chore;
+	chore = (struct chore){.tell = show_chore, .stopped = is_interrupted};
+	return &chore;
 }

@@ -5,7 +5,7 @@
  *     pruning  81,204 of 200,000 entries
  *
  * The line is drawn only if standard error is a terminal and the command is in its foreground, at most ten times a
- * second. It is cut where it would be as wide as the window.
+ * second.
  *
  * Calling sequence: interrupt_hold() if the work must clean up before the process ends; progress_begin(),
  * progress_show() at each step, progress_end(). For a function of cache/tools, pass it progress_chore() instead, and
@@ -23,21 +23,21 @@
 
 #include <stdint.h>
 
-/* Whether the `whole` of progress_show() is the exact number of entries or an estimate. */
-enum progress_sum { PROGRESS_KNOWN, PROGRESS_ESTIMATED };
-
 /* `doing` begins the line and must stay valid until progress_end(). */
 void progress_begin(const char *doing);
-/* Draws the line, unless it was drawn less than 0.1 s ago. `whole` 0: the number of entries is not known. */
-void progress_show(uint64_t done, uint64_t whole, enum progress_sum sum);
+/*
+ * Draws the line, unless it was drawn less than 0.1 s ago. `whole` may be an estimate; 0: the number of entries is not
+ * known.
+ */
+void progress_show(uint64_t done, uint64_t whole);
 void progress_end(void);
 void progress_wipe(void);
 
 /*
- * Returns a chore that draws the progress line and stops the work after a signal. `looking` and `working` name its two
- * phases. The chore is static memory and is valid until the next call.
+ * Returns a chore that draws the progress line and stops the work after a signal. It is static memory and valid until
+ * the next call.
  */
-struct chore *progress_chore(const char *looking, const char *working);
+struct chore *progress_chore(void);
 
 /* Returns the time of the monotonic clock in nanoseconds. */
 int64_t progress_clock(void);

@@ -32,7 +32,7 @@ int reading_begin(const struct settings *settings, const char *doing, struct rea
 	int error;
 
 	*ret_reading = (struct reading){.directory = {settings->directory, settings->shared}, .doing = doing};
-	error = inventory_take(&ret_reading->directory, "", progress_chore("listing", ""), &ret_reading->inventory);
+	error = inventory_take(&ret_reading->directory, "", progress_chore(), &ret_reading->inventory);
 	/* directories of shards that could not be listed */
 	ret_reading->unreadable = ret_reading->inventory.failures;
 	return error;
@@ -66,7 +66,7 @@ int reading_each(struct reading *reading, reading_visit *visit, void *context)
 		                         : judge_error(reading, &visiting,
 		                                       inventory_read(&reading->directory, inventory->records[i].key,
 		                                                      visit_entry, &visiting));
-		progress_show(i + 1, inventory->count, PROGRESS_KNOWN);
+		progress_show(i + 1, inventory->count);
 	}
 	return error;
 }

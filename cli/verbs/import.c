@@ -152,7 +152,7 @@ static enum bundle_found take_all(struct bundle_reader *reader, struct import *i
 		import->damaged += found == BUNDLE_DAMAGED;
 		import->large += found == BUNDLE_LARGE;
 		progress_show(import->entries + import->requests + import->known + import->large + import->damaged,
-		              reader->keys, PROGRESS_ESTIMATED);
+		              reader->keys);
 	}
 	progress_end();
 	free(reader->request);

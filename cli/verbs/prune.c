@@ -91,7 +91,7 @@ static int remove_entries(const struct settings *settings, enum removal removal,
 	int error;
 
 	interrupt_hold();
-	options.chore = progress_chore("looking", removal == REMOVE_ALL ? "clearing" : "pruning");
+	options.chore = progress_chore();
 	error = store_open(&options, &store);
 	if (error == 0 && removal == REMOVE_ALL) {
 		error = store_clear_wanted(store, asked.compiler ? is_of_compiler : NULL, &match, &pruned);

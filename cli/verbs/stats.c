@@ -276,7 +276,7 @@ static int gather_counts(const struct settings *settings, struct counted *ret_sh
 	                                /* read-only, so that the command neither creates nor changes the store */
 	                                .read_only = true,
 	                                .shared = settings->shared,
-	                                .chore = progress_chore("counting", "")};
+	                                .chore = progress_chore()};
 	int error = store_open(&options, &store);
 
 	if (error != 0) {

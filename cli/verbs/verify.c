@@ -153,7 +153,7 @@ static int take_file(void *context, const struct inspected *file)
 	}
 	verify->looked_at++;
 	/* the total is extrapolated: all shards have about the same number of files */
-	progress_show(verify->looked_at, verify->looked_at * DIRECTORY_SHARDS / (file->number + 1), PROGRESS_ESTIMATED);
+	progress_show(verify->looked_at, verify->looked_at * DIRECTORY_SHARDS / (file->number + 1));
 	return interrupt_seen() != 0 ? -EINTR : 0;
 }
 

@@ -166,7 +166,7 @@ int jobs_run(struct jobs *jobs)
 		if (running == 0) {
 			break;
 		}
-		progress_show(next - running, jobs->count, PROGRESS_KNOWN);
+		progress_show(next - running, jobs->count);
 		running -= wait_for_worker(jobs);
 	}
 	progress_end();

@@ -80,7 +80,7 @@ terminal() {
 	local bundle=$tmp/kernels.nvb
 	fresh_cache
 	preloaded "$HOST" >"$tmp/cold" 2>&1 && gives 0 export "$bundle" && fresh_cache || return
-	python3 "$tmp/terminal.py" err "$COMMAND" import "$bundle" >"$tmp/out" && out_has 'importing .*[0-9] of about [0-9].*\\r +\\r' &&
+	python3 "$tmp/terminal.py" err "$COMMAND" import "$bundle" >"$tmp/out" && out_has 'importing .*[0-9] of [0-9].*\\r +\\r' &&
 		python3 "$tmp/terminal.py" err "$COMMAND" export "$tmp/again.nvb" >"$tmp/out" && out_has 'exporting .*[0-9] of [0-9].*\\r +\\r' &&
 		{ python3 "$tmp/terminal.py" out "$COMMAND" export - >"$tmp/out"; [ $? -eq 1 ]; } && out_has 'not written to a terminal'
 }

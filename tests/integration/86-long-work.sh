@@ -36,7 +36,7 @@ bundle=$memory/many.nvb
 
 counts_shown() {
 	"${ON[@]}" shown "$@" >"$tmp/out" && drawn_says '
-		any(re.search(r"^[a-z]+  [0-9,]+ of (about )?[0-9,]+ entries", line) for line in drawn[0]) and re.search(rb"\r +\r$", parts[0])
+		any(re.search(r"^[a-z]+  [0-9,]+ of [0-9,]+ entries", line) for line in drawn[0]) and re.search(rb"\r +\r$", parts[0])
 		and b"\x1b" not in parts[0] and all(len(line) < 80 for line in drawn[0])'
 }
 for verb in "export $memory/again.nvb" "ls" "verify"; do
@@ -49,23 +49,6 @@ imports_shown() {
 }
 check "So has import." imports_shown
 NVRTCCACHE_DIR=$memory/many
-
-narrow() {
-	local columns
-	for columns in 120 60 40 25 12 2 1; do
-		"${ON[@]}" shown "$columns" "$COMMAND" export "$memory/again.nvb" >"$tmp/out" &&
-			drawn_says "drawn[0] and all(len(line) < max($columns, 2) for line in drawn[0])" || return
-	done
-}
-check "A line is never as wide as the window, however narrow that is." narrow
-
-resized() {
-	fresh_cache
-	"${ON[@]}" narrower "$COMMAND" import "$bundle" >"$tmp/out" &&
-		drawn_says 'any(len(line) > 29 for line in drawn[0]) and drawn[1] and all(len(line) < 25 for line in drawn[1]) and ended == 0' &&
-		[ "$(entries)" -eq $MANY ]
-}
-check "When the window is made narrower, so is the line." resized
 
 control_c() {
 	fresh_cache

@@ -3,13 +3,12 @@
 
 usage: terminal.py shown [columns] COMMAND...            prints what was written to the terminal, as Python shows bytes
        terminal.py printed [columns] COMMAND...          standard output is the terminal; prints it as it is
-       terminal.py narrower COMMAND import BUNDLE        the window becomes narrower while the command works
        terminal.py keys COMMAND import BUNDLE            ^C while the command works
        terminal.py watched COMMAND...                    standard output is shown too; ^C when it was drawn twice
 
-"narrower" and "keys" feed the bundle through standard input piece by piece, so that the command is still at work when something
-happens to it, however slow the machine is. They print what was drawn before, a line "then", what was drawn after, and
-a line "ended by N" (a negative number: by that signal).
+"keys" feeds the bundle through standard input piece by piece, so that the command is still at work when something
+happens to it, however slow the machine is. It prints what was drawn before, a line "then", what was drawn after, and a
+line "ended by N" (a negative number: by that signal).
 """
 import fcntl
 import os
@@ -101,20 +100,9 @@ def main():
     before, data = feed(ours, terminal, data, 2)
     print(before)
     print("then")
-    if what == "narrower":
-        set_columns(terminal, 25)
-        _, data = feed(ours, terminal, data, 1)  # one may have been on its way
-        after, data = feed(ours, terminal, data, 2)
-        print(after)
-        while data:
-            data = data[os.write(ours, data):]
-            take(terminal)
-        os.close(ours)
-        take_all(terminal)
-    else:
-        os.write(terminal, b"\x03")
-        print(take_all(terminal))
-        os.close(ours)
+    os.write(terminal, b"\x03")
+    print(take_all(terminal))
+    os.close(ours)
     print("ended by", ended(child))
     return 0
 

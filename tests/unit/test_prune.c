@@ -16,7 +16,7 @@ static struct chore chore;
 
 static bool stopped(void)
 {
-	if (chore.phase == CHORE_WORKING && before_removal && chore.done >= removals) {
+	if (strcmp(chore.doing, "looking") != 0 && before_removal && chore.done >= removals) {
 		before_removal();
 		before_removal = NULL;
 	}
