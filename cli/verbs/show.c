@@ -58,32 +58,13 @@ static void print_compiler(const struct request *request)
 	             SPAN(step), title.bytes ? "" : "not known: an earlier build made this entry");
 }
 
-/* Returns whether a shell takes the text without quotes. */
-static bool is_plain(const struct about_fact *fact)
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+.,:/%@";
-
-	for (size_t i = 0; i < fact->size; i++) {
-		if (!memchr(plain, fact->text[i], sizeof(plain) - 1)) {
-			return false;
-		}
-	}
-	return fact->size > 0;
-}
-
-/* Prints the options in one line, quoted for a shell, so that they can be pasted into a command. */
 static void print_options(const struct request *request)
 {
 	for (size_t i = 0; i < request->counts[ABOUT_OPTION]; i++) {
-		const struct about_fact *option = &request->facts[ABOUT_OPTION][i];
-		const char *quote = is_plain(option) ? "" : "'";
-
 		if (i == 0) {
 			printf(RESULTS_LABEL, "options");
-		} else {
-			putchar(' ');
 		}
-		console_print(stdout, "%s%.*s%s", quote, (int)option->size, option->text, quote);
+		console_print(stdout, "%s%.*s", i ? " " : "", SPAN(span_of(&request->facts[ABOUT_OPTION][i])));
 	}
 	fputs(request->counts[ABOUT_OPTION] > 0 ? "\n" : "", stdout);
 }

@@ -195,6 +195,6 @@ An entry that is damaged is neither shown nor extracted.
 
 Bytes that command a terminal do not reach one, and JSON has them.
   $ fresh; compile "-DA=$(printf '\033[31m')"; nvrtccache show $(key 1) | grep -E $'DA|\033'
-  options   '-DA=?[31m'
+  options   -DA=?[31m
   $ nvrtccache show --json $(key 1) | json 'told[0]["options"]'
   ['-DA=\x1b[31m']
