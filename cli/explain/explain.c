@@ -6,20 +6,18 @@
  * words.c prints it for people, and this file as JSON.
  */
 #include "cache/agent_client.h"
+#include "cache/digits.h"
 #include "cli/console/console.h"
 #include "cli/console/key.h"
 #include "cli/console/verb.h"
 #include "cli/explain/explanation.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-#define LAST_MAX 100000
 
 static struct {
 	bool json;
 	const char *last; /* "": --last without a number, which means 1; NULL: not given */
-	size_t count;     /* the number that `last` means; the JSON of more than one is an array */
+	uint64_t count;   /* the number that `last` means; the JSON of more than one is an array */
 } asked = {.count = 1};
 
 /* ---- as JSON ---- */
@@ -169,35 +167,23 @@ static size_t find_end(const struct settings *settings, const struct events *eve
 	return end;
 }
 
-/* Returns false after a message if the options are wrong. */
-static bool read_options(char **operands)
-{
-	char *end = NULL;
-
-	if (asked.last && operands[0]) {
-		console_error("explain: --last and KEY exclude each other");
-		return false;
-	}
-	if (asked.last && *asked.last) {
-		/* strtoul() alone would accept a sign or a blank before the number */
-		asked.count = strspn(asked.last, "0123456789") > 0 ? strtoul(asked.last, &end, 10) : 0;
-		if (asked.count == 0 || asked.count > LAST_MAX || *end != '\0') {
-			console_error("explain: --last: bad number '%s': it takes 1 to %d", asked.last, LAST_MAX);
-			return false;
-		}
-	}
-	return true;
-}
-
 static int run_explain(struct settings *settings, char **operands)
 {
 	const struct directory directory = {.path = settings->directory, .shared = settings->shared};
 	struct events events;
 	int error, status = EXIT_TROUBLE;
+	const char *rest = "";
 	size_t end;
 
-	if (!read_options(operands)) {
+	if (asked.last && operands[0]) {
+		console_error("explain: --last and KEY exclude each other");
 		return verb_usage(&verb_explain);
+	}
+	if (asked.last && *asked.last) {
+		rest = digits_number(asked.last, 100000, &asked.count);
+	}
+	if (!rest || *rest || asked.count == 0) {
+		return verb_refuse(&verb_explain, "last", asked.last, "1 to 100000");
 	}
 	error = events_read(&directory, EVENTS_ALL, &events);
 	if (error != 0) {

@@ -89,7 +89,7 @@ refused() { compile '{"options": ["-DN=sizeof(__TIME__)"]}' '{"options": ["-DN=s
 check "The last refusal of the same request." refused
 several() { explained --last 5 --json && holds 'len(told) == 5 and told[0]["time"] >= told[4]["time"]'; }
 check "The last five are an array, the newest first." several
-joined() { explained --last=5 --json && holds 'len(told) == 5' && explained -jl2 && holds 'len(told) == 2' && gives 2 explain --last=0 && err_has "bad number '0'" && gives 2 explain --last=2 3; }
+joined() { explained --last=5 --json && holds 'len(told) == 5' && explained -jl2 && holds 'len(told) == 2' && gives 2 explain --last=0 && err_has "bad value '0'" && gives 2 explain --last=2 3; }
 check "The number can be joined to the option." joined
 too_long() { # more options than a record has room for: what is not recorded is not reported as gone
 	local options
