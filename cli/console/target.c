@@ -33,6 +33,7 @@ static mode_t mode_of_new_file(void)
 static int begin_temporary(struct target *target, mode_t mode)
 {
 	char *slash = strrchr(target->path, '/');
+	const char *parent = slash == NULL ? "." : slash == target->path ? "/" : target->path;
 	int directory;
 	int error;
 
@@ -41,14 +42,10 @@ static int begin_temporary(struct target *target, mode_t mode)
 	if (*target->name == '\0') {
 		return -EISDIR;
 	}
-	if (slash == NULL) {
-		directory = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	} else if (slash == target->path) {
-		directory = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	} else {
+	if (slash != NULL) {
 		*slash = '\0';
-		directory = open(target->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	}
+	directory = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (directory < 0) {
 		return -errno;
 	}

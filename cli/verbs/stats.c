@@ -112,6 +112,13 @@ static void print_count(const char *name, uint64_t count)
 	printf(ROW "%" PRIu64 "\n", name, count);
 }
 
+static void print_some(const char *name, uint64_t count)
+{
+	if (count != 0) {
+		print_count(name, count);
+	}
+}
+
 static void print_share(const char *name, uint64_t part, uint64_t whole)
 {
 	printf(ROW "%" PRIu64, name, part);
@@ -133,14 +140,11 @@ static void print_group(const char *title, enum counter_group group, const uint6
 	for (int i = 0; i < COUNTER_COUNT; i++) {
 		char name[32];
 
-		if (counter_group((enum counter)i) != group || counts[i] == 0) {
-			continue;
-		}
 		snprintf(name, sizeof(name), "  %s", counter_name((enum counter)i));
 		for (char *at = name; *at != '\0'; at++) {
 			*at = *at == '_' ? ' ' : *at;
 		}
-		print_count(name, counts[i]);
+		print_some(name, counter_group((enum counter)i) == group ? counts[i] : 0);
 	}
 }
 
@@ -228,18 +232,12 @@ static void print_table(const struct settings *settings, const struct counted *s
 	}
 	print_count("Stored", counts[COUNTER_TOTAL_stores]);
 	print_group("Not cached", COUNTER_NOT_KEPT, counts);
-	if (counts[COUNTER_TOTAL_evictions] != 0) {
-		print_count("Evicted", counts[COUNTER_TOTAL_evictions]);
-	}
-	if (counts[COUNTER_TOTAL_unreached] != 0) {
-		print_count("Unreached modules", counts[COUNTER_TOTAL_unreached]);
-	}
+	print_some("Evicted", counts[COUNTER_TOTAL_evictions]);
+	print_some("Unreached modules", counts[COUNTER_TOTAL_unreached]);
 	if (counts[COUNTER_TOTAL_verified] != 0) {
 		print_count("Verified", counts[COUNTER_TOTAL_verified]);
 		print_count("  mismatches", counts[COUNTER_ERRORS_mismatch]);
-		if (counts[COUNTER_TOTAL_verify_uncompared] != 0) {
-			print_count("  not comparable", counts[COUNTER_TOTAL_verify_uncompared]);
-		}
+		print_some("  not comparable", counts[COUNTER_TOTAL_verify_uncompared]);
 	}
 	print_agent(counts);
 	printf(ROW "%s\n", "Time compiling", console_time(counts[COUNTER_TOTAL_compile_ns], text));
