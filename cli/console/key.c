@@ -6,9 +6,9 @@
 #include <errno.h>
 #include <string.h>
 
-void key_spell(const uint8_t key[ENTRY_KEY_BYTES], char ret_text[KEY_TEXT_BYTES])
+const char *key_spell(const uint8_t key[ENTRY_KEY_BYTES], char ret_text[KEY_TEXT_BYTES])
 {
-	(void)digits_spell(key, ENTRY_KEY_BYTES, ret_text);
+	return digits_spell(key, ENTRY_KEY_BYTES, ret_text);
 }
 
 /* Reads names and no entry, so that a damaged entry has a key too. */
@@ -74,7 +74,7 @@ int key_read(const struct settings *settings, const uint8_t key[ENTRY_KEY_BYTES]
 	if (error == 0) {
 		return EXIT_DONE;
 	}
-	key_spell(key, text);
+	(void)key_spell(key, text);
 	console_error("%s/v1/%.2s/%s: %s", settings->directory, text, text + 2,
 	              error == -EBADMSG  ? "damaged; 'nvrtccache verify' says more"
 	              : error == -ENOENT ? "it has just been removed"

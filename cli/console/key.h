@@ -39,7 +39,7 @@ struct key_entries {
 int key_read(const struct settings *settings, const uint8_t key[ENTRY_KEY_BYTES], struct key_entries *ret_entries);
 void key_release(struct key_entries *entries);
 
-/* Writes the key as hexadecimal digits. */
-void key_spell(const uint8_t key[ENTRY_KEY_BYTES], char ret_text[KEY_TEXT_BYTES]);
+/* Writes the key as hexadecimal digits. Returns the text. */
+const char *key_spell(const uint8_t key[ENTRY_KEY_BYTES], char ret_text[KEY_TEXT_BYTES]);
 
 #endif

@@ -26,10 +26,7 @@ static void add_key(struct json *json, const char *name, const uint8_t *key)
 {
 	char text[KEY_TEXT_BYTES];
 
-	if (key) {
-		key_spell(key, text);
-	}
-	json_string(json, name, key ? text : NULL);
+	json_string(json, name, key ? key_spell(key, text) : NULL);
 }
 
 /* A stale entry has no differences in its request: `detail` names what changed. */

@@ -51,8 +51,8 @@ static void print_outcome(const struct events_record *record)
 		printf("MISS, compiled in %s", console_time(record->cost_ns, cost));
 	}
 	if (record->kind == EVENTS_STORED) {
-		key_spell(record->key, key);
-		printf("%s, stored as %.*s\n", record->return_code != 0 ? ", a failure" : "", KEY_SHORT, key);
+		printf("%s, stored as %.*s\n", record->return_code != 0 ? ", a failure" : "", KEY_SHORT,
+		       key_spell(record->key, key));
 		return;
 	}
 	fputs(record->kind == EVENTS_NOT_KEPT ? ", NOT CACHED: " : "BYPASSED: ", stdout);
@@ -135,8 +135,8 @@ static void print_closest(const struct explanation *explanation)
 {
 	char key[KEY_TEXT_BYTES], distance[CONSOLE_NUMBER_BYTES];
 
-	key_spell(explanation->earlier->key, key);
-	printf("closest cached entry: %.*s, %s earlier.", KEY_SHORT, key, spell_distance(explanation, distance));
+	printf("closest cached entry: %.*s, %s earlier.", KEY_SHORT, key_spell(explanation->earlier->key, key),
+	       spell_distance(explanation, distance));
 	print_sameness(explanation);
 	print_differences(explanation);
 	if (explanation->differences.count == 0) {

@@ -66,8 +66,7 @@ static void print_line(FILE *out, const struct entry *entry, int64_t used_ns, bo
 	struct span program = request_text(&request, ABOUT_PROGRAM), kernel = request_text(&request, ABOUT_EXPRESSION);
 	struct span arch = request_arch(&request);
 
-	key_spell(info->key, key);
-	console_print(out, "%.*s  ", KEY_SHORT, key);
+	console_print(out, "%.*s  ", KEY_SHORT, key_spell(info->key, key));
 	if (is_wide) {
 		console_print(out, "%-9.*s %-5.*s  ", SPAN(request_text(&request, ABOUT_TITLE)),
 		              SPAN(request_text(&request, ABOUT_RELEASE)));

@@ -61,8 +61,7 @@ void results_json(struct json *json, const struct entry *entry, int64_t used_ns,
 	const struct entry_info *info = entry_info(entry);
 	char key[KEY_TEXT_BYTES];
 
-	key_spell(info->key, key);
-	json_string(json, "key", key);
+	json_string(json, "key", key_spell(info->key, key));
 	span_json(json, "program", request_text(request, ABOUT_PROGRAM));
 	span_json(json, "compiler", request_text(request, ABOUT_COMPILER));
 	span_json(json, "version", request_text(request, ABOUT_RELEASE));

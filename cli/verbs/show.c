@@ -151,8 +151,7 @@ static void print_shown(struct shown *shown)
 {
 	char key[KEY_TEXT_BYTES];
 
-	key_spell(entry_info(shown->entry)->key, key);
-	print_line("key", span_text(key));
+	print_line("key", span_text(key_spell(entry_info(shown->entry)->key, key)));
 	print_line("program", request_text(&shown->request, ABOUT_PROGRAM));
 	print_compiler(&shown->request);
 	print_line("arch", request_arch(&shown->request));

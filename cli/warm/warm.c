@@ -204,8 +204,7 @@ static void print_json(const struct jobs *jobs, const size_t counts[4], unsigned
 		const struct job *job = &jobs->list[i];
 
 		json_begin_object(&json, NULL);
-		key_spell(job->request->key, key);
-		json_string(&json, "request", key);
+		json_string(&json, "request", key_spell(job->request->key, key));
 		json_string(&json, "compiler", job->compiler);
 		json_string(&json, "arch", job->arch[0] ? job->arch : NULL);
 		json_string(&json, "outcome", outcomes[job->verdict.outcome]);
@@ -226,10 +225,9 @@ static void print_jobs(const struct jobs *jobs, const size_t counts[4], int64_t 
 	for (const struct job *job = jobs->list; job < jobs->list + jobs->count; job++) {
 		const char *arch = job->arch[0] ? ", " : "";
 
-		key_spell(job->request->key, key);
 		if (job->verdict.outcome == JOB_FAILED) {
-			console_error("%.*s: %s%s%s: %s", KEY_SHORT, key, job->compiler, arch, job->arch,
-			              job->verdict.why);
+			console_error("%.*s: %s%s%s: %s", KEY_SHORT, key_spell(job->request->key, key), job->compiler,
+			              arch, job->arch, job->verdict.why);
 		}
 	}
 	if (asked.check) {
