@@ -18,6 +18,14 @@
 
 static _Atomic int64_t wasted; /* nanoseconds of useless waits since the last useful one */
 static struct pause after_failure = {.first_ns = 5000 * MS, .longest_ns = 300000 * MS};
+/* The pause began after quick but useless answers: the agent works, so results are still reported to it. */
+static atomic_bool is_answering;
+
+static void begin_pause(int64_t now, bool answering)
+{
+	atomic_store(&is_answering, answering);
+	pause_begin(&after_failure, now);
+}
 
 static const struct {
 	const char *name;
@@ -202,7 +210,7 @@ void agent_weigh(const struct agent_options *options, enum agent_wait whose, int
 		atomic_store(&wasted, 0);
 	} else if (lost > first_limit(options) || atomic_fetch_add(&wasted, lost) + lost > options->wait_ms * MS) {
 		atomic_store(&wasted, 0);
-		pause_begin(&after_failure, now);
+		begin_pause(now, lost <= first_limit(options));
 		return;
 	}
 	if (whose == AGENT_ASKED) {
@@ -228,7 +236,7 @@ static enum agent_outcome ask_agent(const struct agent_options *options, const u
 	if (outcome == AGENT_FETCH_ABSENT || outcome == AGENT_FETCH_DOWN) {
 		agent_weigh(options, AGENT_ASKED, call_clock_straight() - began, 0);
 	} else if (outcome != AGENT_FETCH_FOUND) {
-		pause_begin(&after_failure, call_clock_straight());
+		begin_pause(call_clock_straight(), false);
 	}
 	return outcome;
 }
@@ -251,11 +259,11 @@ static void report_stored(const struct agent_options *options, const uint8_t key
 	int64_t now = call_clock_straight();
 
 	/* not pause_ask(): a message that is accepted does not show that the agent answers */
-	if (!pause_is_over(&after_failure, now)) {
+	if (!pause_is_over(&after_failure, now) && !atomic_load(&is_answering)) {
 		return;
 	}
 	if (begin_question(&question, options, AGENT_STORED, key) != AGENT_FETCH_FOUND) {
-		pause_begin(&after_failure, now);
+		begin_pause(now, false);
 	}
 	close_question(&question);
 }

@@ -258,7 +258,9 @@ Test(agent_client, quick_useless_answers_together_may_take_as_long_as_one_questi
 	wait_quarters(1, 0);
 	wait_quarters(1, 0);
 	cr_expect_eq(fetch(), AGENT_FETCH_SKIPPED);
+	agent_stored(&agent.options, key);
 	stop();
+	cr_expect_eq(agent.message.kind, AGENT_STORED, "what was stored is reported nevertheless");
 }
 
 Test(agent_client, a_slow_agent_is_asked_again_if_its_answer_saved_more_time_than_it_took)
