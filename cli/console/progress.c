@@ -15,7 +15,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define PERIOD_NS  INT64_C(100000000)
@@ -157,14 +156,6 @@ static void draw_line(uint64_t done, uint64_t whole)
 	snprintf(line, sizeof(line), "%s  %s%s%s entries", progress.doing, console_count(done, first),
 	         whole != 0 ? " of " : "", whole != 0 ? console_count(whole, second) : "");
 	replace_line(line, strlen(line));
-}
-
-int64_t progress_clock(void)
-{
-	struct timespec now = {0};
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
 void progress_begin(const char *doing)

@@ -19,9 +19,11 @@
 #ifndef CLI_CONSOLE_PROGRESS_H
 #define CLI_CONSOLE_PROGRESS_H
 
+#include "cache/calls.h"
 #include "cache/tools/chore.h"
 
 #include <stdint.h>
+#include <time.h>
 
 /* `doing` begins the line and must stay valid until progress_end(). */
 void progress_begin(const char *doing);
@@ -40,7 +42,10 @@ void progress_wipe(void);
 struct chore *progress_chore(void);
 
 /* Returns the time of the monotonic clock in nanoseconds. */
-int64_t progress_clock(void);
+static inline int64_t progress_clock(void)
+{
+	return call_clock_ns(CLOCK_MONOTONIC);
+}
 
 /* Defers the first signal until interrupt_release(). The work finds it with interrupt_seen(). */
 void interrupt_hold(void);
