@@ -80,9 +80,10 @@ struct item {
 	struct span value;     /* that is printed of a digest, or empty */
 	struct span name;      /* items with the same name are compared */
 	struct item *partner;  /* the matching item of the other request */
-	/* of a directory of -I below a root: the root's number, from 1, and the texts before and after the root */
+	/* of a directory of -I below a root: the option, the root's number, from 1, and the text behind the root */
+	const char *head;
 	size_t root;
-	struct span head, rest;
+	struct span rest;
 };
 
 struct items {
@@ -156,8 +157,7 @@ static bool is_same_text(const struct item *now, const struct item *was)
 
 static bool is_same_place(const struct item *now, const struct item *was)
 {
-	return now->root != 0 && now->root == was->root && span_equal(now->head, was->head) &&
-	       span_equal(now->rest, was->rest);
+	return now->root != 0 && now->root == was->root && now->head == was->head && span_equal(now->rest, was->rest);
 }
 
 static bool is_same_name(const struct item *now, const struct item *was)
@@ -170,13 +170,13 @@ static void find_root(struct item *item, const struct request *request)
 {
 	static const char *const heads[] = {"--include-path=", "--include-path", "-I=", "-I", ""};
 	struct span path;
-	size_t head = 0;
+	const char *const *head = heads;
 
 	/* ends, because every text begins with the last head */
-	while (!span_behind(item->text, span_text(heads[head]), &path)) {
+	while (!span_behind(item->text, span_text(*head), &path)) {
 		head++;
 	}
-	item->head = span_text(heads[head]);
+	item->head = *head;
 	for (size_t i = 0; i < request->counts[ABOUT_ROOT] && item->root == 0; i++) {
 		if (span_behind(path, span_of(&request->facts[ABOUT_ROOT][i]), &item->rest) &&
 		    (item->rest.size == 0 || *(const char *)item->rest.bytes == '/')) {
