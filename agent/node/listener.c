@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/node/listener.h"
 
-#include "agent/node/service.h"
 #include "cache/trust.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -77,12 +75,12 @@ static int look_for_agent(const struct listener *listener)
  * Binds the socket with its final mode, so that no other user can connect at any moment. bind() gives the file the mode
  * of the socket, less the umask, which no other thread needs: there is none yet.
  */
-static int bind_there(struct listener *listener, const char *path)
+static int bind_there(struct listener *listener)
 {
 	struct agent_address address;
 	mode_t mode = trust_first_mode(is_shared(listener), listener->place, 0660);
 	mode_t mask;
-	int error = agent_socket_address(path, &address);
+	int error = agent_socket_address(listener->path, &address);
 
 	if (error != 0) {
 		return error;
@@ -98,28 +96,24 @@ static int bind_there(struct listener *listener, const char *path)
 	return error;
 }
 
+/* Replaces the socket of an agent that has died. Of two agents that do so at once, one finds its socket replaced. */
 static int listen_there(struct listener *listener)
 {
-	char path[PATH_MAX + 32];
-	const char *name;
-	struct stat bound = {.st_dev = 0};
+	struct stat bound;
 	int error;
 
-	(void)snprintf(path, sizeof(path), "%s.%016" PRIx64, listener->path, service_random());
-	error = bind_there(listener, path);
+	(void)unlinkat(listener->place, name_of(listener), 0);
+	error = bind_there(listener);
 	if (error != 0) {
 		return error;
 	}
-	name = strrchr(path, '/') + 1;
-	if (fstatat(listener->place, name, &bound, AT_SYMLINK_NOFOLLOW) != 0 ||
-	    listen(listener->socket, BACKLOG) != 0 ||
-	    renameat(listener->place, name, listener->place, name_of(listener)) != 0) {
-		error = -errno;
-		(void)unlinkat(listener->place, name, 0);
+	if (listen(listener->socket, BACKLOG) != 0 ||
+	    fstatat(listener->place, name_of(listener), &bound, AT_SYMLINK_NOFOLLOW) != 0) {
+		return -errno;
 	}
 	listener->device = bound.st_dev;
 	listener->inode = bound.st_ino;
-	return error;
+	return 0;
 }
 
 /* Returns the text of an error for the user who starts the agent. */

@@ -3,9 +3,8 @@
  * listener: the agent's socket: one agent for each socket, and who may connect (docs/DESIGN.md G1)
  *
  * The socket's file is in a directory that this user or root owns and that no other user can write, or in a shared
- * cache that is trusted (cache/trust.h). Only its owner can connect, or the group of a shared cache. A socket is bound
- * under another name and renamed, so it replaces that of an agent that has died, and no process sees a socket that does
- * not listen yet. Of two agents that start at the same moment, the first finds its socket replaced and ends.
+ * cache that is trusted (cache/trust.h). Only its owner can connect, or the group of a shared cache. It replaces that of
+ * an agent that has died. Of two agents that start at the same moment, the first finds its socket replaced and ends.
  *
  * Calling sequence: listener_open(), accept() on `socket`, listener_admits() for each client, listener_stands()
  * periodically, listener_close(), which removes the file and makes accept() fail. Errors: listener_open() writes a text

@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #define SECOND INT64_C(1000000000)
@@ -27,17 +26,6 @@ void service_say(const char *format, ...)
 	va_end(arguments);
 	harmless_text(text);
 	fprintf(stderr, "nvrtccache-agent: %s\n", text);
-}
-
-/* getrandom() fails only on kernels before 3.17. The clock is random enough to spread the requests of nodes. */
-uint64_t service_random(void)
-{
-	uint64_t random = 0;
-
-	if (getrandom(&random, sizeof(random), 0) != (ssize_t)sizeof(random)) {
-		random = (uint64_t)call_clock_straight();
-	}
-	return random;
 }
 
 void service_wait(struct service *service, int64_t until_ns)

@@ -128,7 +128,6 @@ size_t service_land(struct service *service, const struct results *results);
 
 /* Waits for `change`, with the lock held, at most until a time of call_clock_straight(). */
 void service_wait(struct service *service, int64_t until_ns);
-uint64_t service_random(void);
 
 /* Prints a line on stderr after the program name. Harmful characters become '?' (cache/harmless.h). */
 __attribute__((format(printf, 1, 2))) void service_say(const char *format, ...);

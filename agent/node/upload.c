@@ -299,12 +299,17 @@ bool upload_begin(struct upload *upload, struct service *service)
 	return true;
 }
 
-/* The delay is random, so that one of many nodes with the same result uploads it and the others then find it. */
+/*
+ * The delay is random, so that one of many nodes with the same result uploads it and the others then find it. Nodes
+ * read different nanoseconds from their clocks, so a hash of them serves as a random number.
+ */
 void upload_stored(struct upload *upload, const uint8_t key[ENTRY_KEY_BYTES])
 {
+	uint64_t drawn = (uint64_t)call_clock_straight() * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+
 	pthread_mutex_lock(&upload->service->lock);
 	if (!upload->has_ended) {
-		enqueue_key(upload, key, (int64_t)(service_random() % UPLOAD_DELAY_NS));
+		enqueue_key(upload, key, (int64_t)drawn % UPLOAD_DELAY_NS);
 	}
 	pthread_cond_broadcast(&upload->service->change);
 	pthread_mutex_unlock(&upload->service->lock);
