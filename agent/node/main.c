@@ -22,7 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define DRAIN_NS  (INT64_C(10) * 1000000000)
+#define DRAIN_S   10
 #define SETTLE_NS (INT64_C(1) * 1000000000)
 #define LOOK_S    2 /* interval of looks whether the socket stands */
 
@@ -222,6 +222,7 @@ static int serve_node(struct service *service, struct listener *listener, char *
 {
 	struct server server = {.service = service, .listener = listener};
 	int status = EXIT_TROUBLE;
+	bool uploads;
 	sigset_t signals;
 	pid_t child = -1;
 
@@ -237,12 +238,13 @@ static int serve_node(struct service *service, struct listener *listener, char *
 	if (program == NULL) {
 		say_begun(service, listener);
 	}
-	if ((upload_begin(&server.upload, service) && server_begin(&server)) || child > 0) {
+	uploads = upload_begin(&server.upload, service);
+	if ((uploads && server_begin(&server)) || child > 0) {
 		status = wait_for_end(listener, &signals, child);
 	}
 	server_settle(&server, call_clock_straight() + SETTLE_NS);
 	listener_close(listener);
-	if (!upload_end(&server.upload, call_clock_straight() + DRAIN_NS)) {
+	if (uploads && !upload_end(&server.upload, DRAIN_S)) {
 		service_say("exiting while the engine has not answered");
 	}
 	/* and not exit(): threads may still use the service, and be in a library that exit() would close */

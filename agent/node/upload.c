@@ -268,35 +268,22 @@ static void *run_thread(void *context)
 	while (await_key(upload, key)) {
 		upload_key(upload, key);
 	}
-	pthread_mutex_lock(&upload->service->lock);
-	upload->has_ended = true;
-	pthread_cond_broadcast(&upload->service->change);
-	pthread_mutex_unlock(&upload->service->lock);
 	return NULL;
 }
 
-/* An agent without --write has no upload thread. */
 bool upload_begin(struct upload *upload, struct service *service)
 {
-	pthread_t thread;
 	int error;
 
 	upload->service = service;
 	upload->deadline_ns = INT64_MAX;
 	upload->puts.first_ns = SECOND;
 	upload->puts.longest_ns = 60 * SECOND;
-	if (service->options.writes == SERVICE_READS) {
-		upload->has_ended = true;
-		return true;
-	}
-	error = pthread_create(&thread, NULL, run_thread, upload);
+	error = pthread_create(&upload->thread, NULL, run_thread, upload);
 	if (error != 0) {
 		service_say("no thread: %s", strerror(error));
-		upload->has_ended = true;
-		return false;
 	}
-	(void)pthread_detach(thread);
-	return true;
+	return error == 0;
 }
 
 /*
@@ -307,10 +294,11 @@ void upload_stored(struct upload *upload, const uint8_t key[ENTRY_KEY_BYTES])
 {
 	uint64_t drawn = (uint64_t)call_clock_straight() * UINT64_C(0x9e3779b97f4a7c15) >> 32;
 
-	pthread_mutex_lock(&upload->service->lock);
-	if (!upload->has_ended) {
-		enqueue_key(upload, key, (int64_t)drawn % UPLOAD_DELAY_NS);
+	if (upload->service->options.writes == SERVICE_READS) {
+		return;
 	}
+	pthread_mutex_lock(&upload->service->lock);
+	enqueue_key(upload, key, (int64_t)drawn % UPLOAD_DELAY_NS);
 	pthread_cond_broadcast(&upload->service->change);
 	pthread_mutex_unlock(&upload->service->lock);
 }
@@ -325,17 +313,15 @@ size_t upload_waiting(struct upload *upload)
 	return waiting;
 }
 
-bool upload_end(struct upload *upload, int64_t until_ns)
+bool upload_end(struct upload *upload, unsigned limit_s)
 {
-	bool has_ended;
+	struct timespec until;
 
 	pthread_mutex_lock(&upload->service->lock);
-	upload->deadline_ns = until_ns; /* a new value while the lock is held, so that no waiter misses it */
+	upload->deadline_ns = call_clock_straight() + limit_s * SECOND;
 	pthread_cond_broadcast(&upload->service->change);
-	while (!upload->has_ended && call_clock_straight() < until_ns) {
-		service_wait(upload->service, until_ns);
-	}
-	has_ended = upload->has_ended;
 	pthread_mutex_unlock(&upload->service->lock);
-	return has_ended;
+	(void)clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += limit_s;
+	return pthread_timedjoin_np(upload->thread, NULL, &until) == 0;
 }

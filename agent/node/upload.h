@@ -17,7 +17,7 @@
  * so on up to a minute.
  *
  * Calling sequence: upload_begin(), upload_stored(), upload_end(). If the service only reads, nothing is uploaded.
- * Threads: any. Errors: upload_begin() prints errors.
+ * Threads: any; one calls upload_begin() and upload_end(). Errors: upload_begin() prints errors.
  */
 #ifndef AGENT_NODE_UPLOAD_H
 #define AGENT_NODE_UPLOAD_H
@@ -29,13 +29,13 @@
 
 struct upload {
 	struct service *service;
+	pthread_t thread;
 	struct {
 		int64_t due_ns;
 		uint8_t key[ENTRY_KEY_BYTES];
 	} queue[UPLOAD_QUEUE_MOST]; /* oldest first */
 	size_t count;
 	bool is_working;             /* the thread is uploading a key that is no longer in the queue */
-	bool has_ended;              /* or has not begun, because the agent only reads */
 	_Atomic int64_t deadline_ns; /* end of draining; INT64_MAX: running */
 	struct pause puts;           /* after puts that failed, while the engine answers gets */
 };
@@ -44,7 +44,7 @@ struct upload {
 bool upload_begin(struct upload *upload, struct service *service);
 void upload_stored(struct upload *upload, const uint8_t key[ENTRY_KEY_BYTES]);
 size_t upload_waiting(struct upload *upload);
-/* Uploads what is left. False: at `until_ns` the thread still ran, and nothing that it uses may be freed. */
-bool upload_end(struct upload *upload, int64_t until_ns);
+/* Uploads what is left. False: after that time the thread still ran, and nothing that it uses may be freed. */
+bool upload_end(struct upload *upload, unsigned limit_s);
 
 #endif
