@@ -27,29 +27,20 @@
 /* ":/" ends the path of the socket, as in the configuration of nginx */
 #define SOCKET_OF_HTTP "(/([^:]|:[^/])+)"
 
-#define PATH_WORDS "; a path consists of letters, digits, '-', '_', '~', '.' and slashes, and no part begins with '.'"
-
 static const struct scheme {
-	const char *text, *pattern, *words;
+	const char *text, *pattern;
 	enum address_kind kind;
 	bool tls;
 	unsigned default_port;
 	int socket, host, port, path, database; /* groups of the pattern; 0: the scheme has no such part */
 } schemes[] = {
-    {"redis://", "^" HOST PORT DATABASE "$", "it takes redis://host[:port][?db=NUMBER]", ADDRESS_REDIS, false, 6379,
-     .host = 1, .port = 3, .database = 5},
-    {"rediss://", "^" HOST PORT DATABASE "$", "it takes rediss://host[:port][?db=NUMBER]", ADDRESS_REDIS, true, 6379,
-     .host = 1, .port = 3, .database = 5},
-    {"redis+unix://", "^(/[^?]+)" DATABASE "$", "it takes redis+unix:///run/redis.sock[?db=NUMBER]", ADDRESS_REDIS,
-     false, 0, .socket = 1, .database = 3},
-    {"http://", "^" HOST PORT PATH "$", "it takes http://host[:port][/path]" PATH_WORDS, ADDRESS_HTTP, false, 80,
-     .host = 1, .port = 3, .path = 4},
-    {"https://", "^" HOST PORT PATH "$", "it takes https://host[:port][/path]" PATH_WORDS, ADDRESS_HTTP, true, 443,
-     .host = 1, .port = 3, .path = 4},
-    {"http+unix://", "^" SOCKET_OF_HTTP "(:" PATH ")?$", "it takes http+unix:///run/http.sock[:/path]" PATH_WORDS,
-     ADDRESS_HTTP, false, 0, .socket = 1, .path = 4},
-    {"s3://", "^" BUCKET PATH "$", "it takes s3://bucket[/path], with 3 to 63 letters for the bucket" PATH_WORDS,
-     ADDRESS_S3, true, 0, .host = 1, .path = 2},
+    {"redis://", "^" HOST PORT DATABASE "$", ADDRESS_REDIS, false, 6379, .host = 1, .port = 3, .database = 5},
+    {"rediss://", "^" HOST PORT DATABASE "$", ADDRESS_REDIS, true, 6379, .host = 1, .port = 3, .database = 5},
+    {"redis+unix://", "^(/[^?]+)" DATABASE "$", ADDRESS_REDIS, false, 0, .socket = 1, .database = 3},
+    {"http://", "^" HOST PORT PATH "$", ADDRESS_HTTP, false, 80, .host = 1, .port = 3, .path = 4},
+    {"https://", "^" HOST PORT PATH "$", ADDRESS_HTTP, true, 443, .host = 1, .port = 3, .path = 4},
+    {"http+unix://", "^" SOCKET_OF_HTTP "(:" PATH ")?$", ADDRESS_HTTP, false, 0, .socket = 1, .path = 4},
+    {"s3://", "^" BUCKET PATH "$", ADDRESS_S3, true, 0, .host = 1, .path = 2},
 };
 
 /* No scheme is a prefix of another, because each ends with "://". */
@@ -116,19 +107,21 @@ int engine_address_parse(const char *text, struct engine_address *ret_address, c
 	const struct scheme *scheme = scheme_of(text);
 	struct engine_address address = {.kind = ADDRESS_REDIS};
 
+	*ret_words =
+	    "it takes redis[s]://host[:port][?db=N], redis+unix:///socket[?db=N], http[s]://host[:port][/path], "
+	    "http+unix:///socket[:/path] or s3://bucket[/path]; no part of a path may begin with '.'";
 	if (scheme == NULL) {
-		*ret_words = "unknown scheme, not one of http://, https://, http+unix://, redis://, rediss://, "
-		             "redis+unix://, s3://";
 		return -EINVAL;
 	}
 	text += strlen(scheme->text);
 	address.kind = scheme->kind;
 	address.tls = scheme->tls;
 	address.port = scheme->default_port;
-	if (holds_secret(text) || !match(scheme, text, &address)) {
-		*ret_words = holds_secret(text)
-		                 ? "it must not contain a user or password: use --user and --password-file"
-		                 : scheme->words;
+	if (holds_secret(text)) {
+		*ret_words = "it must not contain a user or password: use --user and --password-file";
+		return -EINVAL;
+	}
+	if (!match(scheme, text, &address)) {
 		return -EINVAL;
 	}
 	*ret_address = address;

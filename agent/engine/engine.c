@@ -18,8 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ALLOWED "http,https"
-#define MS      INT64_C(1000000)
+#define MS INT64_C(1000000)
 
 /* Everything that changes the meaning of a value is part of its name, so nodes of different versions never meet. */
 #define NAMING 3
@@ -47,7 +46,7 @@ static int read_secret(const struct engine *engine, const char *what, const char
 		         secret_file_reason(failure));
 		harmless_text(error->text);
 	}
-	return failure == 0 || failure == -EACCES || failure == -ENOMEM ? failure : -EINVAL;
+	return failure;
 }
 
 static int read_options(struct engine *engine)
@@ -55,7 +54,7 @@ static int read_options(struct engine *engine)
 	const struct engine_options *options = engine->options;
 	int failure;
 
-	if (!engine_address_prefix(&engine->address, engine->prefix)) {
+	if (!engine_address_prefix(&engine->address, options->prefix)) {
 		return engine_refuse(engine, "--prefix: it takes 1 to 128 letters, digits, '-', '_', '~', '.' and, for "
 		                             "Redis, ':', and must not begin with '.'");
 	}
@@ -69,7 +68,10 @@ static int read_options(struct engine *engine)
 	return failure != 0 ? failure : read_secret(engine, "token", options->token_file, &engine->token);
 }
 
-/* Parses the address first, because a wrong one may contain a password: the error text is constant. */
+/*
+ * Parses the address first, because a wrong one may contain a password: the error text is constant. An engine that
+ * cannot be opened is not freed, because the program ends then.
+ */
 int engine_open(const struct engine_options *options, struct engine **ret_engine, struct engine_error *ret_error)
 {
 	struct engine_address address;
@@ -78,43 +80,21 @@ int engine_open(const struct engine_options *options, struct engine **ret_engine
 	int error;
 
 	ret_error->text[0] = '\0';
-	if (engine_address_parse(options->address != NULL ? options->address : "", &address, &words) != 0) {
+	if (engine_address_parse(options->address, &address, &words) != 0) {
 		return engine_refuse(&(const struct engine){.error = ret_error}, words);
 	}
 	(void)curl_global_init(CURL_GLOBAL_DEFAULT);
 	engine = calloc(1, kinds[address.kind]->size);
 	if (engine == NULL) {
-		return -ENOMEM;
+		return engine_refuse(&(const struct engine){.error = ret_error}, "out of memory");
 	}
 	engine->kind = kinds[address.kind];
 	engine->options = options;
 	engine->address = address;
 	engine->error = ret_error;
-	engine->prefix = options->prefix != NULL ? options->prefix : "nvrtccache";
 	error = read_options(engine);
-	error = error != 0 ? error : engine->kind->open(engine);
-	if (error != 0) {
-		engine_close(engine);
-		return error;
-	}
 	*ret_engine = engine;
-	return 0;
-}
-
-/* Zeroes the secrets before they are freed. */
-void engine_close(struct engine *engine)
-{
-	if (engine != NULL) {
-		engine->kind->close(engine);
-		secret_file_wipe(engine->password);
-		secret_file_wipe(engine->token);
-		free(engine);
-	}
-}
-
-const char *engine_says(const struct engine *engine)
-{
-	return engine->says;
+	return error != 0 || engine->kind->open == NULL ? error : engine->kind->open(engine);
 }
 
 /* All steps of a call share one deadline, because separate limits for each step would add up. */
@@ -125,15 +105,15 @@ static void begin_call(struct engine *engine, unsigned limit_ms, struct engine_e
 	engine->deadline_ns = call_clock_straight() + limit_ms * MS;
 }
 
-enum engine_answer engine_get(struct engine *engine, const struct engine_name *name, unsigned limit_ms,
+enum engine_answer engine_get(struct engine *engine, const uint8_t key[ENTRY_KEY_BYTES], unsigned limit_ms,
                               void **ret_value, size_t *ret_size, struct engine_error *ret_error)
 {
 	begin_call(engine, limit_ms, ret_error);
-	return engine->kind->get(engine, name, ret_value, ret_size);
+	return engine->kind->get(engine, key, ret_value, ret_size);
 }
 
 /* A value that is too large for readers is not sent. */
-enum engine_answer engine_put(struct engine *engine, const struct engine_name *name, const void *value, size_t size,
+enum engine_answer engine_put(struct engine *engine, const uint8_t key[ENTRY_KEY_BYTES], const void *value, size_t size,
                               unsigned limit_ms, struct engine_error *ret_error)
 {
 	begin_call(engine, limit_ms, ret_error);
@@ -141,7 +121,7 @@ enum engine_answer engine_put(struct engine *engine, const struct engine_name *n
 		return engine_tell(engine, ENGINE_TOO_LARGE, "the value has %zu bytes, and at most %u are sent", size,
 		                   ENGINE_VALUE_MAX);
 	}
-	return engine->kind->put(engine, name, value, size);
+	return engine->kind->put(engine, key, value, size);
 }
 
 /* 0 means that the deadline has passed, and never that there is no limit. */
@@ -174,12 +154,6 @@ void engine_prepare(struct engine *engine, CURL *handle)
 #endif
 	/* set explicitly, because the system's configuration may allow older versions */
 	curl_easy_setopt(handle, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
-	/* no engine needs another protocol, such as file:// */
-#if LIBCURL_VERSION_NUM >= 0x075500
-	curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, ALLOWED);
-#else
-	curl_easy_setopt(handle, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
-#endif
 	if (is_local) {
 		curl_easy_setopt(handle, CURLOPT_UNIX_SOCKET_PATH, engine->address.socket);
 	}
@@ -244,16 +218,6 @@ enum engine_answer engine_failed(const struct engine *engine, CURL *handle, CURL
 
 /* ---- texts */
 
-void engine_say(struct engine *engine, const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(engine->says, sizeof(engine->says), format, arguments);
-	va_end(arguments);
-	harmless_text(engine->says);
-}
-
 /* Returns whether the text contains the secret, because a server may repeat what it was sent. */
 static bool tells_secret(const char *text, const char *secret)
 {
@@ -286,28 +250,28 @@ enum engine_answer engine_tell(const struct engine *engine, enum engine_answer a
 
 /* ---- names of values (kind.h) */
 
-size_t engine_name_redis(const char *prefix, const struct engine_name *name, char ret_name[ENGINE_NAME_MAX])
+size_t engine_name_redis(const char *prefix, const uint8_t key[ENTRY_KEY_BYTES], char ret_name[ENGINE_NAME_MAX])
 {
-	char digits[DIGITS_BYTES(sizeof(name->key))];
+	char digits[DIGITS_BYTES(ENTRY_KEY_BYTES)];
 
-	return (size_t)snprintf(ret_name, ENGINE_NAME_MAX, "%s:%d:%u:%s", prefix, NAMING, name->format,
-	                        digits_spell(name->key, sizeof(name->key), digits));
+	return (size_t)snprintf(ret_name, ENGINE_NAME_MAX, "%s:%d:%u:%s", prefix, NAMING, ENTRY_FORMAT,
+	                        digits_spell(key, ENTRY_KEY_BYTES, digits));
 }
 
 /* The first byte of the key names a subdirectory, so that no directory of an HTTP server gets too many files. */
-void engine_name_path(const char *prefix, const struct engine_name *name, char ret_name[ENGINE_NAME_MAX])
+void engine_name_path(const char *prefix, const uint8_t key[ENTRY_KEY_BYTES], char ret_name[ENGINE_NAME_MAX])
 {
-	char digits[DIGITS_BYTES(sizeof(name->key))];
+	char digits[DIGITS_BYTES(ENTRY_KEY_BYTES)];
 
-	(void)digits_spell(name->key, sizeof(name->key), digits);
-	(void)snprintf(ret_name, ENGINE_NAME_MAX, "%s/%d-%u/%.2s/%s", prefix, NAMING, name->format, digits, digits + 2);
+	(void)digits_spell(key, ENTRY_KEY_BYTES, digits);
+	(void)snprintf(ret_name, ENGINE_NAME_MAX, "%s/%d-%u/%.2s/%s", prefix, NAMING, ENTRY_FORMAT, digits, digits + 2);
 }
 
 /* The digest is that of the Redis name, because a name of 64 digits has no room for version, format and prefix. */
-void engine_name_bazel(const char *prefix, const struct engine_name *name, char ret_name[ENGINE_NAME_MAX])
+void engine_name_bazel(const char *prefix, const uint8_t key[ENTRY_KEY_BYTES], char ret_name[ENGINE_NAME_MAX])
 {
 	char text[ENGINE_NAME_MAX];
-	size_t size = engine_name_redis(prefix, name, text);
+	size_t size = engine_name_redis(prefix, key, text);
 	uint8_t digest[32];
 	char digits[DIGITS_BYTES(sizeof(digest))];
 

@@ -6,8 +6,8 @@
  * agent/wire/value.h interprets and verifies it.
  *
  * Calling sequence: fill in engine_options; engine_open() for each connection, not connecting yet; engine_get() and
- * engine_put(), which connect if there is no connection, and reconnect once if the server has closed an idle one;
- * engine_close().
+ * engine_put(), which connect if there is no connection, and reconnect once if the server has closed an idle one. An
+ * engine stays open until the process ends.
  *
  * Errors: an answer, with a text for people, which never contains a secret and begins with the engine's place. Every
  * call ends within its limit, which includes name resolution and the check of certificates.
@@ -16,6 +16,8 @@
  */
 #ifndef AGENT_ENGINE_ENGINE_H
 #define AGENT_ENGINE_ENGINE_H
+
+#include "cache/entry.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -51,17 +53,11 @@ struct engine_options {
 	const char *ca_file;       /* NULL: certificates of the system */
 	const char *certificate;   /* client certificate and key, PEM, or NULL */
 	const char *certificate_key;
-	const char *prefix;      /* of every name; NULL: "nvrtccache" */
+	const char *prefix;      /* of every name */
 	const char *layout;      /* HTTP: NULL, "plain" or "bazel" */
+	unsigned expire_s;       /* Redis: expiry of values, renewed by each read; 0: none */
 	const char *s3_endpoint; /* NULL: the endpoint of AWS for the region */
 	const char *s3_region;   /* `user` is the access key, and `password_file` has the secret key */
-	unsigned expire_s;       /* Redis: expiry of values, renewed by each read; 0: none */
-};
-
-/* Identifies a value. Each kind of engine makes its own form of name from this. */
-struct engine_name {
-	unsigned format; /* ENTRY_FORMAT, so that values of different formats have different names */
-	uint8_t key[32];
 };
 
 struct engine_error {
@@ -70,19 +66,13 @@ struct engine_error {
 
 struct engine;
 
-/*
- * Opens an engine. Returns 0; -ENOMEM; -EINVAL if an option is wrong, with a text in `ret_error`; -EACCES if others can
- * access a file with a secret.
- */
+/* Opens an engine. Returns 0, or a negative errno value with a text in `ret_error`. */
 int engine_open(const struct engine_options *options, struct engine **ret_engine, struct engine_error *ret_error);
-void engine_close(struct engine *engine); /* NULL is accepted */
 
-/* Returns a description for people: kind, place and prefix, but no secret. Valid until engine_close(). */
-const char *engine_says(const struct engine *engine);
-
-enum engine_answer engine_get(struct engine *engine, const struct engine_name *name, unsigned limit_ms,
+/* Each kind of engine makes its own form of name from the key. */
+enum engine_answer engine_get(struct engine *engine, const uint8_t key[ENTRY_KEY_BYTES], unsigned limit_ms,
                               void **ret_value, size_t *ret_size, struct engine_error *ret_error);
-enum engine_answer engine_put(struct engine *engine, const struct engine_name *name, const void *value, size_t size,
+enum engine_answer engine_put(struct engine *engine, const uint8_t key[ENTRY_KEY_BYTES], const void *value, size_t size,
                               unsigned limit_ms, struct engine_error *ret_error);
 
 #endif

@@ -34,8 +34,7 @@ enum { ANY = ~0 };
 struct engine_http {
 	struct engine engine;
 	CURL *handle;
-	struct curl_slist *headers;     /* of GET */
-	struct curl_slist *put_headers; /* of PUT: the same headers and more */
+	struct curl_slist *headers; /* of each request */
 	enum dialect dialect;
 	char base[BASE_MAX]; /* "https://host:port/path", without '/' at the end */
 	char signature[96];  /* S3: value of CURLOPT_AWS_SIGV4 */
@@ -201,22 +200,22 @@ static void prove_identity(const struct engine_http *http)
 }
 
 /* Names need no escaping, because they contain only unreserved characters of URLs. */
-static void set_url(const struct engine_http *http, const struct engine_name *name)
+static void set_url(const struct engine_http *http, const uint8_t *key)
 {
 	char place[ENGINE_NAME_MAX];
 	char url[BASE_MAX + ENGINE_NAME_MAX];
 
 	if (http->dialect == BAZEL) {
-		engine_name_bazel(http->engine.prefix, name, place);
+		engine_name_bazel(http->engine.options->prefix, key, place);
 	} else {
-		engine_name_path(http->engine.prefix, name, place);
+		engine_name_path(http->engine.options->prefix, key, place);
 	}
 	(void)snprintf(url, sizeof(url), "%s/%s", http->base, place);
 	curl_easy_setopt(http->handle, CURLOPT_URL, url);
 }
 
 /* Sets every option for each request, so that no option of the previous request remains. */
-static void prepare_request(struct engine_http *http, const struct engine_name *name, struct response *ret_response)
+static void prepare_request(struct engine_http *http, const uint8_t *key, struct response *ret_response)
 {
 	CURL *handle = http->handle;
 
@@ -224,7 +223,7 @@ static void prepare_request(struct engine_http *http, const struct engine_name *
 	curl_easy_reset(handle); /* does not close connections */
 	engine_prepare(&http->engine, handle);
 	prove_identity(http);
-	set_url(http, name);
+	set_url(http, key);
 	curl_easy_setopt(handle, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
 	curl_easy_setopt(handle, CURLOPT_FOLLOWLOCATION, 0L);
 	curl_easy_setopt(handle, CURLOPT_USERAGENT, "nvrtccache-agent");
@@ -236,14 +235,13 @@ static void prepare_request(struct engine_http *http, const struct engine_name *
 }
 
 /* An empty body is a valid value, so that `ret_value` is never NULL on success. */
-static enum engine_answer http_get(struct engine *engine, const struct engine_name *name, void **ret_value,
-                                   size_t *ret_size)
+static enum engine_answer http_get(struct engine *engine, const uint8_t *key, void **ret_value, size_t *ret_size)
 {
 	struct engine_http *http = (struct engine_http *)engine;
 	struct response response;
 	enum engine_answer answer;
 
-	prepare_request(http, name, &response);
+	prepare_request(http, key, &response);
 	answer = judge_response(http, GET, &response, curl_easy_perform(http->handle));
 	if (answer == ENGINE_DONE && response.bytes == NULL) {
 		response.bytes = malloc(1);
@@ -259,32 +257,20 @@ static enum engine_answer http_get(struct engine *engine, const struct engine_na
 }
 
 /* POSTFIELDS and not a read callback, so that libcurl can send the value again without rewinding. */
-static enum engine_answer http_put(struct engine *engine, const struct engine_name *name, const void *value,
-                                   size_t size)
+static enum engine_answer http_put(struct engine *engine, const uint8_t *key, const void *value, size_t size)
 {
 	struct engine_http *http = (struct engine_http *)engine;
 	struct response response;
 	enum engine_answer answer;
 
-	prepare_request(http, name, &response);
+	prepare_request(http, key, &response);
 	curl_easy_setopt(http->handle, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)size);
 	curl_easy_setopt(http->handle, CURLOPT_POSTFIELDS, size > 0 ? value : "");
 	curl_easy_setopt(http->handle, CURLOPT_EXPECT_100_TIMEOUT_MS, CONTINUE_MS);
 	curl_easy_setopt(http->handle, CURLOPT_CUSTOMREQUEST, "PUT");
-	curl_easy_setopt(http->handle, CURLOPT_HTTPHEADER, http->put_headers);
 	answer = judge_response(http, PUT, &response, curl_easy_perform(http->handle));
 	free(response.bytes);
 	return answer;
-}
-
-/* The handle is freed before the header lists, because libcurl does not copy them. */
-static void http_close(struct engine *engine)
-{
-	struct engine_http *http = (struct engine_http *)engine;
-
-	curl_easy_cleanup(http->handle);
-	curl_slist_free_all(http->headers);
-	curl_slist_free_all(http->put_headers);
 }
 
 /* ---- opening */
@@ -345,29 +331,11 @@ static int open_s3(struct engine_http *http)
 	if (!is_region(region)) {
 		return engine_refuse(&http->engine, "--s3-region: it takes a name such as eu-central-1");
 	}
-	http->dialect = S3;
 	(void)snprintf(http->signature, sizeof(http->signature), "aws:amz:%s:s3", region);
 	(void)snprintf(http->base, BASE_MAX, "https://%s%ss3.%s.amazonaws.com%s%s%s", is_in_path ? "" : bucket.host,
 	               is_in_path ? "" : ".", region, is_in_path ? "/" : "", is_in_path ? bucket.host : "",
 	               bucket.path);
-	engine_say(&http->engine, "S3 bucket %s%s, %s, prefix %s", bucket.host, bucket.path,
-	           options->s3_endpoint != NULL ? options->s3_endpoint : region, http->engine.prefix);
 	return options->s3_endpoint != NULL ? use_endpoint(http, options->s3_endpoint) : 0;
-}
-
-static int open_http(struct engine_http *http)
-{
-	const char *layout = http->engine.options->layout != NULL ? http->engine.options->layout : "plain";
-	bool is_local = http->engine.address.socket[0] != '\0';
-
-	if (strcmp(layout, "plain") != 0 && strcmp(layout, "bazel") != 0) {
-		return engine_refuse(&http->engine, "--layout: it takes plain or bazel");
-	}
-	http->dialect = strcmp(layout, "bazel") == 0 ? BAZEL : PLAIN;
-	(void)write_base(&http->engine.address, http->base);
-	engine_say(&http->engine, "HTTP at %s%s%s/, %s layout, prefix %s", is_local ? "unix:" : http->base,
-	           http->engine.address.socket, is_local ? http->engine.address.path : "", layout, http->engine.prefix);
-	return 0;
 }
 
 static bool add_header(struct curl_slist **headers, const char *header)
@@ -378,24 +346,29 @@ static bool add_header(struct curl_slist **headers, const char *header)
 	return longer != NULL;
 }
 
-/* A PUT has a content type, because libcurl would otherwise send that of a form. */
+/* There is a content type, because libcurl would otherwise send that of a form with a PUT. */
 static int http_open(struct engine *engine)
 {
 	struct engine_http *http = (struct engine_http *)engine;
 	bool is_s3 = engine->address.kind == ADDRESS_S3;
-	int failure = is_s3 ? open_s3(http) : open_http(http);
+	const char *layout = engine->options->layout != NULL ? engine->options->layout : "plain";
 
+	(void)write_base(&engine->address, http->base);
+	if (strcmp(layout, "plain") != 0 && strcmp(layout, "bazel") != 0) {
+		return engine_refuse(engine, "--layout: it takes plain or bazel");
+	}
+	http->dialect = is_s3 ? S3 : strcmp(layout, "bazel") == 0 ? BAZEL : PLAIN;
 	http->handle = curl_easy_init();
-	bool is_ready = http->handle != NULL &&
-	                add_header(&http->put_headers, "Content-Type: application/octet-stream") &&
-	                (!is_s3 || (add_header(&http->headers, UNSIGNED) && add_header(&http->put_headers, UNSIGNED)));
-	return failure != 0 || is_ready ? failure : -ENOMEM;
+	if (http->handle == NULL || !add_header(&http->headers, "Content-Type: application/octet-stream") ||
+	    (is_s3 && !add_header(&http->headers, UNSIGNED))) {
+		return engine_refuse(engine, "out of memory");
+	}
+	return is_s3 ? open_s3(http) : 0;
 }
 
 const struct engine_kind engine_kind_http = {
     .size = sizeof(struct engine_http),
     .open = http_open,
-    .close = http_close,
     .get = http_get,
     .put = http_put,
 };

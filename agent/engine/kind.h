@@ -3,9 +3,9 @@
  * kind: what each kind of engine implements, and what all kinds share: libcurl with TLS and limits, names, error texts
  *
  * A kind keeps its state in a struct that begins with a struct engine. engine.c fills in that part and calls open(),
- * which gets the rest zeroed. close() frees what open() allocated, also after open() has failed, but not the struct.
- * get() and put() are those of engine.h; the error is empty at first, and put() never gets more than ENGINE_VALUE_MAX
- * bytes. To add a kind: a file with a struct engine_kind, a line here and in engine.c, and its schemes in address.c.
+ * which gets the rest zeroed. get() and put() are those of engine.h; the error is empty at first, and put() never gets
+ * more than ENGINE_VALUE_MAX bytes. To add a kind: a file with a struct engine_kind, a line here and in engine.c, and
+ * its schemes in address.c.
  *
  * Redis uses libcurl too, so that one library resolves names, connects and checks certificates, within one time limit.
  * Certificates are always checked. Proxies of the environment (http_proxy) are used only for HTTP over a network.
@@ -20,40 +20,33 @@
 #include <stdbool.h>
 
 struct engine_kind {
-	size_t size; /* of the kind's struct */
-	int (*open)(struct engine *engine);
-	void (*close)(struct engine *engine);
-	enum engine_answer (*get)(struct engine *engine, const struct engine_name *name, void **ret_value,
-	                          size_t *ret_size);
-	enum engine_answer (*put)(struct engine *engine, const struct engine_name *name, const void *value,
-	                          size_t size);
+	size_t size;                        /* of the kind's struct */
+	int (*open)(struct engine *engine); /* does not connect; or NULL */
+	enum engine_answer (*get)(struct engine *engine, const uint8_t *key, void **ret_value, size_t *ret_size);
+	enum engine_answer (*put)(struct engine *engine, const uint8_t *key, const void *value, size_t size);
 };
 
 struct engine {
 	const struct engine_kind *kind;
 	const struct engine_options *options;
 	struct engine_address address;
-	const char *prefix;
 	char *password; /* NULL: none */
 	char *token;
 	int64_t deadline_ns;         /* of the call in progress, by call_clock_straight() */
 	struct engine_error *error;  /* of the call in progress, for engine_tell() and engine_refuse() */
 	char words[CURL_ERROR_SIZE]; /* libcurl's text about the last call */
-	char says[ENGINE_TEXT_MAX + ENGINE_NAME_MAX];
 };
 
 extern const struct engine_kind engine_kind_redis;
 extern const struct engine_kind engine_kind_http; /* also S3 */
 
-/* Sets the description that engine_says() returns. */
-__attribute__((format(printf, 2, 3))) void engine_say(struct engine *engine, const char *format, ...);
 /*
  * Writes an error text that begins with the engine's place, such as "unix:/socket: ", and contains no secret. Returns
  * the answer.
  */
 __attribute__((format(printf, 3, 4))) enum engine_answer
 engine_tell(const struct engine *engine, enum engine_answer answer, const char *format, ...);
-/* Writes the text of an error in the options. Returns -EINVAL. */
+/* Writes the text of an error of engine_open(), such as a wrong option. Returns -EINVAL. */
 int engine_refuse(const struct engine *engine, const char *words);
 
 /* Returns the milliseconds until the deadline; 0 if it has passed. */
@@ -70,8 +63,8 @@ enum engine_answer engine_failed(const struct engine *engine, CURL *handle, CURL
  *     paths     <prefix>/3-<format>/ab/<62 hex>
  *     digests   ac/ and BLAKE2b-256 of the Redis name, for bazel-remote
  */
-size_t engine_name_redis(const char *prefix, const struct engine_name *name, char ret_name[ENGINE_NAME_MAX]);
-void engine_name_path(const char *prefix, const struct engine_name *name, char ret_name[ENGINE_NAME_MAX]);
-void engine_name_bazel(const char *prefix, const struct engine_name *name, char ret_name[ENGINE_NAME_MAX]);
+size_t engine_name_redis(const char *prefix, const uint8_t key[ENTRY_KEY_BYTES], char ret_name[ENGINE_NAME_MAX]);
+void engine_name_path(const char *prefix, const uint8_t key[ENTRY_KEY_BYTES], char ret_name[ENGINE_NAME_MAX]);
+void engine_name_bazel(const char *prefix, const uint8_t key[ENTRY_KEY_BYTES], char ret_name[ENGINE_NAME_MAX]);
 
 #endif

@@ -33,7 +33,7 @@ struct engine_redis {
 };
 
 /* What a command is for: some errors mean something else during the steps after connecting. */
-enum step { STEP_LOGIN, STEP_DATABASE, STEP_COMMAND };
+enum step { LOGIN, DATABASE, COMMAND };
 
 static enum engine_answer wait_for(const struct engine_redis *redis, short events)
 {
@@ -159,17 +159,17 @@ static enum engine_answer judge_error(const struct engine *engine, const char *t
 	const struct reply *reply = replies;
 	bool is_err = strncmp(text, "ERR ", 4) == 0;
 
-	if (is_err && step == STEP_LOGIN) {
+	if (is_err && step == LOGIN) {
 		return engine_tell(engine, ENGINE_REFUSED, "wrong user or password");
 	}
-	if (is_err && step == STEP_DATABASE) {
+	if (is_err && step == DATABASE) {
 		return engine_tell(engine, ENGINE_UNSUITED, "no such database (?db=)");
 	}
 	while (strncmp(text, reply->begins, strlen(reply->begins)) != 0) {
 		reply++;
 	}
-	return step == STEP_COMMAND ? engine_tell(engine, reply->answer, "%s: %s", reply->words, text)
-	                            : engine_tell(engine, reply->answer, "%s", reply->words);
+	return step == COMMAND ? engine_tell(engine, reply->answer, "%s: %s", reply->words, text)
+	                       : engine_tell(engine, reply->answer, "%s", reply->words);
 }
 
 /*
@@ -248,13 +248,13 @@ static enum engine_answer connect_to(struct engine_redis *redis)
 	if (answer == ENGINE_DONE && engine->password != NULL) {
 		size = user != NULL ? redisFormatCommand(&command, "AUTH %s %s", user, engine->password)
 		                    : redisFormatCommand(&command, "AUTH %s", engine->password);
-		answer = run_command(redis, STEP_LOGIN, command, size, &reply);
+		answer = run_command(redis, LOGIN, command, size, &reply);
 		freeReplyObject(reply);
 		reply = NULL;
 	}
 	if (answer == ENGINE_DONE && engine->address.database != 0) {
 		size = redisFormatCommand(&command, "SELECT %u", engine->address.database);
-		answer = run_command(redis, STEP_DATABASE, command, size, &reply);
+		answer = run_command(redis, DATABASE, command, size, &reply);
 		freeReplyObject(reply);
 	}
 	return answer;
@@ -288,7 +288,7 @@ static enum engine_answer ask(struct engine *engine, char *command, int size, re
 			return answer;
 		}
 	}
-	answer = run_command(redis, STEP_COMMAND, command, size, ret_reply);
+	answer = run_command(redis, COMMAND, command, size, ret_reply);
 	if (answer != ENGINE_DONE && answer != ENGINE_FULL && answer != ENGINE_UNSUITED) {
 		drop_connection(redis);
 	}
@@ -296,16 +296,15 @@ static enum engine_answer ask(struct engine *engine, char *command, int size, re
 }
 
 /* GETEX reads a value and renews its expiry. */
-static enum engine_answer redis_get(struct engine *engine, const struct engine_name *name, void **ret_value,
-                                    size_t *ret_size)
+static enum engine_answer redis_get(struct engine *engine, const uint8_t *key, void **ret_value, size_t *ret_size)
 {
 	unsigned expire_s = engine->options->expire_s;
-	char key[ENGINE_NAME_MAX];
-	size_t length = engine_name_redis(engine->prefix, name, key);
+	char name[ENGINE_NAME_MAX];
+	size_t length = engine_name_redis(engine->options->prefix, key, name);
 	redisReply *reply = NULL;
 	char *command = NULL;
-	int size = expire_s != 0 ? redisFormatCommand(&command, "GETEX %b EX %u", key, length, expire_s)
-	                         : redisFormatCommand(&command, "GET %b", key, length);
+	int size = expire_s != 0 ? redisFormatCommand(&command, "GETEX %b EX %u", name, length, expire_s)
+	                         : redisFormatCommand(&command, "GET %b", name, length);
 	enum engine_answer answer = ask(engine, command, size, &reply);
 
 	if (answer == ENGINE_DONE && reply->type == REDIS_REPLY_STRING) {
@@ -322,16 +321,15 @@ static enum engine_answer redis_get(struct engine *engine, const struct engine_n
 }
 
 /* SET has EX, because with a separate EXPIRE a value would never expire if the agent ended between the two. */
-static enum engine_answer redis_put(struct engine *engine, const struct engine_name *name, const void *value,
-                                    size_t bytes)
+static enum engine_answer redis_put(struct engine *engine, const uint8_t *key, const void *value, size_t bytes)
 {
 	unsigned expire_s = engine->options->expire_s;
-	char key[ENGINE_NAME_MAX];
-	size_t length = engine_name_redis(engine->prefix, name, key);
+	char name[ENGINE_NAME_MAX];
+	size_t length = engine_name_redis(engine->options->prefix, key, name);
 	redisReply *reply = NULL;
 	char *command = NULL;
-	int size = expire_s != 0 ? redisFormatCommand(&command, "SET %b %b EX %u", key, length, value, bytes, expire_s)
-	                         : redisFormatCommand(&command, "SET %b %b", key, length, value, bytes);
+	int size = expire_s != 0 ? redisFormatCommand(&command, "SET %b %b EX %u", name, length, value, bytes, expire_s)
+	                         : redisFormatCommand(&command, "SET %b %b", name, length, value, bytes);
 	enum engine_answer answer = ask(engine, command, size, &reply);
 
 	if (answer == ENGINE_DONE && (reply->type != REDIS_REPLY_STATUS || strcmp(reply->str, "OK") != 0)) {
@@ -341,26 +339,9 @@ static enum engine_answer redis_put(struct engine *engine, const struct engine_n
 	return answer;
 }
 
-static void redis_close(struct engine *engine)
-{
-	drop_connection((struct engine_redis *)engine);
-}
-
-/* Does not connect, because the agent has to start even if the engine is down. */
-static int redis_open(struct engine *engine)
-{
-	char place[ADDRESS_HOST_MAX + 16];
-
-	engine_address_place(&engine->address, place, sizeof(place));
-	engine_say(engine, "Redis at %s%s, database %u, prefix %s", place, engine->address.tls ? " (TLS)" : "",
-	           engine->address.database, engine->prefix);
-	return 0;
-}
-
+/* Connects at the first request, because the agent has to start even if the engine is down. */
 const struct engine_kind engine_kind_redis = {
     .size = sizeof(struct engine_redis),
-    .open = redis_open,
-    .close = redis_close,
     .get = redis_get,
     .put = redis_put,
 };

@@ -8,19 +8,16 @@
 #include "cache/digits.h"
 #include "cache/tools/age.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* What an option does with its value, or which mode it chooses. */
 enum option_kind {
 	OPTION_TEXT, /* stored in the field unchanged */
-	OPTION_PATH, /* stored as an absolute path, because the agent changes its working directory */
+	OPTION_PATH, /* an absolute path */
 	OPTION_COST,
 	OPTION_AGE,
 	OPTION_FLAG /* `value` is stored in the field, which is an enum */
@@ -98,22 +95,11 @@ static bool say_bad(const struct line *line, const char *wanted)
 	return false;
 }
 
-/* Returns "/here/keys" for "keys"; NULL, after a message, if memory runs out or there is no working directory. */
-static const char *make_absolute(const char *path)
+/* A relative path would have another meaning once the agent has changed its working directory. */
+static bool take_path(const struct line *line, const char **ret_path)
 {
-	char *here;
-	char *whole = NULL;
-
-	if (path[0] == '/') {
-		return path;
-	}
-	here = getcwd(NULL, 0);
-	if (here == NULL || asprintf(&whole, "%s/%s", here, path) < 0) {
-		service_say("%s: %s", path, strerror(here == NULL ? errno : ENOMEM));
-		whole = NULL;
-	}
-	free(here);
-	return whole;
+	*ret_path = optarg;
+	return optarg[0] == '/' || say_bad(line, "an absolute path");
 }
 
 static bool take_cost(const struct line *line, uint64_t *ret_ns)
@@ -148,8 +134,7 @@ static bool take_option(const struct line *line, struct arguments *options)
 		*(const char **)field = optarg;
 		return true;
 	case OPTION_PATH:
-		*(const char **)field = make_absolute(optarg);
-		return *(const char **)field != NULL;
+		return take_path(line, field);
 	case OPTION_COST:
 		return take_cost(line, field);
 	case OPTION_AGE:
@@ -218,7 +203,7 @@ static bool judge_options(const struct arguments *options)
 
 bool arguments_read(int argc, char **argv, struct arguments *ret_arguments)
 {
-	struct arguments options = {.mode = ARGUMENTS_SERVE};
+	struct arguments options = {.mode = ARGUMENTS_SERVE, .service.engine.prefix = "nvrtccache"};
 	const struct line *line;
 	bool wrong;
 

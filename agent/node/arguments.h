@@ -2,8 +2,7 @@
 /*
  * arguments: parses the agent's command line
  *
- * One table contains every option, for the parser and for --help. Relative paths are made absolute, because the agent
- * changes its working directory.
+ * One table contains every option, for the parser and for --help.
  *
  * Errors: arguments_read() prints an error. Ownership: texts point into argv or stay valid as long as the process.
  */

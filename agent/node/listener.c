@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/node/listener.h"
 
+#include "agent/node/service.h"
 #include "cache/trust.h"
 
 #include <errno.h>
@@ -124,8 +125,6 @@ static const char *explain_error(int error)
 		return "another agent is using this socket";
 	case -EPERM:
 		return "not used: others can write to the directory, or it belongs to another user";
-	case -ENOTSOCK:
-		return "exists and is not a socket";
 	case -EINVAL:
 		return "not an absolute path";
 	default:
@@ -133,8 +132,7 @@ static const char *explain_error(int error)
 	}
 }
 
-int listener_open(const struct directory *directory, const char *said, struct listener *ret_listener,
-                  char ret_text[LISTENER_TEXT_MAX])
+int listener_open(const struct directory *directory, const char *said, struct listener *ret_listener)
 {
 	struct listener listener = {.socket = -1, .place = -1, .directory = *directory};
 	int error = agent_socket_path(said != NULL ? said : "1", directory->path, listener.path);
@@ -144,11 +142,7 @@ int listener_open(const struct directory *directory, const char *said, struct li
 	error = error != 0 ? error : listen_there(&listener);
 	*ret_listener = listener;
 	if (error != 0) {
-		snprintf(ret_text, LISTENER_TEXT_MAX, "%.384s: %s",
-		         listener.path[0] != '\0' ? listener.path
-		         : said != NULL           ? said
-		                                  : directory->path,
-		         explain_error(error));
+		service_say("%s: %s", said != NULL ? said : directory->path, explain_error(error));
 	}
 	return error;
 }

@@ -3,12 +3,12 @@
  * listener: the agent's socket: one agent for each socket, and who may connect (docs/DESIGN.md G1)
  *
  * The socket's file is in a directory that this user or root owns and that no other user can write, or in a shared
- * cache that is trusted (cache/trust.h). Only its owner can connect, or the group of a shared cache. It replaces that of
- * an agent that has died. Of two agents that start at the same moment, the first finds its socket replaced and ends.
+ * cache that is trusted (cache/trust.h). Only its owner can connect, or the group of a shared cache. It replaces that
+ * of an agent that has died. Of two agents that start at the same moment, the first finds its socket replaced and ends.
  *
  * Calling sequence: listener_open(), accept() on `socket`, listener_admits() for each client, listener_stands()
- * periodically, listener_close(), which removes the file and makes accept() fail. Errors: listener_open() writes a text
- * to `ret_text`; -EBUSY means that another agent uses the socket. Threads: listener_admits() any, the others one.
+ * periodically, listener_close(), which removes the file and makes accept() fail. Errors: listener_open() prints them
+ * on stderr; -EBUSY: another agent uses the socket. Threads: listener_admits() any, the others one.
  */
 #ifndef AGENT_NODE_LISTENER_H
 #define AGENT_NODE_LISTENER_H
@@ -20,8 +20,6 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#define LISTENER_TEXT_MAX 512
-
 struct listener {
 	int socket;
 	int place;    /* directory of the socket's file */
@@ -32,8 +30,7 @@ struct listener {
 };
 
 /* Creates the socket. `said` is a path, or NULL for the socket in the directory, which is created if it is missing. */
-int listener_open(const struct directory *directory, const char *said, struct listener *ret_listener,
-                  char ret_text[LISTENER_TEXT_MAX]);
+int listener_open(const struct directory *directory, const char *said, struct listener *ret_listener);
 /* Returns whether the socket's file is still the one that was made. */
 bool listener_stands(const struct listener *listener);
 /* Returns whether the user at the other end of a connection may use the agent. */

@@ -42,12 +42,6 @@ static const char *get_variable(const char *name)
 	return getenv(name);
 }
 
-static void say_unknown(const char *name, size_t size, const char *suggestion, void *context)
-{
-	(void)context;
-	service_say("%.*s: unknown variable%s", (int)size, name, suggestion);
-}
-
 /*
  * Returns the socket that --status connects to: that of NVRTCCACHE_AGENT, as for programs, unless an option names the
  * socket or the directory. NULL: the socket in the directory.
@@ -78,7 +72,6 @@ static bool read_settings(const struct arguments *options, struct settings *ret_
 		service_say("%s: bad value: it takes %s", ret_settings->complaints[i],
 		            settings_wanted(ret_settings->complaints[i]));
 	}
-	settings_each_unknown(environ, say_unknown, NULL);
 	if (ret_settings->directory == NULL && needs_directory(options, ret_settings)) {
 		service_say("no cache directory: --dir is missing, and none of NVRTCCACHE_DIR, XDG_CACHE_HOME and HOME "
 		            "is an absolute path");
@@ -87,7 +80,6 @@ static bool read_settings(const struct arguments *options, struct settings *ret_
 	} else {
 		return true;
 	}
-	settings_free(ret_settings);
 	return false;
 }
 
@@ -104,7 +96,7 @@ static bool tell_program(const char *socket, const char *directory)
 static void say_begun(const struct service *service, const struct listener *listener)
 {
 	service_say("serves %s at %s", service->settings.directory, listener->path);
-	service_say("engine: %s; %s", service->says,
+	service_say("engine: %s, prefix %s; %s", service->options.engine.address, service->options.engine.prefix,
 	            service->options.writes == SERVICE_WRITES ? "reads and writes" : "reads only");
 }
 
@@ -257,19 +249,18 @@ static int begin_service(const struct arguments *options, struct settings *setti
 {
 	static struct listener listener; /* the threads use both until the end of the process */
 	static struct service service;
-	char text[LISTENER_TEXT_MAX];
 	char **program = options->program;
 	int error;
 
 	if (!service_begin(&service, &options->service, settings)) {
 		return program != NULL ? EXIT_NOT_STARTED : EXIT_TROUBLE;
 	}
-	error = listener_open(&service.directory, options->service.socket, &listener, text);
+	error = listener_open(&service.directory, options->service.socket, &listener);
 	if (error == 0) {
 		return serve_node(&service, &listener, program);
 	}
-	service_say("%s%s", text, error == -EBUSY && program != NULL ? "; the program uses that agent" : "");
 	if (error == -EBUSY && program != NULL && tell_program(listener.path, service.settings.directory)) {
+		service_say("the program uses that agent");
 		return become_program(program);
 	}
 	return without_agent(program);
@@ -286,9 +277,7 @@ static void fill_standard_streams(void)
 	do {
 		file = open("/dev/null", O_RDWR | O_CLOEXEC);
 	} while (file >= 0 && file <= STDERR_FILENO);
-	if (file >= 0) {
-		close(file);
-	}
+	close(file);
 }
 
 int main(int argc, char **argv)
@@ -309,7 +298,6 @@ int main(int argc, char **argv)
 		return without_agent(options.program);
 	} else if (options.mode == ARGUMENTS_STATUS) {
 		status = command_status(&settings, asked_socket(&options, &settings), options.form == ARGUMENTS_JSON);
-		settings_free(&settings);
 	} else {
 		return begin_service(&options, &settings);
 	}

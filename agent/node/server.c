@@ -29,17 +29,11 @@ struct fetch {
 	unsigned waiting;
 };
 
-static enum service_count count_of(enum value_found refused)
-{
-	switch (refused) {
-	case VALUE_FORGED:
-		return SERVICE_COUNT_mac_refused;
-	case VALUE_FOREIGN:
-		return SERVICE_COUNT_format_refused;
-	default:
-		return SERVICE_COUNT_damaged;
-	}
-}
+static const enum service_count refused_counts[] = {
+    [VALUE_FORGED] = SERVICE_COUNT_mac_refused, [VALUE_FOREIGN] = SERVICE_COUNT_format_refused,
+    [VALUE_OTHER_KEY] = SERVICE_COUNT_damaged,  [VALUE_LARGE] = SERVICE_COUNT_damaged,
+    [VALUE_DAMAGED] = SERVICE_COUNT_damaged,
+};
 
 /*
  * Stores the results of a value. A value that is refused is as good as absent: the process compiles, and an agent with
@@ -53,7 +47,7 @@ static enum agent_kind land_value(struct server *server, const uint8_t *key, con
 	size_t landed;
 
 	if (found != VALUE_SOUND && found != VALUE_AGED) {
-		service_count(service, count_of(found), 1);
+		service_count(service, refused_counts[found], 1);
 		return AGENT_ABSENT;
 	}
 	landed = service_land(service, &results);
@@ -65,11 +59,9 @@ static enum agent_kind land_value(struct server *server, const uint8_t *key, con
 	return landed > 0 ? AGENT_FOUND : AGENT_ABSENT;
 }
 
-/* Only fetches that return a value are timed. */
 static enum agent_kind fetch_value(struct server *server, const uint8_t *key)
 {
 	struct service *service = server->service;
-	int64_t began_ns = call_clock_straight();
 	enum engine_answer answer;
 	enum agent_kind kind;
 	void *value = NULL;
@@ -85,7 +77,6 @@ static enum agent_kind fetch_value(struct server *server, const uint8_t *key)
 		service_count(service, SERVICE_COUNT_absent, answer == ENGINE_ABSENT);
 		return answer == ENGINE_ABSENT || answer == ENGINE_TOO_LARGE ? AGENT_ABSENT : AGENT_DOWN;
 	}
-	service_count(service, SERVICE_COUNT_fetch_us, (uint64_t)(call_clock_straight() - began_ns) / 1000);
 	service_count(service, SERVICE_COUNT_fetched_bytes, size);
 	kind = land_value(server, key, value, size);
 	free(value);
@@ -184,7 +175,7 @@ static void answer_status(struct server *server, int peer)
 
 	service_probe(service);
 	text = status_rows(service, server->listener->path, upload_waiting(&server->upload));
-	if (text != NULL && strlen(text) <= AGENT_STATUS_MAX) {
+	if (text != NULL) {
 		(void)send(peer, text, strlen(text), MSG_DONTWAIT | MSG_NOSIGNAL);
 	}
 	free(text);

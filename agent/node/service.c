@@ -32,11 +32,7 @@ void service_wait(struct service *service, int64_t until_ns)
 {
 	const struct timespec until = {.tv_sec = until_ns / SECOND, .tv_nsec = until_ns % SECOND};
 
-	if (until_ns == INT64_MAX) {
-		pthread_cond_wait(&service->change, &service->lock);
-	} else {
-		pthread_cond_timedwait(&service->change, &service->lock, &until);
-	}
+	pthread_cond_timedwait(&service->change, &service->lock, &until);
 }
 
 /* ---- begin */
@@ -78,15 +74,12 @@ static bool open_engines(struct service *service)
 	struct engine_error error;
 
 	while (service->engine_count < SERVICE_ENGINES) {
-		int rc = engine_open(&service->options.engine, &service->engines[service->engine_count], &error);
-
-		if (rc != 0) {
-			service_say("--engine: %s", error.text[0] != '\0' ? error.text : strerror(-rc));
+		if (engine_open(&service->options.engine, &service->engines[service->engine_count], &error) != 0) {
+			service_say("--engine: %s", error.text);
 			return false;
 		}
 		service->engine_count++;
 	}
-	snprintf(service->says, sizeof(service->says), "%s", engine_says(service->engines[0]));
 	return true;
 }
 
@@ -109,7 +102,7 @@ bool service_begin(struct service *service, const struct service_options *option
 	*settings = (struct settings){.directory = NULL};
 	service->directory.path = service->settings.directory;
 	service->directory.shared = service->settings.shared;
-	service->state.since = service->since;
+	service->state_since = service->since;
 	service->pause.first_ns = SECOND;
 	service->pause.longest_ns = 60 * SECOND;
 	begin_lock(service);
@@ -149,14 +142,13 @@ static void note_answer(struct service *service, enum engine_answer answer, cons
 {
 	enum engine_state next = states[answer];
 	const char *why = next == STATE_CONNECTED ? "" : error->text;
-	struct service_state *state = &service->state;
 	bool is_change;
 
 	pthread_mutex_lock(&service->lock);
-	is_change = state->state != next;
-	snprintf(state->why, sizeof(state->why), "%s", why);
-	state->state = next;
-	state->since = is_change ? time(NULL) : state->since;
+	is_change = service->state != next;
+	snprintf(service->why, sizeof(service->why), "%s", why);
+	service->state = next;
+	service->state_since = is_change ? time(NULL) : service->state_since;
 	pthread_mutex_unlock(&service->lock);
 	if (is_change) {
 		service_say("engine %s%s%s", service_state_name(next), why[0] != '\0' ? ": " : "", why);
@@ -207,18 +199,9 @@ static void give_engine_back(struct service *service, struct engine *engine, enu
 	pthread_mutex_unlock(&service->lock);
 }
 
-static struct engine_name name_of(const uint8_t *key)
-{
-	struct engine_name name = {.format = ENTRY_FORMAT};
-
-	memcpy(name.key, key, sizeof(name.key));
-	return name;
-}
-
 enum engine_answer service_get(struct service *service, const uint8_t key[ENTRY_KEY_BYTES], unsigned limit_ms,
                                void **ret_value, size_t *ret_size)
 {
-	const struct engine_name name = name_of(key);
 	int64_t asked_ns = call_clock_straight();
 	struct engine_error error;
 	struct engine *engine = take_engine(service, &limit_ms, &error);
@@ -227,7 +210,7 @@ enum engine_answer service_get(struct service *service, const uint8_t key[ENTRY_
 	if (engine == NULL) {
 		return ENGINE_SLOW;
 	}
-	answer = engine_get(engine, &name, limit_ms, ret_value, ret_size, &error);
+	answer = engine_get(engine, key, limit_ms, ret_value, ret_size, &error);
 	give_engine_back(service, engine, answer);
 	note_answer(service, answer, &error, asked_ns);
 	return answer;
@@ -236,7 +219,6 @@ enum engine_answer service_get(struct service *service, const uint8_t key[ENTRY_
 enum engine_answer service_put(struct service *service, const uint8_t key[ENTRY_KEY_BYTES], const void *value,
                                size_t size, unsigned limit_ms, struct engine_error *ret_error)
 {
-	const struct engine_name name = name_of(key);
 	int64_t asked_ns = call_clock_straight();
 	struct engine *engine = take_engine(service, &limit_ms, ret_error);
 	enum engine_answer answer;
@@ -244,7 +226,7 @@ enum engine_answer service_put(struct service *service, const uint8_t key[ENTRY_
 	if (engine == NULL) {
 		return ENGINE_SLOW;
 	}
-	answer = engine_put(engine, &name, value, size, limit_ms, ret_error);
+	answer = engine_put(engine, key, value, size, limit_ms, ret_error);
 	give_engine_back(service, engine, answer);
 	if (states[answer] == STATE_CONNECTED) {
 		note_answer(service, answer, ret_error, asked_ns);
@@ -262,13 +244,6 @@ void service_probe(struct service *service)
 		(void)service_get(service, nobodys, SERVICE_LIMIT_MS, &value, &size);
 		free(value);
 	}
-}
-
-void service_show(struct service *service, struct service_state *ret_state)
-{
-	pthread_mutex_lock(&service->lock);
-	*ret_state = service->state;
-	pthread_mutex_unlock(&service->lock);
 }
 
 /* Oldest first, because the store puts each result before the existing ones. */

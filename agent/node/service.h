@@ -44,7 +44,6 @@
 	X(down)             /* asked while the engine was paused */                                       \
 	X(elsewhere)        /* asked by processes that use another directory */                           \
 	X(fetched_bytes)    /* of values as the engine has them */                                        \
-	X(fetch_us)         /* the time of fetches that received a value */                               \
 	X(store_errors)     /* fetched, but could not be stored */                                        \
 	X(uploads)          /* values put */                                                              \
 	X(uploaded_bytes)   /* as the engine has them */                                                  \
@@ -71,12 +70,6 @@ const char *service_state_name(enum engine_state state);
 #define SERVICE_ENGINES  4
 #define SERVICE_LIMIT_MS 2000 /* for a request that a process waits for */
 
-struct service_state {
-	enum engine_state state;
-	time_t since;
-	char why[ENGINE_TEXT_MAX];
-};
-
 enum service_writes { SERVICE_READS, SERVICE_WRITES };
 
 struct service_options {
@@ -95,11 +88,12 @@ struct service {
 	struct store *store;
 	struct keyring *keyring; /* NULL: no key file */
 	struct value_rules rules;
-	char says[ENGINE_TEXT_MAX + ENGINE_NAME_MAX];
 	time_t since;
 	pthread_mutex_t lock;
 	pthread_cond_t change; /* waits until times of CLOCK_MONOTONIC */
-	struct service_state state;
+	enum engine_state state;
+	time_t state_since;
+	char why[ENGINE_TEXT_MAX];
 	struct pause pause;
 	struct engine *engines[SERVICE_ENGINES]; /* those that no request uses */
 	size_t engine_count;
@@ -121,7 +115,6 @@ enum engine_answer service_put(struct service *service, const uint8_t key[ENTRY_
                                size_t size, unsigned limit_ms, struct engine_error *ret_error);
 /* Asks the engine for a key that no entry has, unless it is paused, so that the state is that of this moment. */
 void service_probe(struct service *service);
-void service_show(struct service *service, struct service_state *ret_state);
 
 /* Stores results in the directory. Returns how many were stored, or were there already. */
 size_t service_land(struct service *service, const struct results *results);

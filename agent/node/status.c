@@ -60,7 +60,6 @@ static void write_counts(FILE *rows, struct service *service)
 char *status_rows(struct service *service, const char *socket, size_t uploads)
 {
 	const struct service_options *options = &service->options;
-	struct service_state state;
 	char *text = NULL;
 	size_t size;
 	FILE *rows = open_memstream(&text, &size);
@@ -68,16 +67,18 @@ char *status_rows(struct service *service, const char *socket, size_t uploads)
 	if (rows == NULL) {
 		return NULL;
 	}
-	service_show(service, &state);
 	write_text(rows, "version", NVRTCCACHE_VERSION);
 	write_number(rows, 'n', "pid", (uint64_t)getpid());
 	write_number(rows, 'd', "since", (uint64_t)service->since);
 	write_text(rows, "dir", service->settings.directory);
 	write_text(rows, "socket", socket);
-	write_text(rows, "engine", service->says);
-	write_text(rows, "state", service_state_name(state.state));
-	write_text(rows, "why", state.why);
-	write_number(rows, 'd', "state_since", (uint64_t)state.since);
+	write_text(rows, "engine", options->engine.address);
+	write_text(rows, "prefix", options->engine.prefix);
+	pthread_mutex_lock(&service->lock);
+	write_text(rows, "state", service_state_name(service->state));
+	write_text(rows, "why", service->why);
+	write_number(rows, 'd', "state_since", (uint64_t)service->state_since);
+	pthread_mutex_unlock(&service->lock);
 	write_number(rows, 'b', "writes", options->writes == SERVICE_WRITES);
 	write_number(rows, 'b', "trusts_engine", options->trust == VALUE_TRUST_ENGINE);
 	write_text(rows, "signs_with", service->keyring != NULL ? service->keyring->keys[0].id : "");

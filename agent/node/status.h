@@ -2,7 +2,7 @@
 /*
  * status: the agent's state for --status, as lines for people or as one JSON object
  *
- * It contains no secret: the engine is described by engine_says(), and keys by their ids. The agent writes rows, which
+ * It contains no secret: addresses with one are rejected, and keys are named by their ids. The agent writes rows, which
  * `nvrtccache-agent --status` prints in either form.
  *
  * Errors: status_rows(): NULL if memory runs out; the caller frees the text with free(). command_status() prints errors

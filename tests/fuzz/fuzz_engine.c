@@ -43,38 +43,37 @@ struct speech {
 	size_t size;
 };
 
-/* Says it all and goes, to one after the other. */
+/* Says it all to one question, and goes. */
 static void *speak(void *context)
 {
 	const struct speech *speech = context;
 	int peer = accept(listener, NULL, NULL);
+	char question[4096];
 
-	require(peer >= 0);
+	require(peer >= 0 && read(peer, question, sizeof(question)) > 0);
 	(void)send(peer, speech->bytes, speech->size, MSG_NOSIGNAL);
-	(void)shutdown(peer, SHUT_WR);
-	for (char bytes[4096]; read(peer, bytes, sizeof(bytes)) > 0;) {
-	}
 	close(peer);
 	return NULL;
 }
 
+/* With one engine, which connects anew for each, because the last peer has gone. */
 static void listen_to(struct input *input)
 {
+	static struct engine *engine;
+	static char address[sizeof(place.sun_path) + 16];
+	static struct engine_options options = {.address = address, .prefix = "nvrtccache"};
 	struct speech speech = {.bytes = input->at, .size = input->left};
-	const struct engine_name name = {.format = 1};
-	char address[sizeof(place.sun_path) + 16];
-	struct engine_options options = {.address = address};
+	static const uint8_t key[ENTRY_KEY_BYTES];
 	struct engine_error error = {""};
-	struct engine *engine;
 	pthread_t speaker;
 	void *value = NULL;
 	size_t size = 0;
 	enum engine_answer answer;
 
 	(void)snprintf(address, sizeof(address), "redis+unix://%s", place.sun_path);
-	require(engine_open(&options, &engine, &error) == 0);
+	require(engine != NULL || engine_open(&options, &engine, &error) == 0);
 	require(pthread_create(&speaker, NULL, speak, &speech) == 0);
-	answer = engine_get(engine, &name, 5000, &value, &size, &error);
+	answer = engine_get(engine, key, 5000, &value, &size, &error);
 	require(answer != ENGINE_SLOW && answer != ENGINE_UNREACHABLE);
 	if (answer == ENGINE_DONE) {
 		require(size < speech.size && memmem(speech.bytes, speech.size, value, size) != NULL);
@@ -82,7 +81,6 @@ static void listen_to(struct input *input)
 	} else {
 		require(answer == ENGINE_ABSENT || error.text[0] != '\0');
 	}
-	engine_close(engine);
 	pthread_join(speaker, NULL);
 }
 

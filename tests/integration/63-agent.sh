@@ -87,14 +87,15 @@ words_for_mistakes() {
 	refused 2 "unexpected argument; a program must follow '--'" --engine "$engine" --trust-engine true || bad=1
 	refused 2 "the program after '--' is missing" --engine "$engine" --trust-engine -- || bad=1
 	refused 2 "it takes milliseconds" --engine "$engine" --trust-engine --min-cost soon || bad=1
+	refused 2 "--dir here: it takes an absolute path" --engine "$engine" --trust-engine --dir here || bad=1
 	refused 2 "--json: requires --status" --engine "$engine" --trust-engine --json || bad=1
 	refused 1 "chmod 600" --engine "$engine" --dir "$tmp/a" --key-file "$tmp/open-keys" || bad=1
 	refused 1 "line 1" --engine "$engine" --dir "$tmp/a" --key-file "$tmp/bad-keys" || bad=1
-	refused 1 "unknown scheme, not one of http://, https://, http+unix://, redis://, rediss://, redis+unix://, s3://" --engine gopher://x --dir "$tmp/a" --trust-engine || bad=1
+	refused 1 "it takes redis[s]://host[:port][?db=N], redis+unix:///socket[?db=N], http" --engine gopher://x --dir "$tmp/a" --trust-engine || bad=1
 	refused 1 "no agent is running" --status --dir "$tmp/a" || bad=1
 	refused 1 "it must not contain a user or password" --engine redis://me:secret@host --dir "$tmp/a" --trust-engine || bad=1
 	! grep -q 'secret\|me:' "$tmp/err" || { cat "$tmp/err" && bad=1; }
-	refused 1 "it takes redis://host[:port][?db=NUMBER]" --engine redis://host:637999 --dir "$tmp/a" --trust-engine || bad=1
+	refused 1 "it takes redis" --engine redis://host:637999 --dir "$tmp/a" --trust-engine || bad=1
 	[ "$bad" = 0 ]
 }
 check "Errors on the command line are reported." words_for_mistakes
@@ -258,7 +259,7 @@ serves() {
 check "A question is answered at once, and the result that is found is in the directory." serves
 
 tells() {
-	"$AGENT" --status --dir "$served" >"$tmp/words" && grep -q "^engine  *HTTP at unix:$tmp/store/cache/, plain layout, prefix nvrtccache$" "$tmp/words" &&
+	"$AGENT" --status --dir "$served" >"$tmp/words" && grep -q "^engine  *$engine$" "$tmp/words" &&
 		grep -q '^state  *connected$' "$tmp/words" && ! grep -qE '^(writes|trusts_engine|why|broken)' "$tmp/words" || { cat "$tmp/words" && return 1; }
 	"$AGENT" --status --socket "$socket" | grep -q '^state_since  *20' && "$AGENT" --status --json --dir "$served" | python3 -m json.tool >/dev/null && [ "$(status slow)" = 0 ]
 }

@@ -9,6 +9,7 @@
 CLIENT=$BUILD/tests/fixtures/engine_client
 SERVERS=$(cd "$(dirname "$0")/../fixtures/engines" && pwd)
 RECIPES=$(cd "$(dirname "$0")/../../recipes" && pwd)
+format=$(sed -nE 's/^#define ENTRY_FORMAT +//p' "$RECIPES/../cache/entry.h")
 PATH=$PATH:/usr/sbin
 [ -x "$CLIENT" ] || skip_all "no agent was built: hiredis, libcurl or zstd is missing"
 command -v python3 >/dev/null || skip_all "no python3"
@@ -34,11 +35,10 @@ exists() { # PATH: within a minute
 	done
 	echo "$1 did not come" && return 1
 }
-# answers LINE... <OUTPUT: every line of the client's begins with what is said, in order; the first of it is left out
+# answers LINE... <OUTPUT: every line of the client's begins with what is said, in order
 answers() {
 	local line wanted said=0
-	sed 1d "$tmp/out" >"$tmp/calls"
-	exec {calls}<"$tmp/calls"
+	exec {calls}<"$tmp/out"
 	for wanted; do
 		IFS= read -r line <&"$calls" || line='(nothing)'
 		# shellcheck disable=SC2053 # a pattern
@@ -85,11 +85,9 @@ all_values() {
 		sh cmp -s got v1m
 		put 3 v65m
 		get 3 got
-		format 2
-		get 1 got
 	END
 	answers 'get ABSENT' 'get ABSENT' 'put DONE 52000' 'get DONE 52000' 'put DONE 0' 'get DONE 0' \
-		'put DONE 1' 'get DONE 1' 'put DONE 1048576' 'get DONE 1048576' 'put TOO_LARGE *' 'get ABSENT' 'get ABSENT'
+		'put DONE 1' 'get DONE 1' 'put DONE 1048576' 'get DONE 1048576' 'put TOO_LARGE *' 'get ABSENT'
 }
 # One node compiles, and the agent of another finds it: two directories, one engine.
 two_nodes() { # OPTION... of the agent's
@@ -146,12 +144,12 @@ ask_redis() { redis-cli -s "$tmp/redis.sock" "$@"; }
 expires() {
 	asked --expire 1000 "$REDIS" <<-END && answers 'put DONE 1' 'get DONE 1' || return 1
 		put 7 v1
-		sh redis-cli -s $tmp/redis.sock expire nvrtccache:3:1:$(printf '07%.0s' {1..32}) 20 >/dev/null
+		sh redis-cli -s $tmp/redis.sock expire nvrtccache:3:$format:$(printf '07%.0s' {1..32}) 20 >/dev/null
 		get 7 got
 	END
-	[ "$(ask_redis ttl "nvrtccache:3:1:$(printf '07%.0s' {1..32})")" -gt 900 ]
+	[ "$(ask_redis ttl "nvrtccache:3:$format:$(printf '07%.0s' {1..32})")" -gt 900 ]
 }
-no_expiry() { [ "$(ask_redis ttl "nvrtccache:3:1:$(printf '01%.0s' {1..32})")" = -1 ]; }
+no_expiry() { [ "$(ask_redis ttl "nvrtccache:3:$format:$(printf '01%.0s' {1..32})")" = -1 ]; }
 databases() {
 	asked "$REDIS?db=5" <<<'get 1 got' && answers 'get ABSENT' &&
 		asked "$REDIS?db=99" <<<'get 1 got' && answers 'get UNSUITED: *no such database*'
@@ -196,7 +194,7 @@ full() {
 	ask_redis config set maxmemory 0 >/dev/null
 }
 wrong_type() {
-	ask_redis lpush "nvrtccache:3:1:$(printf '08%.0s' {1..32})" element >/dev/null || return 1
+	ask_redis lpush "nvrtccache:3:$format:$(printf '08%.0s' {1..32})" element >/dev/null || return 1
 	asked "$REDIS" <<<'get 8 got' && answers 'get UNSUITED: *'
 }
 too_long_there() {
@@ -260,7 +258,7 @@ if command -v redis-server >/dev/null && command -v redis-cli >/dev/null; then
 	stop_redis
 	check "Redis: it starts without one." start_redis
 	check "Redis: it takes the users of recipes/redis.conf." from_recipe
-	check_two_nodes Redis --user nvrtccache-writer --password-file redis-secret --prefix nvrtccache:nodes --engine "$REDIS"
+	check_two_nodes Redis --user nvrtccache-writer --password-file "$tmp/redis-secret" --prefix nvrtccache:nodes --engine "$REDIS"
 	check "Redis: with these users a reader cannot write, and no user can access keys outside the prefix." readers_and_writers
 	stop_redis
 else
@@ -370,7 +368,7 @@ stop_nginx() {
 NGINX=http+unix://$tmp/nginx.sock:/nvrtccache
 echo 'a secret of HTTP' >http-secret
 chmod 600 http-secret
-BASIC=(--user ci --password-file http-secret)
+BASIC=(--user ci --password-file "$tmp/http-secret")
 only_with_password() {
 	asked "$NGINX" <<-END && answers 'get DONE 52000' 'put REFUSED *' || return 1
 		get 1 got
@@ -488,8 +486,8 @@ s3_refused() {
 if asked "${S3[@]}" --password-file s3-secret s3://bucket </dev/null >/dev/null; then
 	check "S3: a server that checks signatures starts." start_store "$tmp/s3.sock" --s3 AKIDEXAMPLE "$(cat s3-secret)" eu-central-1
 	check "S3: a stored value exists and is returned unchanged." all_values "${S3[@]}" --password-file s3-secret s3://bucket/path
-	check_two_nodes S3 "${S3[@]}" --password-file s3-secret --engine s3://bucket/path
-	check "S3: names are in the bucket, after the path." grep -q '^PUT /bucket/path/nvrtccache/3-1/01/0101' store.log
+	check_two_nodes S3 "${S3[@]}" --password-file "$tmp/s3-secret" --engine s3://bucket/path
+	check "S3: names are in the bucket, after the path." grep -q "^PUT /bucket/path/nvrtccache/3-$format/01/0101" store.log
 	check "S3: a wrong secret and a wrong region are refused, in S3's words." s3_refused
 	stop_store
 else
