@@ -212,8 +212,8 @@ if [ -z "${no_deb:-}" ] && [ "$(id -u)" != 0 ]; then
 	no_deb="only root can install packages"
 fi
 root=$tmp/root
-# its libc6 is this machine's; what dpkg keeps for itself is no trace of the package
-into_root() { dpkg --root="$root" --force-depends --log=/dev/null "$@" >dpkg.log 2>&1 || { cat dpkg.log && return 1; }; }
+# its libc6 is this machine's; what dpkg keeps for itself is no trace of the package; dpkg wants programs of sbin in PATH
+into_root() { PATH=$PATH:/usr/sbin:/sbin dpkg --root="$root" --force-depends --log=/dev/null "$@" >dpkg.log 2>&1 || { cat dpkg.log && return 1; }; }
 lies_in_root() { (cd "$root" && find . -path ./var -prune -o -print | sort); }
 mkdir -p "$root/var/lib/dpkg"/{info,updates,triggers} && touch "$root/var/lib/dpkg"/{status,available} && lies_in_root >before || exit 1
 installed() { into_root -i "$(cat deb.path)" && (cd "$root" && find . -type f -path './usr/*') | sort >files && (cd "$root" && md5sum -c --quiet var/lib/dpkg/info/nvrtccache.md5sums) && [ "$(wc -l <files)" -eq "$(wc -l <"$root/var/lib/dpkg/info/nvrtccache.md5sums")" ]; }
