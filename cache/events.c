@@ -110,7 +110,8 @@ static bool is_inherited(const struct counters_amounts *amounts, enum events_whe
 }
 
 /* Writes the record with the counts that are not recorded yet. */
-static int write_record(const struct events_record *record, const struct counters_amounts *amounts)
+static int write_record(const struct events_record *record, const struct counters_amounts *amounts,
+                        enum events_when when)
 {
 	int64_t none = 0, now_ns = call_clock_ns(CLOCK_MONOTONIC_COARSE);
 	int error;
@@ -119,7 +120,7 @@ static int write_record(const struct events_record *record, const struct counter
 	atomic_store_explicit(&tried_ns, now_ns, memory_order_relaxed);
 	atomic_fetch_add_explicit(&tries, 1, memory_order_relaxed);
 	error = events_append(&where, record, amounts,
-	                      atomic_load_explicit(&wrote, memory_order_relaxed) ? EVENTS_FIND : EVENTS_MAKE);
+	                      atomic_load_explicit(&wrote, memory_order_relaxed) ? EVENTS_FIND : EVENTS_MAKE, when);
 	if (error == 0) {
 		atomic_store_explicit(&wrote, true, memory_order_relaxed);
 	} else {
@@ -146,7 +147,7 @@ int events_tell(const struct events_record *record)
 	if (is_inherited(&amounts, EVENTS_NOW)) {
 		amounts.count = 0;
 	}
-	return write_record(record, &amounts);
+	return write_record(record, &amounts, EVENTS_WHEN_DUE);
 }
 
 int events_tell_counts(enum events_when when)
@@ -163,5 +164,5 @@ int events_tell_counts(enum events_when when)
 		return 0;
 	}
 	record.when_ns = (uint64_t)call_clock_ns(CLOCK_REALTIME);
-	return write_record(&record, &amounts);
+	return write_record(&record, &amounts, when);
 }

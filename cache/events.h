@@ -17,7 +17,8 @@
  * carries, so that a process that dies in between leaves nothing that is counted twice. A record that would make a file
  * larger than EVENTS_BYTES is not written (when several processes append the last ones, the file may be that much
  * larger). A writer that is stopped between its open and its write while the file is rolled over twice loses that
- * record, so the second time is EVENTS_GRACE_NS after the first or later.
+ * record, so the second time is EVENTS_GRACE_NS after the first or later. Meanwhile the file may become full. Its last
+ * EVENTS_SPARE bytes are for EVENTS_NOW, because a process that ends has no next record.
  *
  * A record has a length and a checksum. Readers skip bytes that are torn, damaged or of another list of counters, up to
  * the next sound record. A record that cannot be written is lost, but not its counts: the next record contains them.
@@ -36,6 +37,7 @@
 
 #define EVENTS_BYTES         ((size_t)3 << 18) /* without what is carried */
 #define EVENTS_ROLL          ((size_t)1 << 19)
+#define EVENTS_SPARE         ((size_t)1 << 16)
 #define EVENTS_RECORD_BYTES  ((size_t)16 << 10)
 #define EVENTS_CARRIED       1000 /* calls that are carried at most, with the sums in at most EVENTS_CARRIED_BYTES */
 #define EVENTS_CARRIED_BYTES ((size_t)1 << 18)
@@ -114,11 +116,11 @@ void events_fork_child(void);
 enum events_want { EVENTS_FIND, EVENTS_MAKE };
 
 /*
- * Appends a record. EVENTS_MAKE: a missing directory is created. -EFBIG: the file is full and cannot be rolled over, or
- * the texts are too long. -ENOMEM.
+ * Appends a record. EVENTS_MAKE: a missing directory is created. EVENTS_WHEN_DUE: EVENTS_SPARE bytes are left. -EFBIG:
+ * the file is full and cannot be rolled over, or the texts are too long. -ENOMEM.
  */
 int events_append(const struct directory *directory, const struct events_record *record,
-                  const struct counters_amounts *amounts, enum events_want want);
+                  const struct counters_amounts *amounts, enum events_want want, enum events_when when);
 /* Makes all counts zero for readers. */
 int events_zero(const struct directory *directory);
 /* Returns the name of the first file of the record that is not ours or not trusted, or NULL. */

@@ -214,9 +214,9 @@ static int open_trusted(const struct directory *directory, enum events_want want
 	return error;
 }
 
-/* -EFBIG: the record has no room in the file. `ret_size`: the size of the file with the record. */
+/* -EFBIG: the file would have more than `most` bytes. `ret_size`: the size of the file with the record. */
 static int append_once(const struct directory *directory, const void *bytes, size_t size, enum events_want want,
-                       uint64_t *ret_size)
+                       size_t most, uint64_t *ret_size)
 {
 	struct stat found;
 	int file = -1;
@@ -227,14 +227,15 @@ static int append_once(const struct directory *directory, const void *bytes, siz
 		return error;
 	}
 	*ret_size = (uint64_t)found.st_size + size;
-	error = *ret_size > EVENTS_BYTES ? -EFBIG : output_line(file, bytes, size);
+	error = *ret_size > most ? -EFBIG : output_line(file, bytes, size);
 	call_close(file);
 	return error;
 }
 
 int events_append(const struct directory *directory, const struct events_record *record,
-                  const struct counters_amounts *amounts, enum events_want want)
+                  const struct counters_amounts *amounts, enum events_want want, enum events_when when)
 {
+	const size_t most = when == EVENTS_NOW ? EVENTS_BYTES : EVENTS_BYTES - EVENTS_SPARE;
 	/* a hit has no texts, and a host's thread may have a small stack */
 	uint8_t without_texts[EVENTS_RECORD_BYTES - EVENTS_TEXT_BYTES], *bytes = without_texts;
 	size_t texts = record->detail.size + record->refusal.size + record->about.size, size;
@@ -251,12 +252,12 @@ int events_append(const struct directory *directory, const struct events_record 
 		return -ENOMEM;
 	}
 	size = events_spell(record, amounts, bytes);
-	error = append_once(directory, bytes, size, want, &new_size);
+	error = append_once(directory, bytes, size, want, most, &new_size);
 	if (new_size > EVENTS_ROLL) {
 		(void)roll_over(directory);
 	}
-	if (new_size > EVENTS_BYTES) {
-		error = append_once(directory, bytes, size, want, &new_size);
+	if (new_size > most) {
+		error = append_once(directory, bytes, size, want, most, &new_size);
 	}
 	if (bytes != without_texts) {
 		free(bytes);
@@ -268,7 +269,7 @@ int events_zero(const struct directory *directory)
 {
 	const struct events_record record = {.kind = EVENTS_ZERO, .when_ns = (uint64_t)call_clock_ns(CLOCK_REALTIME)};
 	const struct counters_amounts none = {.count = 0};
-	int error = events_append(directory, &record, &none, EVENTS_FIND);
+	int error = events_append(directory, &record, &none, EVENTS_FIND, EVENTS_NOW);
 
 	return error == -ENOENT ? 0 : error; /* there is no directory, and so nothing to set to zero */
 }

@@ -502,20 +502,20 @@ Test(events, rolling_over_keeps_all_counts_and_the_newest_calls)
 	uint64_t last = 0;
 
 	counters_add(HITS, 17);
-	for (uint64_t i = 1; i <= 5000; i++) {
-		tell_patiently(i, 1000);
+	for (uint64_t i = 1; i <= 15000; i++) { /* of a size of which EVENTS_CARRIED may be carried */
+		tell_patiently(i, 100);
 		cr_assert_leq(size_of(file), (off_t)EVENTS_BYTES);
 		cr_assert_leq(size_of(old), (off_t)(EVENTS_BYTES + EVENTS_CARRIED_BYTES));
 	}
 	events = get();
-	cr_expect_eq(events.counts[MISSES], 5000);
+	cr_expect_eq(events.counts[MISSES], 15000);
 	cr_expect_eq(events.counts[HITS], 17);
 	cr_assert_gt(events.count, EVENTS_CARRIED);
 	for (size_t i = 0; i < events.count; i++) {
 		cr_assert(i == 0 || events.records[i].took_ns == last + 1);
 		last = events.records[i].took_ns;
 	}
-	cr_expect_eq(last, 5000);
+	cr_expect_eq(last, 15000);
 	events_free(&events);
 }
 
@@ -604,6 +604,13 @@ Test(events, a_lock_of_another_process_stops_the_roll_over_and_no_record)
 	cr_assert_eq(tell(1, 10000), 0);
 	cr_expect_eq(access(old, F_OK), 0);
 	cr_expect_eq(total(MISSES), 62);
+}
+
+Test(events, a_process_that_ends_has_room_for_its_counts_in_a_full_file)
+{
+	cr_assert(tell(1, 0) == 0 && file_write(old, "My thesis.\n", 11)); /* so that it cannot be rolled over */
+	cr_assert_eq(truncate(file, EVENTS_BYTES - EVENTS_SPARE), 0);
+	cr_expect(tell(1, 0) == -EFBIG && count(HITS, 5, EVENTS_NOW) == 0 && total(HITS) == 5);
 }
 
 /* SIGXFSZ is not ignored, so it would end the child. */
