@@ -186,9 +186,11 @@ void directory_keep_root(int root)
 
 void directory_drop_root(void)
 {
-	if (kept_root >= 0) {
-		call_close(kept_root);
-		kept_root = -1;
+	const int root = kept_root;
+
+	kept_root = -1; /* first, because a signal handler of the host may jump out of the next line */
+	if (root >= 0) {
+		call_close(root);
 	}
 }
 
