@@ -297,7 +297,9 @@ static int warm_requests(struct jobs *jobs, struct warm_requests *requests, stru
 	if (!asked.compiler) {
 		find_compilers(compilers);
 	}
-	if (requests->count > 0 && compilers->count == 0) {
+	if (requests->count == 0) {
+		console_error("found no recorded requests; NVRTCCACHE_RECORD=1 records them");
+	} else if (compilers->count == 0) {
 		console_error("the loader finds no compiler; --compiler can name one");
 		return EXIT_TROUBLE;
 	}

@@ -30,6 +30,8 @@ only_hits() { # LIBRARY ARCH WORD...: as without the cache, and nothing is compi
 
 runs "$tmp/out" "$n12" sm_90 one
 check "Without NVRTCCACHE_RECORD no request is written." test "$(requests)" = 0
+check "warm says how requests are recorded." \
+	eval 'gives 0 warm -c "$n12" && err_has "no recorded requests; NVRTCCACHE_RECORD=1"'
 export NVRTCCACHE_RECORD=1
 runs "$tmp/out" "$n12" compute_90a one two
 check "A miss and a hit write the request beside the entry, once and for its owner." \
