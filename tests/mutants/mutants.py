@@ -56,13 +56,14 @@ def read(path):
 
 
 def planted():
-    """planted.txt: "=== the fault", "in FILE", "by TEST", then lines "- old" and "+ new": text that is there once."""
+    """planted.txt: "=== the fault", "in FILE by TEST", then lines "- old" and "+ new": text that is there once."""
     found, text = [], read(os.path.join(HERE, "planted.txt"))
     for part in text.split("\n=== ")[1:]:
         name, *lines = part.split("\n")
-        (path, _, unit), first = lines[0].removeprefix("in ").partition(" through "), lines[1].removeprefix("by ")
+        files, _, first = lines[0].removeprefix("in ").partition(" by ")
+        path, _, unit = files.partition(" through ")
         old, new = [], []
-        for line in lines[2:]:
+        for line in lines[1:]:
             if line.startswith("- "):
                 old.append(line[2:])
             elif line.startswith("+"):
