@@ -18,12 +18,13 @@
 
 static _Atomic int64_t wasted; /* nanoseconds of useless waits since the last useful one */
 static struct pause after_failure = {.first_ns = 5000 * MS, .longest_ns = 300000 * MS};
-/* The pause began after quick but useless answers: the agent works, so results are still reported to it. */
-static atomic_bool is_answering;
+/* Why the last pause began. After quick but useless answers the agent works, so results are still reported to it. */
+enum pause_cause { PAUSE_SILENT, PAUSE_USELESS };
+static _Atomic enum pause_cause paused_for;
 
-static void begin_pause(int64_t now, bool answering)
+static void begin_pause(int64_t now, enum pause_cause cause)
 {
-	atomic_store(&is_answering, answering);
+	atomic_store(&paused_for, cause);
 	pause_begin(&after_failure, now);
 }
 
@@ -210,7 +211,7 @@ void agent_weigh(const struct agent_options *options, enum agent_wait whose, int
 		atomic_store(&wasted, 0);
 	} else if (lost > first_limit(options) || atomic_fetch_add(&wasted, lost) + lost > options->wait_ms * MS) {
 		atomic_store(&wasted, 0);
-		begin_pause(now, lost <= first_limit(options));
+		begin_pause(now, lost > first_limit(options) ? PAUSE_SILENT : PAUSE_USELESS);
 		return;
 	}
 	if (whose == AGENT_ASKED) {
@@ -236,7 +237,7 @@ static enum agent_outcome ask_agent(const struct agent_options *options, const u
 	if (outcome == AGENT_FETCH_ABSENT || outcome == AGENT_FETCH_DOWN) {
 		agent_weigh(options, AGENT_ASKED, call_clock_straight() - began, 0);
 	} else if (outcome != AGENT_FETCH_FOUND) {
-		begin_pause(call_clock_straight(), false);
+		begin_pause(call_clock_straight(), PAUSE_SILENT);
 	}
 	return outcome;
 }
@@ -259,11 +260,11 @@ static void report_stored(const struct agent_options *options, const uint8_t key
 	int64_t now = call_clock_straight();
 
 	/* not pause_ask(): a message that is accepted does not show that the agent answers */
-	if (!pause_is_over(&after_failure, now) && !atomic_load(&is_answering)) {
+	if (!pause_is_over(&after_failure, now) && atomic_load(&paused_for) == PAUSE_SILENT) {
 		return;
 	}
 	if (begin_question(&question, options, AGENT_STORED, key) != AGENT_FETCH_FOUND) {
-		begin_pause(now, false);
+		begin_pause(now, PAUSE_SILENT);
 	}
 	close_question(&question);
 }
