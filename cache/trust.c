@@ -119,10 +119,13 @@ static _Thread_local enum { UNKNOWN, APART, ALIKE } users;
 
 static bool is_ours_in_root(const struct stat *found)
 {
-	if (found->st_uid == OVERFLOW_ID && users == UNKNOWN) {
+	if (!is_ours(found) || found->st_uid != OVERFLOW_ID) {
+		return is_ours(found);
+	}
+	if (users == UNKNOWN) {
 		users = tells_apart(USERS) ? APART : ALIKE;
 	}
-	return is_ours(found) && (found->st_uid != OVERFLOW_ID || users == APART);
+	return users == APART;
 }
 
 /* A user without a mapping in the user namespace would create files without an identifiable owner. */
