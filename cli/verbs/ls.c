@@ -34,7 +34,7 @@ struct line {
 
 struct list {
 	struct line *lines;
-	size_t count;
+	size_t count, capacity;
 	enum order order;
 	bool is_wide;
 };
@@ -120,12 +120,17 @@ static bool make_line(const struct list *list, const struct entry *entry, int64_
 static int take_entry(void *context, const struct entry *entry, int64_t used_ns)
 {
 	struct list *list = context;
-	struct line *grown = realloc(list->lines, (list->count + 1) * sizeof(*grown));
 
-	if (!grown) {
-		return -ENOMEM;
+	if (list->count == list->capacity) {
+		size_t capacity = list->capacity ? 2 * list->capacity : 256;
+		struct line *grown = realloc(list->lines, capacity * sizeof(*grown));
+
+		if (!grown) {
+			return -ENOMEM;
+		}
+		list->lines = grown;
+		list->capacity = capacity;
 	}
-	list->lines = grown;
 	if (!make_line(list, entry, used_ns, &list->lines[list->count])) {
 		return -ENOMEM;
 	}
