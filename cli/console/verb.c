@@ -16,8 +16,8 @@
 
 #define OPTIONS_MAX   32
 #define OPTION_WIDTH  28
-#define USAGE_INDENT  8
 #define OPTION_INDENT 6
+#define USAGE_INDENT  8
 #define OPTION_FIRST  256 /* what getopt returns for the first row; greater than any letter */
 
 static bool show_help;
