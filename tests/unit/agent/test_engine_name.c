@@ -33,4 +33,5 @@ Test(engine_name, a_digest_depends_on_prefix_and_key)
 	engine_name_bazel("p", other, names[2]);
 	cr_expect_str_neq(names[0], names[1]);
 	cr_expect_str_neq(names[0], names[2]);
+	cr_expect_str_neq(names[1], names[2]);
 }
