@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # weight: 10
 # What tests/cases/differential.py keeps from one run to the next (tests/cases/kept.py), and when it plays that again.
-# shellcheck disable=SC2317 # functions are called by check
 . "$(dirname "$0")/lib.sh"
 cd "$(dirname "$0")/../.." || exit 1
 runs_here python3 || skip_all "not of this machine"

@@ -3,8 +3,6 @@
 # needs: nvrtc
 # What scripts/setup does where a package is missing: with and without root, sudo and a terminal. apt-get, sudo and id are
 # ours here, and write down how they were called; strace is what is missing.
-# shellcheck disable=SC2317 # functions are called by check
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 cd "$(dirname "$0")/../.." || exit 1
 

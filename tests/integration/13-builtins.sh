@@ -3,8 +3,6 @@
 # Which libnvrtc-builtins a result depends on, and that a hit asks for the one that NVRTC would load: by the loader's own
 # order, and by SONAME among what is loaded.
 # weight: 6
-# shellcheck disable=SC2317 # functions are called by check
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 LIFE=$BUILD/tests/life
 NAME=libnvrtc-builtins.so.13.0

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: MIT
 # What users install is built for an old C library: it loads everywhere, needs nothing else, and is the same bytes
 # wherever it was built. It is made here, as `make dist` makes it.
-# shellcheck disable=SC2317 # functions are called by check
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../.." && pwd)

@@ -4,8 +4,6 @@
 # The aarch64 build, under qemu where this is another machine: trampolines and thunks, watching, hits, with the fake NVRTC
 # and with NVIDIA's own, and the unit tests of that. AARCH64=all (make aarch64) takes all unit tests, more releases, and
 # scripts that take the build for one of this machine. What does not fit under qemu is skipped, with its reason.
-# shellcheck disable=SC2317 # functions are called by check
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 top=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$top" || exit 1

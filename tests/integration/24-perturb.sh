@@ -2,7 +2,6 @@
 # needs: nvrtc
 # Imports that answer about the process or the moment are cleared by evidence, and the harness that makes it sees what it
 # should: the number of processors changes what -split-compile=0 makes.
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 cd "$(dirname "$0")/../.." || exit 1
 

@@ -4,7 +4,6 @@
 # timeout: 900
 # weight: 90
 # NVRTCCACHE_SLOPPINESS=debug_paths: paths that show in debug information and logs alone do not bind; all others do.
-# shellcheck disable=SC2317 # functions are called by check
 . "$(dirname "$0")/lib.sh"
 cd "$(dirname "$0")/../.." || exit 1
 eval "$(scripts/nvrtc-env)" || exit 1

@@ -3,7 +3,6 @@
 # timeout: 900
 # weight: 40
 # --use-bundled-headers=DIR: NVRTC 13.3 and later unpack their headers into DIR. scripts/setup gets the newest NVRTC once.
-# shellcheck disable=SC2317 # functions are called by check
 . "$(dirname "$0")/lib.sh"
 cd "$(dirname "$0")/../.." || exit 1
 [ "$(uname -m)" = x86_64 ] || skip_all "the wheel is for x86-64"

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: MIT
 # One compile, not N: threads and processes that miss on the same key. The compiles stop in the middle (tests/fixtures/gated) and go on
 # when a test says so; tests look at who is inside, never at a clock. NVRTCCACHE_WAIT is longer than any test may take.
-# shellcheck disable=SC2015,SC2317 # functions are called by check
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 GATED=$BUILD/tests/fixtures/gated/gated
 NVRTC=$FAKE/13/libnvrtc.so.13

@@ -3,10 +3,7 @@
 # weight: 40
 # Hosts under tools (sanitizers, valgrind, gdb), hosts with two NVRTCs, hosts that close NVRTC and open it again: the same
 # lines without us, with an empty cache and with a filled one, and the hits counted.
-# shellcheck disable=SC2015,SC2317 # functions are called by check
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
-# shellcheck source-path=SCRIPTDIR source=hosts.sh
 . "$(dirname "$0")/hosts.sh"
 cd "$(dirname "$0")/../.." || exit 1
 unset LD_LIBRARY_PATH

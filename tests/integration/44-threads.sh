@@ -3,10 +3,7 @@
 # weight: 50
 # Threads that create, compile, ask and destroy at random: the same results as without us, and nothing that
 # ThreadSanitizer or helgrind could report. The library is built once more for each of the two.
-# shellcheck disable=SC2015,SC2317 # functions are called by check
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
-# shellcheck source-path=SCRIPTDIR source=hosts.sh
 . "$(dirname "$0")/hosts.sh"
 cd "$(dirname "$0")/../.." || exit 1
 unset LD_LIBRARY_PATH

@@ -3,10 +3,7 @@
 # Fork, exec and ends of every kind while another thread is in the middle of a compile, or of keeping its result
 # (tests/hosts/forks.c stands there and waits); and Python's multiprocessing. The lines are those of a run without us, the
 # counts are right to one, and nothing is left behind.
-# shellcheck disable=SC2015,SC2317 # functions are called by check
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
-# shellcheck source-path=SCRIPTDIR source=hosts.sh
 . "$(dirname "$0")/hosts.sh"
 cd "$(dirname "$0")/../.." || exit 1
 unset LD_LIBRARY_PATH

@@ -3,7 +3,6 @@
 # weight: 45
 # Hosts under conditions that nobody asked for: limits, closed descriptors, other preloads that are gone at exit, workers
 # that end without a word, and random ones (tests/hosts/odd.py; ODD_SECONDS, SEED, or make odd ROUNDS= SEED=).
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 cd "$(dirname "$0")/../.." || exit 1
 # Other users run these: from a place that they reach, which a home need not be (Debian 13 makes them 0700).

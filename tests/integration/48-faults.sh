@@ -6,7 +6,6 @@
 # states.py has what needs no fault in a call).
 #
 # FAULTS_STRIDE=N tries every N-th fault, evenly over all calls (default: 29); `make faults` tries all of them.
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 cd "$(dirname "$0")/../.." || exit 1
 FAULTS=$BUILD/tests/faults/faults

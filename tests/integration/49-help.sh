@@ -1,10 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Every command: its help, what it does with words that it does not know, and what it cannot write.
-# shellcheck disable=SC2015,SC2317 # functions are called by check
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
-# shellcheck source-path=SCRIPTDIR source=command.sh
 . "$(dirname "$0")/command.sh"
 unset XDG_CACHE_HOME
 export HOME=$tmp/home

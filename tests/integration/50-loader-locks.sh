@@ -3,10 +3,7 @@
 # weight: 20
 # Hosts whose other threads hold the locks of the dynamic loader, and children that inherit these (tests/hosts/forker.c).
 # Each run without the cache is the measure: no child may hang or be ended more often with it.
-# shellcheck disable=SC2015,SC2317 # functions are called by check
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
-# shellcheck source-path=SCRIPTDIR source=hosts.sh
 . "$(dirname "$0")/hosts.sh"
 CHILDREN=${CHILDREN:-60} SEED=${SEED:-1}
 export LD_LIBRARY_PATH=$FAKE/13

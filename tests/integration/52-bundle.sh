@@ -2,10 +2,7 @@
 # SPDX-License-Identifier: MIT
 # weight: 50
 # nvrtccache export and import beyond tests/transcripts/bundle.t: bundles with a wrong byte, and a terminal as the file.
-# shellcheck disable=SC2317,SC2015 # functions are called by check
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
-# shellcheck source-path=SCRIPTDIR source=command.sh
 . "$(dirname "$0")/command.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 export HOME=$tmp/home

@@ -1,10 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # `nvrtccache explain` with NVRTC, beyond tests/transcripts/explain.t: what JSON says of each difference, and the record.
-# shellcheck disable=SC2016,SC2317 # texts for others to expand; functions are called by check
-# shellcheck source-path=SCRIPTDIR source=lib.sh
+# shellcheck disable=SC2016 # texts for others to expand
 . "$(dirname "$0")/lib.sh"
-# shellcheck source-path=SCRIPTDIR source=command.sh
 . "$(dirname "$0")/command.sh"
 HERE=$(cd "$(dirname "$0")" && pwd)
 eval "$("$HERE/../../scripts/nvrtc-env" 2>/dev/null)"

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # The time line (NVRTCCACHE_TRACE) is one event a line in an array that stays open, whichever processes write it and
 # however they end.
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 LIFE=$BUILD/tests/life
 SO=$FAKE/13/libnvrtc.so.13

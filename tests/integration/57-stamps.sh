@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: MIT
 # Stamps: results of other nodes are read once, equal ones are one, and the clock is that of the files.
 # weight: 10
-# shellcheck disable=SC2317 # functions are called by check
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 LIFE=$BUILD/tests/life
 NVRTC=$FAKE/13/libnvrtc.so.13

@@ -1,10 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # What results of the real compilers are of, what has become of their headers, and their artifacts as files.
-# shellcheck disable=SC2015,SC2317 # functions are called by check
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
-# shellcheck source-path=SCRIPTDIR source=command.sh
 . "$(dirname "$0")/command.sh"
 cd "$(dirname "$0")/../.." || exit 1
 env=$(scripts/nvrtc-env 2>/dev/null) || skip_all "no NVRTC (scripts/setup gets one)"

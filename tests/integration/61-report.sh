@@ -1,8 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Traces as a page: what is taken for one, what is refused and where, and what a browser makes of the page.
-# shellcheck disable=SC2317 # functions are called by check
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 command -v python3 >/dev/null || skip_all "no python3"
 cd "$tmp" || exit 1

@@ -3,8 +3,7 @@
 # weight: 80
 # nvrtccache-agent: results go from one node to another by an engine, and nothing that is wrong does; whoever is there.
 # The engine is an HTTP server with its values in files; that the others are engines too is another test's affair.
-# shellcheck disable=SC2317,SC2015,SC2016 # functions are called by check
-# shellcheck source-path=SCRIPTDIR source=lib.sh
+# shellcheck disable=SC2016
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 AGENT=$BUILD/nvrtccache-agent

@@ -3,8 +3,6 @@
 # weight: 150
 # Engines by the functions of agent/engine/engine.h, against real servers (redis-server, nginx) on sockets of their own, and against
 # servers that lie. recipes/ has the configuration that is tried here.
-# shellcheck disable=SC2317 # functions are called by check
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 CLIENT=$BUILD/tests/fixtures/engine_client
 SERVERS=$(cd "$(dirname "$0")/../fixtures/engines" && pwd)

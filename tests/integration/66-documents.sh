@@ -5,8 +5,7 @@
 #
 # Examples run in a world of their own: ~/add with a program that compiles, its header and a cache. What stands there of
 # a machine is not compared; `plain` has the rules. A command that is shown without output must be understood.
-# shellcheck disable=SC2015,SC2016,SC2317 # functions are called by check
-# shellcheck source-path=SCRIPTDIR source=lib.sh
+# shellcheck disable=SC2016
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../.." && pwd)

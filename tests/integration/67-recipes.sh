@@ -3,10 +3,8 @@
 # The files of recipes/ do what docs/RECIPES.md says, and its blocks run, one after the other. As root they run as they are
 # written, in a root that is laid over this machine's, with the library in /usr/local and an engine at cache:6379. Elsewhere
 # places of this test stand for those that they name. What is not tried: a container, a cluster, a runner, a GPU.
-# shellcheck disable=SC2013,SC2015,SC2016,SC2317 # functions are called by check
-# shellcheck source-path=SCRIPTDIR source=lib.sh
+# shellcheck disable=SC2013,SC2016
 . "$(dirname "$0")/lib.sh"
-# shellcheck source-path=SCRIPTDIR source=notebook.sh
 . "$(dirname "$0")/notebook.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$(dirname "$0")/../.." && pwd)

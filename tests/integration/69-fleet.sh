@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: MIT
 # A fleet on one machine: nodes in mount namespaces of their own, each with a directory and an agent, and a real Redis. What
 # a host gets is compared with what it gets without us; no time is asserted (scripts/fleet shows times).
-# shellcheck disable=SC2317 # functions are called by check
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 cd "$(dirname "$0")/../.." || exit 1
 PATH=$PATH:/usr/sbin

@@ -3,8 +3,6 @@
 # Asking the node's agent, played by tests/hosts/agent.py: one that answers, and every one that does not as it should.
 # Whatever it does, the host sees what it sees without us; and whoever fails is asked once, not for each kernel. Waits
 # are counted, never timed: what must answer has minutes, and what must not has no time at all.
-# shellcheck disable=SC2015,SC2317 # functions are called by check
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/hosts.sh"
 cd "$(dirname "$0")/../.." || exit 1

@@ -2,10 +2,7 @@
 # SPDX-License-Identifier: MIT
 # NVRTCCACHE_VERIFY: every hit is compiled for real too and compared. The fake NVRTC is made to answer otherwise than by its
 # inputs, in one thing at a time, which is what a wrong hit would look like.
-# shellcheck disable=SC2317 # functions are called by check
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
-# shellcheck source-path=SCRIPTDIR source=command.sh
 . "$(dirname "$0")/command.sh"
 NVRTC=$FAKE/13/libnvrtc.so.13
 [ -e "$NVRTC" ] || skip_all "no fake NVRTC in $BUILD"

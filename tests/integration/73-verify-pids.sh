@@ -3,8 +3,6 @@
 # needs: nvrtc
 # NVRTCCACHE_VERIFY where the pid has other digits than the one of the process that made the result: NVRTC puts it into
 # names without external linkage, and its length moves the lengths in mangled names. That is no mismatch.
-# shellcheck disable=SC2317 # functions are called by check
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 python3 -c 'import ctypes' 2>/dev/null || skip_all "no python3 with ctypes"
 eval "$(cd "$(dirname "$0")/../.." && scripts/nvrtc-env)" || exit 1

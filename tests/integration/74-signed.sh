@@ -1,8 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # export --key-file signs a bundle; import --key-file takes no other.
-# shellcheck disable=SC2317 # functions are called by check
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 LIFE=$BUILD/tests/life
 NVRTC=$FAKE/13/libnvrtc.so.13

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: MIT
 # What docs/COMPATIBILITY.md says: what earlier versions have left in a directory and in a bundle is read, shown and hit;
 # what is of a later format is told apart and left alone. tests/fixtures/compatibility/make keeps what a version leaves.
-# shellcheck disable=SC2015,SC2317 # functions are called by check
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 fixtures=$(cd "$(dirname "$0")/../fixtures/compatibility" && pwd)
 top=$(cd "$fixtures/../../.." && pwd)

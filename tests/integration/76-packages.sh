@@ -4,8 +4,6 @@
 # What `make wheel` and `make deb` make: installed where nothing is, used, removed, and the same bytes each time. What is
 # packed here is what `make` has built, without what a debugger wants of it; what `make portable` has built too, where it
 # is there.
-# shellcheck disable=SC2015,SC2317 # functions are called by check
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 top=$(cd "$(dirname "$0")/../.." && pwd)
 packaging=$top/packaging

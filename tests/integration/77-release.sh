@@ -3,8 +3,7 @@
 # weight: 10
 # scripts/release: what it wants before it begins, and what it leaves; in a small repository with packages that are made in
 # no time. And that container file and recipes for other package managers are what those read, and of this version.
-# shellcheck disable=SC2015,SC2016,SC2317 # functions are called by check
-# shellcheck source-path=SCRIPTDIR source=lib.sh
+# shellcheck disable=SC2016
 . "$(dirname "$0")/lib.sh"
 top=$(cd "$(dirname "$0")/../.." && pwd)
 version=$(sed -n 's/.*NVRTCCACHE_VERSION "\(.*\)"/\1/p' "$top/cache/version.h")

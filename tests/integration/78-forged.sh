@@ -3,8 +3,7 @@
 # weight: 10
 # Entries that somebody forged, with right checksums: their sections are changed (tests/fixtures/forger.c), or are those of
 # another compiler. A host may get other results, but lives. FORGED=N forges N entries of each compiler.
-# shellcheck disable=SC2034,SC2317 # namerefs; functions are called by check
-# shellcheck source-path=SCRIPTDIR source=lib.sh
+# shellcheck disable=SC2034 # namerefs
 . "$(dirname "$0")/lib.sh"
 unset LD_LIBRARY_PATH # the fixtures know where their NVRTC is
 in_memory

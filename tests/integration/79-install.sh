@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: MIT
 # make install and make uninstall touch what they are told to, and nothing else, whatever is in the paths; and what is
 # installed is in order, whatever it was built with.
-# shellcheck disable=SC2317 # functions are called by check
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 cd "$(dirname "$0")/../.." || exit 1
 unset MAKEFLAGS MAKELEVEL MFLAGS DESTDIR PREFIX LIBDIR

@@ -3,8 +3,6 @@
 # weight: 60
 # The cache on a network file system: calls that fail as they do there (a layer before libc's, everywhere), a file system
 # that behaves so (FUSE, where it can be mounted), and two nodes at once. Every answer is compared with a plain compile.
-# shellcheck disable=SC2015,SC2317 # functions are called by check
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 cd "$(dirname "$0")/../.." || exit 1
 WORKER=$BUILD/tests/soak/worker

@@ -3,7 +3,6 @@
 # weight: 40
 # Each harness reads every input that is kept in tests/fuzz/corpus, and then 20,000 in all that are made from a fixed seed, so
 # that a change fails for what it changed. New seeds: make fuzz FUZZ_SECONDS=3600.
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 cd "$(dirname "$0")/../.." || exit 1
 cc=${FUZZ_CC:-clang}

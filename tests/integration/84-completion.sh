@@ -1,8 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Shell completion: what bash and zsh offer is what the command takes.
-# shellcheck disable=SC2015,SC2317 # functions are called by check
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 completions=$(cd "$(dirname "$0")/../../completions" && pwd) || exit 1
 export HOME=$tmp

@@ -3,8 +3,6 @@
 # weight: 45
 # Many processes on one small cache: killed, edited under, pruned and cleared, every answer checked (tests/soak/soak.py in
 # short; `make soak` for ten minutes of it). And what a group shares, and what is edited between a hit and its comparison.
-# shellcheck disable=SC2015,SC2317 # functions are called by check
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 cd "$(dirname "$0")/../.." || exit 1
 WORKER=$BUILD/tests/soak/worker

@@ -1,10 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Long work of the command: what a terminal shows of it, what an interrupt leaves, and what is said at the end.
-# shellcheck disable=SC2317,SC2015,SC2016 # functions are called by check; the text is Python's
-# shellcheck source-path=SCRIPTDIR source=lib.sh
+# shellcheck disable=SC2016 # the text is Python's
 . "$(dirname "$0")/lib.sh"
-# shellcheck source-path=SCRIPTDIR source=command.sh
 . "$(dirname "$0")/command.sh"
 SCALE=$BUILD/tests/scale
 [ -x "$SCALE" ] || skip_all "no $SCALE"

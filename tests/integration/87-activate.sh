@@ -3,12 +3,9 @@
 # weight: 60
 # The ways to turn the cache on, each as its users take it: a second run of their program hits. Shells (nvrtccache env),
 # Python (activate(), run -m, venv), Jupyter, conda's hooks, a container's root.
-# shellcheck disable=SC2015,SC2016,SC2317 # functions are called by check; text is for inner shells
-# shellcheck source-path=SCRIPTDIR source=lib.sh
+# shellcheck disable=SC2016 # text is for inner shells
 . "$(dirname "$0")/lib.sh"
-# shellcheck source-path=SCRIPTDIR source=command.sh
 . "$(dirname "$0")/command.sh"
-# shellcheck source-path=SCRIPTDIR source=notebook.sh
 . "$(dirname "$0")/notebook.sh"
 top=$(cd "$(dirname "$0")/../.." && pwd)
 LIFE=$BUILD/tests/life

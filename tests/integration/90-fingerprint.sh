@@ -1,8 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # What finds a result in the memory of a process cannot be made to find another's.
-# shellcheck disable=SC2317 # functions are called by check
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 NVRTC=$FAKE/13/libnvrtc.so.13
 [ -e "$NVRTC" ] || skip_all "no fake NVRTC in $BUILD"

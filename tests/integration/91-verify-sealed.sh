@@ -2,10 +2,7 @@
 # SPDX-License-Identifier: MIT
 # NVRTCCACHE_VERIFY and LTO-IR: it is sealed, so that two that differ in a module id differ all over, and cannot be
 # compared.
-# shellcheck disable=SC2317 # functions are called by check
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
-# shellcheck source-path=SCRIPTDIR source=command.sh
 . "$(dirname "$0")/command.sh"
 NVRTC=$FAKE/13/libnvrtc.so.13
 [ -e "$NVRTC" ] || skip_all "no fake NVRTC in $BUILD"

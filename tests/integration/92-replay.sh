@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: MIT
 # A program whose compiles were hits is compiled for real when one misses; what came out of that is not taken for what the
 # host was served.
-# shellcheck disable=SC2317 # functions are called by check
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 NVRTC=$FAKE/13/libnvrtc.so.13
 [ -e "$NVRTC" ] || skip_all "no fake NVRTC in $BUILD"

@@ -1,8 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # What is not cached, each with the reason that is counted: one compile of the fake NVRTC, which does what its options say.
-# shellcheck disable=SC2317 # functions are called by check
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 LIFE=$BUILD/tests/life
 NVRTC=$FAKE/13/libnvrtc.so.13

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: MIT
 # What another thread of the host changes while the compiler works: where no call of the compiler tells it, the request is
 # made anew behind the compile and compared. And what it changed before.
-# shellcheck disable=SC2317 # functions are called by check
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 traps=$LOADER/traps
 NVRTC=$FAKE/13/libnvrtc.so.13

@@ -2,10 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Requests that are recorded beside entries (NVRTCCACHE_RECORD), and `nvrtccache warm`, which makes them again for another
 # compiler or architecture: programs must then hit, with the bytes of a run without the cache.
-# shellcheck disable=SC2317 # functions are called by check
-# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
-# shellcheck source-path=SCRIPTDIR source=command.sh
 . "$(dirname "$0")/command.sh"
 runs_here python3 || skip_all "no python3"
 host=$PWD/tests/hosts/recorded.py
