@@ -83,9 +83,9 @@ static void print_variable(const char *name, const char *words)
 
 static void print_environment(void)
 {
-#define SETTING_HELP(kind, field, variable, preset, help) print_variable(variable, help);
-	SETTINGS(SETTING_HELP)
-#undef SETTING_HELP
+	for (size_t i = 0; i < SETTINGS_COUNT; i++) {
+		print_variable(settings_table[i].variable, settings_table[i].help);
+	}
 	print_variable("NVRTCCACHE_LIBRARY", "the library that 'run', 'env' and 'doctor' preload");
 }
 

@@ -5,54 +5,27 @@
 
 #include <stddef.h>
 
-#define SECOND_NS INT64_C(1000000000)
-
 /* Months and years are not supported, because they have no fixed length. */
-static int64_t unit_ns(char letter)
-{
-	switch (letter) {
-	case 's':
-		return SECOND_NS;
-	case 'm':
-		return 60 * SECOND_NS;
-	case 'h':
-		return 3600 * SECOND_NS;
-	case 'd':
-		return 24 * 3600 * SECOND_NS;
-	case 'w':
-		return 7 * 24 * 3600 * SECOND_NS;
-	default:
-		return 0;
-	}
-}
+static const struct {
+	char letter;
+	int32_t seconds;
+} units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 24 * 3600}, {'w', 7 * 24 * 3600}};
 
 /* Does not use strtod(), which accepts signs, exponents, "nan" and the locale's decimal comma. */
 bool age_parse(const char *text, int64_t *ret_ns)
 {
-	double fraction = 0;
-	double place = 1;
-	uint64_t number;
-	int64_t unit;
+	uint64_t number, fraction;
+	bool has_point;
 
-	text = digits_number(text, INT64_MAX, &number);
-	if (text == NULL) {
-		return false;
-	}
-	if (*text == '.') {
-		const char *first = ++text;
+	text = digits_decimal(text, &number, &fraction, &has_point);
+	for (size_t i = 0; text != NULL && i < sizeof(units) / sizeof(units[0]); i++) {
+		const int64_t unit = units[i].seconds * INT64_C(1000000000);
 
-		for (; *text >= '0' && *text <= '9'; text++) {
-			place /= 10;
-			fraction += place * (*text - '0');
-		}
-		if (text == first) {
-			return false;
+		if (text[0] == units[i].letter && text[1] == '\0' && number < (uint64_t)(INT64_MAX / unit)) {
+			*ret_ns = (int64_t)number * unit +
+			          (int64_t)((double)fraction / (double)(UINT64_C(1) << DIGITS_FRACTION) * (double)unit);
+			return true;
 		}
 	}
-	unit = unit_ns(*text);
-	if (unit == 0 || text[1] != '\0' || number >= (uint64_t)(INT64_MAX / unit)) {
-		return false;
-	}
-	*ret_ns = (int64_t)number * unit + (int64_t)(fraction * (double)unit);
-	return true;
+	return false;
 }

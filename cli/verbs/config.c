@@ -2,9 +2,7 @@
 /*
  * config: prints the settings in effect, and whether each comes from the environment
  *
- * SETTINGS (cache/settings.h) lists all settings with their kinds. The macros below make one row of each, so that a new
- * setting is printed without a change here. The names of the spell_KIND() functions contain capitals because the macros
- * paste the kinds into them.
+ * The table of settings (cache/settings.h) has one row for each, so that a new setting is printed without a change.
  */
 #include "cache/places.h"
 #include "cli/console/console.h"
@@ -13,42 +11,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* indexed by level - 1 */
-static const char *const levels[] = {"error", "warning", "info", "debug"};
-
-static const char *spell_SIZE(uint64_t value, char text[CONSOLE_NUMBER_BYTES])
+static const char *spell_value(const struct settings *settings, const struct setting *setting,
+                               char text[CONSOLE_NUMBER_BYTES])
 {
-	return console_size_setting(value, text);
-}
+	static const char *const levels[] = {"error", "warning", "info", "debug"};
+	const char *words;
 
-static const char *spell_BOOL(bool value, char text[CONSOLE_NUMBER_BYTES])
-{
-	(void)text;
-	return value ? "yes" : "no";
-}
-
-static const char *spell_SECONDS(unsigned value, char text[CONSOLE_NUMBER_BYTES])
-{
-	snprintf(text, CONSOLE_NUMBER_BYTES, "%u", value);
-	return text;
-}
-
-static const char *spell_MOMENT(unsigned value, char text[CONSOLE_NUMBER_BYTES])
-{
-	snprintf(text, CONSOLE_NUMBER_BYTES, "%ums", value);
-	return text;
-}
-
-static const char *spell_TEXT(const char *value, char text[CONSOLE_NUMBER_BYTES])
-{
-	(void)text;
-	return value != NULL ? value : "(none)";
-}
-
-static const char *spell_LEVEL(int value, char text[CONSOLE_NUMBER_BYTES])
-{
-	(void)text;
-	return levels[value - 1];
+	switch (setting->kind) {
+	case SETTING_SIZE:
+		return console_size_setting(settings_number(settings, setting), text);
+	case SETTING_BOOL:
+		return settings_number(settings, setting) ? "yes" : "no";
+	case SETTING_LEVEL:
+		return levels[settings_number(settings, setting) - 1];
+	case SETTING_SECONDS:
+	case SETTING_MOMENT:
+		snprintf(text, CONSOLE_NUMBER_BYTES, "%u%s", (unsigned)settings_number(settings, setting),
+		         setting->kind == SETTING_MOMENT ? "ms" : "");
+		return text;
+	default:
+		words = settings_text(settings, setting);
+		return words != NULL ? words : "(none)";
+	}
 }
 
 /* Returns whether the variable is set to a valid value. */
@@ -65,19 +49,17 @@ static bool is_from_environment(const struct settings *settings, const char *var
 	return value != NULL && value[0] != '\0';
 }
 
-static void print_row(const char *variable, bool from_environment, const char *value)
-{
-	console_line("%-11s %-22s %s", from_environment ? "environment" : "default", variable, value);
-}
-
 static void print_table(const struct settings *settings)
 {
 	char text[CONSOLE_NUMBER_BYTES];
 
-#define SETTING_SHOW(kind, field, variable, preset, help) \
-	print_row(variable, is_from_environment(settings, variable), spell_##kind(settings->field, text));
-	SETTINGS(SETTING_SHOW)
-#undef SETTING_SHOW
+	for (size_t i = 0; i < SETTINGS_COUNT; i++) {
+		const struct setting *setting = &settings_table[i];
+
+		console_line("%-11s %-22s %s",
+		             is_from_environment(settings, setting->variable) ? "environment" : "default",
+		             setting->variable, spell_value(settings, setting, text));
+	}
 }
 
 /* A user who asks for requests should see what is then on disk. */

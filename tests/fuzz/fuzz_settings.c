@@ -135,6 +135,10 @@ static void check_size(const char *text)
 	bad += strcasecmp(text, "error") && strcasecmp(text, "warning") && strcasecmp(text, "info") && \
 	       strcasecmp(text, "debug") && !(text[0] >= '1' && text[0] <= '4' && text[1] == '\0');
 #define CHECK_TEXT(field, variable, preset)
+#define CHECK_PATH(field, variable, preset)
+#define CHECK_PATHS(field, variable, preset)
+#define CHECK_WORDS(field, variable, preset)
+#define CHECK_AGENT(field, variable, preset)
 
 static void check(const struct settings *settings)
 {
@@ -151,8 +155,8 @@ static void check(const struct settings *settings)
 	SETTINGS(CHECK)
 #undef CHECK
 	bad += texts[0] && texts[0][0] != '\0' && texts[0][0] != '/';
-	require(settings->complaint_count <= SETTINGS_COMPLAINTS_MAX);
-	require(settings->complaint_count >= (bad < SETTINGS_COMPLAINTS_MAX ? bad : SETTINGS_COMPLAINTS_MAX));
+	require(settings->complaint_count <= SETTINGS_COUNT);
+	require(settings->complaint_count >= (bad < SETTINGS_COUNT ? bad : SETTINGS_COUNT));
 	if (settings->directory) {
 		size_t length = strlen(settings->directory);
 
