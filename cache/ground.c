@@ -8,12 +8,14 @@
 #include <limits.h>
 #include <string.h>
 
-/* The arguments of ground_settle(); written before other threads read them. */
+/* Written before other threads read it. */
 static struct {
 	bool known;
 	dev_t device; /* of "/" */
 	ino_t inode;
-	char base[PATH_MAX]; /* $XDG_CACHE_HOME or $HOME; empty: it need not be checked */
+	/* the arguments of ground_settle() */
+	const char *base;
+	size_t base_length;
 	bool base_is_home;
 } ground;
 
@@ -35,24 +37,20 @@ void ground_settle(const char *path, size_t base_length, bool base_is_home)
 		ground.device = root.st_dev;
 		ground.inode = root.st_ino;
 	}
-	ground.base[0] = '\0';
+	ground.base = path;
+	ground.base_length = base_length;
 	ground.base_is_home = base_is_home;
-	if (base_length > 0 && base_length < sizeof(ground.base)) {
-		memcpy(ground.base, path, base_length);
-		ground.base[base_length] = '\0';
-	}
 }
 
-bool ground_base_allows(const char *base, bool base_is_home)
+bool ground_base_allows(const char *base, size_t length, bool base_is_home)
 {
-	char path[PATH_MAX];
+	char path[PATH_MAX] = "";
 	struct stat found;
-	size_t length = strlen(base);
 
-	if (length >= sizeof(path)) {
-		return false;
+	if (length == 0 || length >= sizeof(path)) {
+		return length == 0;
 	}
-	memcpy(path, base, length + 1);
+	memcpy(path, base, length);
 	while (!stat_path(path, &found)) {
 		char *slash = strrchr(path, '/');
 
@@ -73,8 +71,5 @@ bool ground_allows(void)
 	    (!stat_path("/", &found) || found.st_dev != ground.device || found.st_ino != ground.inode)) {
 		return false;
 	}
-	if (ground.base[0] != '\0' && !ground_base_allows(ground.base, ground.base_is_home)) {
-		return false;
-	}
-	return trust_user();
+	return ground_base_allows(ground.base, ground.base_length, ground.base_is_home) && trust_user();
 }

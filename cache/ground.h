@@ -15,15 +15,16 @@
 #include <stddef.h>
 
 /*
- * Remembers "/" and the base as they are at the start. `path` is the cache directory or NULL; its first `base_length`
- * bytes are $HOME or $XDG_CACHE_HOME (0: the user has chosen the directory).
+ * Remembers "/" and the base as they are at the start. `path` is the cache directory or NULL, and stays valid; its
+ * first `base_length` bytes are $HOME or $XDG_CACHE_HOME (0: the user has chosen the directory).
  */
 void ground_settle(const char *path, size_t base_length, bool base_is_home);
 bool ground_allows(void);
 /*
  * Returns false for a base that belongs to a third user (neither this one nor root), because its owner could not remove
- * our files, and for a missing $HOME. A missing $XDG_CACHE_HOME is created; its nearest existing parent counts.
+ * our files, and for a missing $HOME. A missing $XDG_CACHE_HOME is created; its nearest existing parent counts. Without
+ * a base (`length` 0) it returns true.
  */
-bool ground_base_allows(const char *base, bool base_is_home);
+bool ground_base_allows(const char *base, size_t length, bool base_is_home);
 
 #endif

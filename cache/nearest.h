@@ -2,18 +2,17 @@
 /*
  * nearest: suggests the known word that is closest to a mistyped word
  *
- * The distance of two words is the number of letters that are missing, too many or wrong (Levenshtein). A word is close
- * if the distance is at most a third of the longer word's length, rounded up.
+ * The distance of two words is what remains of the longer one without their common beginning and their common end. So
+ * one mistake is found wherever it is: a letter that is missing, too many or wrong, or two that changed places. A word
+ * is close if the distance is at most a third of the longer word's length, rounded up.
  *
- * Threads, signals, fork: no state. Memory: only the stack is used. Errors: none; a text longer than NEAREST_BYTES has
- * no close words.
+ * Threads, signals, fork: no state. Errors: none.
  */
 #ifndef CACHE_NEAREST_H
 #define CACHE_NEAREST_H
 
 #include <stddef.h>
 
-#define NEAREST_BYTES      64
 #define NEAREST_TEXT_BYTES 256
 
 /*

@@ -12,60 +12,63 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/statfs.h>
 #include <unistd.h>
 
-/* Returns whether the directory belongs to the kernel, where creating files fails for root, too: proc, sysfs. */
-static bool is_the_kernels(const char *path)
-{
-	struct statfs found;
-
-	return statfs(path, &found) == 0 && (found.f_type == 0x9fa0 || found.f_type == 0x62656572);
-}
-
 /*
- * Returns 0 if a file can be created in this directory. Uses AT_EACCESS, because access() checks the real user, but the
- * effective user creates the file.
+ * Called for a path of which opening has said ENOENT, so that what exists of its parents are directories. Returns 0 if
+ * it could be created; with ABOVE_ALL also if directories above it are missing. Uses AT_EACCESS, because access()
+ * checks the real user, but the effective user creates the file.
  */
-static int can_make_in(const char *path)
-{
-	struct stat found;
-
-	if (stat(path, &found) < 0) {
-		return -errno;
-	}
-	if (!S_ISDIR(found.st_mode)) {
-		return -ENOTDIR;
-	}
-	if (faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS) < 0) {
-		return -errno;
-	}
-	return is_the_kernels(path) ? -ENOTSUP : 0;
-}
-
-/* Returns 0 if a missing path could be created; with ABOVE_ALL also if directories above it are missing. */
 enum above { ABOVE_ONE, ABOVE_ALL };
 static int can_make(const char *path, enum above above)
 {
 	char parent[PATH_MAX];
-	int error, size = snprintf(parent, sizeof(parent), "%s%s", path[0] == '/' ? "" : "./", path);
+	int error;
 
-	if (size < 0 || (size_t)size >= sizeof(parent)) {
+	if (snprintf(parent, sizeof(parent), "%s%s", path[0] == '/' ? "" : "./", path) >= (int)sizeof(parent)) {
 		return -ENAMETOOLONG;
 	}
 	do {
-		char *slash = strrchr(parent, '/');
-
-		slash[slash == parent] = '\0';
-		error = can_make_in(parent);
-	} while (error == -ENOENT && above == ABOVE_ALL && parent[1] != '\0');
+		*strrchr(parent, '/') = '\0';
+		error = faccessat(AT_FDCWD, parent[0] ? parent : "/", W_OK | X_OK, AT_EACCESS) < 0 ? -errno : 0;
+	} while (error == -ENOENT && above == ABOVE_ALL);
 	return error;
 }
 
+/* Opens a directory of the cache, as a look-up does. */
+static int try_directory(const char *path, bool shared)
+{
+	const struct directory directory = {.path = (char *)path, .shared = shared};
+	int home, error = directory_open(&directory, DIRECTORY_REACH, &home);
+
+	if (error == 0) {
+		call_close(home);
+	}
+	return error;
+}
+
+/* A root without a home counts as existing, because the first store creates the home. */
+int places_directory(const struct settings *settings)
+{
+	const char *path = settings->directory;
+	int error = path ? try_directory(path, settings->shared) : -ENXIO;
+	struct stat found;
+
+	if (error == 0 || !path || lstat(path, &found) == 0) {
+		return error == -ENOENT ? 0 : error;
+	}
+	if (!ground_base_allows(path, settings->base_length, settings->base_is_home)) {
+		return -ENXIO;
+	}
+	error = error == -ENOENT ? can_make(path, ABOVE_ALL) : error;
+	return error ? error : -ENOENT;
+}
+
 /* Opens the file for appending, as the log and the trace do, and closes it; nothing is created. */
-int places_file(const char *path)
+static int try_file(const char *path)
 {
 	int file = call_openat(AT_FDCWD, path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0);
 
@@ -76,91 +79,26 @@ int places_file(const char *path)
 	return 0;
 }
 
-/* Returns whether the library would not create the default directory: its base is missing or another user's. */
-static bool base_forbids(const struct settings *settings)
-{
-	char base[PATH_MAX];
-	int size = snprintf(base, sizeof(base), "%.*s", (int)settings->base_length, settings->directory);
-
-	return size > 0 && ((size_t)size >= sizeof(base) || !ground_base_allows(base, settings->base_is_home));
-}
-
-/* A root without a home counts as existing, because the first store creates the home. */
-enum place_state places_directory(const struct settings *settings, int *ret_error)
-{
-	const struct directory directory = {.path = settings->directory, .shared = settings->shared};
-	struct stat found;
-	int home, error;
-
-	if (!settings->directory) {
-		*ret_error = -ENXIO;
-		return PLACES_REFUSED;
-	}
-	error = directory_open(&directory, DIRECTORY_REACH, &home);
-	if (error == 0) {
-		call_close(home);
-		return PLACES_THERE;
-	}
-	if (error == -ENOENT && lstat(settings->directory, &found) == 0) {
-		return PLACES_THERE; /* nothing has been stored in it yet */
-	}
-	if (lstat(settings->directory, &found) < 0 && base_forbids(settings)) {
-		error = -ENXIO;
-	} else if (error == -ENOENT) {
-		error = can_make(settings->directory, ABOVE_ALL);
-	}
-	if (error == 0) {
-		return PLACES_MISSING;
-	}
-	*ret_error = error;
-	return PLACES_REFUSED;
-}
-
-/* A variable that is not set (`path` is NULL) needs no file. */
-static void check_file(const char *variable, const char *path, places_trouble *each, void *context)
-{
-	int error = path ? places_file(path) : 0;
-
-	if (error != 0) {
-		each(variable, path, strlen(path), error, context);
-	}
-}
-
-/* Copies the path, because an element of a list has no terminator. */
-static void check_lower(const struct settings *settings, const char *path, size_t size, places_trouble *each,
-                        void *context)
-{
-	char copy[PATH_MAX];
-	const struct directory directory = {.path = copy, .shared = settings->shared};
-	int home, error = -ENAMETOOLONG;
-
-	if (size < sizeof(copy)) {
-		memcpy(copy, path, size);
-		copy[size] = '\0';
-		error = directory_open(&directory, DIRECTORY_REACH, &home);
-	}
-	if (error == 0) {
-		call_close(home);
-	} else {
-		each("NVRTCCACHE_LOWER", path, size, error, context);
-	}
-}
-
 /* Checks the log, the trace, then each element of the list. */
 void places_each_trouble(const struct settings *settings, places_trouble *each, void *context)
 {
-	const char *lower = settings->lower ? settings->lower : "";
+	int log = settings->log && strcmp(settings->log, "stderr") != 0 ? try_file(settings->log) : 0;
+	int trace = settings->trace ? try_file(settings->trace) : 0;
+	char *list = strdup(settings->lower ? settings->lower : "");
+	char *rest = NULL;
 
-	if (settings->log && strcmp(settings->log, "stderr") != 0) {
-		check_file("NVRTCCACHE_LOG", settings->log, each, context);
+	if (log) {
+		each("NVRTCCACHE_LOG", settings->log, log, context);
 	}
-	check_file("NVRTCCACHE_TRACE", settings->trace, each, context);
-	while (*lower) {
-		size_t size = strcspn(lower, ":");
+	if (trace) {
+		each("NVRTCCACHE_TRACE", settings->trace, trace, context);
+	}
+	for (char *path = list ? strtok_r(list, ":", &rest) : NULL; path; path = strtok_r(NULL, ":", &rest)) {
+		int error = try_directory(path, settings->shared);
 
-		if (size) {
-			check_lower(settings, lower, size, each, context);
+		if (error) {
+			each("NVRTCCACHE_LOWER", path, error, context);
 		}
-		lower += size + (lower[size] == ':');
 	}
+	free(list);
 }

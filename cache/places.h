@@ -12,19 +12,14 @@
 
 #include "cache/settings.h"
 
-/* Returns 0 if a line could be appended to this file. */
-int places_file(const char *path);
+/*
+ * Checks the cache directory. Returns 0 if it exists and is trusted, -ENOENT if it does not exist and could be created,
+ * or another negative errno value if it cannot be used.
+ */
+int places_directory(const struct settings *settings);
 
-enum place_state {
-	PLACES_THERE,   /* it exists and is trusted */
-	PLACES_MISSING, /* it does not exist and could be created */
-	PLACES_REFUSED  /* it cannot be used; `ret_error` says why */
-};
-/* Checks the cache directory. */
-enum place_state places_directory(const struct settings *settings, int *ret_error);
-
-/* Called for a path of NVRTCCACHE_LOG, _TRACE or _LOWER that cannot be used. `path` is `size` bytes long. */
-typedef void places_trouble(const char *variable, const char *path, size_t size, int error, void *context);
+/* Called for a path of NVRTCCACHE_LOG, _TRACE or _LOWER that cannot be used. */
+typedef void places_trouble(const char *variable, const char *path, int error, void *context);
 void places_each_trouble(const struct settings *settings, places_trouble *each, void *context);
 
 #endif

@@ -139,8 +139,6 @@ const char *console_reason(int error)
 		return "not written, because NVRTCCACHE_READONLY is set";
 	case -EAGAIN:
 		return "another process holds its lock";
-	case -ENOTSUP:
-		return "no files can be created in a kernel file system";
 	default:
 		return strerror(-error);
 	}
@@ -212,10 +210,10 @@ bool console_settings(struct settings *ret_settings)
 	return true;
 }
 
-static void complain_of_place(const char *variable, const char *path, size_t size, int error, void *context)
+static void complain_of_place(const char *variable, const char *path, int error, void *context)
 {
 	(void)context;
-	console_error("%s: '%.*s' cannot be used: %s", variable, (int)size, path, console_reason(error));
+	console_error("%s: '%s' cannot be used: %s", variable, path, console_reason(error));
 }
 
 void console_places(const struct settings *settings)
@@ -234,7 +232,8 @@ bool console_directory(const struct settings *settings)
 		return false;
 	}
 	/* the verb itself reports what is wrong with a directory that exists */
-	if (lstat(settings->directory, &found) < 0 && places_directory(settings, &error) == PLACES_REFUSED) {
+	error = lstat(settings->directory, &found) < 0 ? places_directory(settings) : 0;
+	if (error != 0 && error != -ENOENT) {
 		console_error("%s: cannot be created: %s", settings->directory, console_reason(error));
 		return false;
 	}

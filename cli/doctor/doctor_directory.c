@@ -109,32 +109,29 @@ static void note_present(struct findings *findings, const struct settings *setti
 void doctor_directory(struct findings *findings, const struct settings *settings)
 {
 	char text[CONSOLE_REFUSAL_BYTES];
-	int error = 0, place = -1;
+	int error, place;
 
 	if (!settings->directory) {
 		finding_add(findings, FINDING_FAIL,
 		            "no cache directory: none of NVRTCCACHE_DIR, XDG_CACHE_HOME and HOME is an absolute path");
 		return;
 	}
-	switch (places_directory(settings, &error)) {
-	case PLACES_MISSING: /* it has no file system yet: where it will be created may change until then */
-		finding_add(findings, settings->read_only ? FINDING_WARN : FINDING_OK,
-		            "directory %s does not exist yet and %s", settings->directory,
-		            settings->read_only ? "is not created, because NVRTCCACHE_READONLY is set"
-		                                : "can be created");
-		break;
-	case PLACES_REFUSED:
-		findings->refused = settings->directory;
-		finding_add(findings, FINDING_FAIL, "directory %s: %s", settings->directory,
-		            console_refusal(settings, error, text));
-		break;
-	case PLACES_THERE:
+	error = places_directory(settings);
+	if (error == 0) {
 		/* opened for what the descriptor says of the file system; nothing is read or written */
 		place = open(settings->directory, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		if (place >= 0) {
 			note_present(findings, settings, place);
 			close(place);
 		}
-		break;
+	} else if (error == -ENOENT) { /* it has no file system yet: where it will be created may change until then */
+		finding_add(findings, settings->read_only ? FINDING_WARN : FINDING_OK,
+		            "directory %s does not exist yet and %s", settings->directory,
+		            settings->read_only ? "is not created, because NVRTCCACHE_READONLY is set"
+		                                : "can be created");
+	} else {
+		findings->refused = settings->directory;
+		finding_add(findings, FINDING_FAIL, "directory %s: %s", settings->directory,
+		            console_refusal(settings, error, text));
 	}
 }

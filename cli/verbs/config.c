@@ -8,6 +8,7 @@
 #include "cli/console/console.h"
 #include "cli/console/verb.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,13 +74,13 @@ static void print_record_note(const struct settings *settings)
 
 static int run_config(struct settings *settings, char **operands)
 {
-	int error;
+	int error = settings->directory != NULL && !settings->disable ? places_directory(settings) : 0;
 
 	(void)operands;
 	print_table(settings);
 	print_record_note(settings);
 	/* the directory is not checked if the cache is disabled, because it is then not used */
-	if (settings->directory != NULL && !settings->disable && places_directory(settings, &error) == PLACES_REFUSED) {
+	if (error != 0 && error != -ENOENT) {
 		console_error("NVRTCCACHE_DIR: '%s' cannot be used: %s", settings->directory, console_reason(error));
 	}
 	console_places(settings);

@@ -158,12 +158,12 @@ static void log_unknown(const char *name, size_t size, const char *suggestion, v
 	log_write(LOG_WARNING, "%.*s: unknown variable%s", (int)size, name, suggestion);
 }
 
-static void log_place(const char *variable, const char *path, size_t size, int error, void *context)
+static void log_place(const char *variable, const char *path, int error, void *context)
 {
 	char buffer[ERROR_TEXT_BYTES];
 
 	(void)context;
-	log_write(LOG_WARNING, "%s: '%.*s' cannot be used: %s", variable, (int)size, path, error_text(error, buffer));
+	log_write(LOG_WARNING, "%s: '%s' cannot be used: %s", variable, path, error_text(error, buffer));
 }
 
 /* Logs unusable settings. The environment and the directories are examined only if a log is written. */

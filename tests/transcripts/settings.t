@@ -76,13 +76,10 @@ config says which files and directories of the settings cannot be used, and why.
   file
 
 A directory that is not there and cannot be made is an error, not an empty cache.
-  $ NVRTCCACHE_DIR=/proc/x nvrtccache stats --json
-  2> nvrtccache: /proc/x: cannot be created: * (glob)
+  $ NVRTCCACHE_DIR=/dev/null/x nvrtccache stats --json
+  2> nvrtccache: /dev/null/x: cannot be created: a symbolic link, or not a directory
   [1]
-  $ for directory in /proc/x /dev/null/a/b; do
-  >     for verb in stats ls prune clear 'export bundle'; do NVRTCCACHE_DIR=$directory brief $verb; done
-  > done | uniq -c
-  .* 5 \[1\] nvrtccache: /proc/x: cannot be created: (no files can be created in a kernel file system|Permission denied) (re)
+  $ for verb in stats ls prune clear 'export bundle'; do NVRTCCACHE_DIR=/dev/null/a/b brief $verb; done | uniq -c
         5 [1] nvrtccache: /dev/null/a/b: cannot be created: a symbolic link, or not a directory
 
 A size may have a fraction, in variables and arguments.
