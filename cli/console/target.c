@@ -2,8 +2,7 @@
 /*
  * A regular file, or a file that does not exist yet, is written as a temporary file in its directory, which
  * target_close() renames. Devices and pipes are written directly, because a rename would replace them with a regular
- * file.
- * Bytes are buffered, because the writers of bundles and pages append many small fields.
+ * file. Both are streams of stdio, because the writers of bundles and pages append many small fields.
  */
 #include "cli/console/target.h"
 
@@ -12,12 +11,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#define PIECE_BYTES ((size_t)1 << 18)
 
 static mode_t mode_of_new_file(void)
 {
@@ -57,35 +56,32 @@ static int begin_temporary(struct target *target, mode_t mode)
 	return error;
 }
 
+/* Opens what is written: the temporary file, or a device or pipe. The caller closes it. */
 static int open_named(const char *file, struct target *target)
 {
 	struct stat found;
-	bool there;
+	bool there = stat(file, &found) == 0;
 	int error;
 
-	if (strcmp(file, "-") == 0) {
-		target->fd = STDOUT_FILENO;
-		return 0;
-	}
-	there = stat(file, &found) == 0;
-	if (there && S_ISDIR(found.st_mode)) {
-		return -EISDIR;
+	if (target->is_output) {
+		return fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
 	}
 	if (there && !S_ISREG(found.st_mode)) {
-		target->fd = open(file, O_WRONLY | O_CLOEXEC);
-		return target->fd < 0 ? -errno : 0;
+		return open(file, O_WRONLY | O_CLOEXEC);
 	}
 	/* links are resolved, because the rename would otherwise replace the link and not the file it leads to */
 	target->path = there ? realpath(file, NULL) : strdup(file);
 	if (target->path == NULL) {
-		return -errno;
+		return -1;
 	}
 	error = begin_temporary(target, there ? found.st_mode & 0777 : mode_of_new_file());
 	if (error != 0) {
 		free(target->path);
 		target->path = NULL;
+		errno = -error;
+		return -1;
 	}
-	return error;
+	return fcntl(target->temporary.file, F_DUPFD_CLOEXEC, 0);
 }
 
 /* Reports an error. After an interrupt it names what became of the file, because calls then fail for that reason. */
@@ -100,91 +96,65 @@ static bool report_error(const struct target *target, int error)
 	return error == 0;
 }
 
+static void end_temporary(struct target *target)
+{
+	if (target->path != NULL) {
+		temporary_discard(&target->temporary);
+		close(target->temporary.directory);
+		free(target->path);
+	}
+}
+
 bool target_open(const char *file, const char *what, struct target *target)
 {
 	bool is_output = strcmp(file, "-") == 0;
-	int error;
+	int opened;
 
-	*target = (struct target){.shown = is_output ? "standard output" : file, .fd = -1};
+	*target = (struct target){.shown = is_output ? "standard output" : file, .is_output = is_output};
 	if (is_output && isatty(STDOUT_FILENO) == 1) {
 		console_error("%s: %s is not written to a terminal", target->shown, what);
 		return false;
 	}
 	interrupt_hold();
-	target->piece = malloc(PIECE_BYTES);
-	error = target->piece != NULL ? open_named(file, target) : -ENOMEM;
-	if (error != 0) {
-		free(target->piece);
-	}
-	return report_error(target, error);
-}
-
-static int write_piece(struct target *target)
-{
-	const char *next = target->piece;
-	size_t size = target->filled;
-
-	target->filled = 0;
-	if (target->path != NULL) {
-		return temporary_append(&target->temporary, next, size);
-	}
-	while (size > 0) {
-		ssize_t done = write(target->fd, next, size);
-
-		/* EINTR without a noted signal: for example, the process was stopped and continued */
-		if (done < 0 && errno == EINTR && interrupt_seen() == 0) {
-			continue;
+	(void)signal(SIGXFSZ, SIG_IGN); /* a write beyond RLIMIT_FSIZE fails instead */
+	opened = open_named(file, target);
+	target->stream = opened < 0 ? NULL : fdopen(opened, "w");
+	if (target->stream == NULL) {
+		(void)report_error(target, -errno);
+		end_temporary(target);
+		if (opened >= 0) {
+			close(opened);
 		}
-		if (done <= 0) {
-			return done < 0 ? -errno : -EIO;
-		}
-		next += done;
-		size -= (size_t)done;
 	}
-	return 0;
+	return target->stream != NULL;
 }
 
 bool target_close(struct target *target, enum durability durability, int error)
 {
 	bool is_written;
 
-	if (error == 0) {
-		error = write_piece(target);
+	if (error != 0) {
+		__fpurge(target->stream); /* fclose() would wait for a reader that has stopped */
+	}
+	if (fclose(target->stream) != 0 && error == 0) {
+		error = -errno;
 	}
 	/* after ^C during the last write the file must not be published */
 	if (error == 0 && target->path != NULL) {
 		error =
 		    interrupt_seen() != 0 ? -EINTR : temporary_publish(&target->temporary, target->name, durability);
 	}
-	if (target->path == NULL && target->fd != STDOUT_FILENO && close(target->fd) < 0 && error == 0) {
-		error = -errno;
-	}
 	is_written = report_error(target, error);
-	if (target->path != NULL) {
-		if (!is_written) {
-			temporary_discard(&target->temporary);
-		}
-		close(target->temporary.directory);
-		free(target->path);
-	}
-	free(target->piece);
+	end_temporary(target);
 	return is_written;
 }
 
 int target_put(void *context, const void *bytes, size_t size)
 {
 	struct target *target = context;
-	const char *next = bytes;
-	int error = interrupt_seen() != 0 ? -EINTR : 0;
 
-	while (size > 0 && error == 0) {
-		size_t part = PIECE_BYTES - target->filled < size ? PIECE_BYTES - target->filled : size;
-
-		memcpy(target->piece + target->filled, next, part);
-		target->filled += part;
-		next += part;
-		size -= part;
-		error = target->filled == PIECE_BYTES ? write_piece(target) : 0;
+	if (interrupt_seen() != 0) {
+		return -EINTR;
 	}
-	return error;
+	return fwrite(bytes, 1, size, target->stream) < size ? -errno : 0;
 }

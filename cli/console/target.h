@@ -4,7 +4,7 @@
  *
  * Purpose: a file is written as a temporary file in the same directory and then renamed, so that readers see either the
  * complete file or none. A device, a pipe and standard output ('-') are written directly. After an interrupt,
- * target_close() removes the temporary file. Bytes are buffered and written in large pieces.
+ * target_close() removes the temporary file.
  *
  * Calling sequence: target_open(), target_put() any number of times, target_close() once if target_open() succeeded.
  * Errors: target_open() and target_close() report them on stderr. target_put() returns negative errno values.
@@ -17,15 +17,15 @@
 #include "cache/temporary.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 
 struct target {
 	const char *shown; /* the file as the user named it, or "standard output" */
 	char *path;        /* of the file that is replaced, with links resolved; NULL: written directly */
 	const char *name;  /* last part of the path */
 	struct temporary temporary;
-	int fd;      /* for direct writing */
-	char *piece; /* bytes not yet written */
-	size_t filled;
+	FILE *stream;
+	bool is_output; /* standard output */
 };
 
 /* Refuses to write `what` ("a bundle") to a terminal. Returns false after a message. */

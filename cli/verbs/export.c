@@ -157,7 +157,7 @@ static void print_report(const struct settings *settings, const struct target *t
                          int64_t began_ns)
 {
 	char count[CONSOLE_NUMBER_BYTES], size[CONSOLE_NUMBER_BYTES], took[CONSOLE_NUMBER_BYTES];
-	FILE *stream = target && target->fd == STDOUT_FILENO ? stderr : stdout;
+	FILE *stream = target && target->is_output ? stderr : stdout;
 
 	console_print(stream, "Exported %s %s (%s) from %s in %s", console_count(export->entries, count),
 	              export->entries == 1 ? "entry" : "entries", console_bytes(export->bytes, size),

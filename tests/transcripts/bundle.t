@@ -131,7 +131,7 @@ A device is written to as it is, and its errors are said.
 
 An interrupted export leaves the old file and nothing else.
 # requires: strace -qq -o /dev/null -e trace=write -e inject=write:signal=SIGCONT:when=1 true
-  $ strace -qq -o /dev/null -e trace=pwrite64 -e inject=pwrite64:signal=SIGTERM:when=1 nvrtccache export kept.nvb 2>said; echo $?
+  $ strace -qq -o /dev/null -e trace=write -e inject=write:signal=SIGTERM:when=1 nvrtccache export kept.nvb 2>said; echo $?
   143
   2> Terminated
   $ grep -v Terminated said; cat kept.nvb; ls -A | grep tmp
