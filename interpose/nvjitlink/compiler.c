@@ -8,7 +8,6 @@
 #include "interpose/nvjitlink/link.h"
 #include "interpose/nvjitlink/nodes.h"
 #include "interpose/nvjitlink/options.h"
-#include "interpose/nvjitlink/prefix.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -95,16 +94,6 @@ static const struct link_input *input_of(const struct handle *handle, const stru
 	return call->kind == LINK_COMPLETE ? NULL : &link_of(handle)->inputs[call->kind - 1];
 }
 
-/* Called before the watch begins, because the files that a scratch link reads are no dependencies of this link. */
-static bool settle_prefix(const struct handle *handle, const struct call *call, const struct request *request,
-                          struct call *ret_given)
-{
-	(void)request;
-	(void)ret_given;
-	link_settle_prefix(link_of(handle), input_of(handle, call));
-	return true;
-}
-
 static int run_link(const struct handle *handle, const struct call *call, enum cancellation cancellation)
 {
 	nvJitLinkComplete_function *complete = LIBRARY_REAL(handle->library, nvJitLinkComplete);
@@ -118,11 +107,9 @@ static int run_link(const struct handle *handle, const struct call *call, enum c
 	if (call->kind == link->adding) {
 		link_refresh_names(link);
 	}
-	link_settle_prefix(link, input);
 	ours = handle_enter_real(handle, cancellation);
 	result = input ? add(handle->value, input->type, input->data, input->size, name) : complete(handle->value);
 	handle_leave_real(ours);
-	link_set_prefix(link, input, result);
 	return result;
 }
 
@@ -193,7 +180,6 @@ const struct compiler nvjitlink_compiler = {
     .free_handle = link_free,
     .describe = describe_link,
     .served = link_grown,
-    .prepare = settle_prefix,
     .run = run_link,
     .codes = codes,
     .code_count = sizeof(codes) / sizeof(codes[0]),

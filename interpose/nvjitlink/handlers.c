@@ -22,7 +22,6 @@
 #include "interpose/nvjitlink/link.h"
 #include "interpose/nvjitlink/nodes.h"
 #include "interpose/nvjitlink/options.h"
-#include "interpose/nvjitlink/prefix.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -63,8 +62,6 @@ static int forward_data(const struct door *door, struct link *link, nvjitlink_ha
 	}
 	if (link) {
 		link_refresh_names(link);
-		link_settle_prefix(link, input);
-		link_set_prefix(link, input, NVJITLINK_SUCCESS);
 	}
 	return HOST_CALL(nvJitLinkAddData, link, host_errno, handle, input->type, input->data, input->size,
 	                 input->name);
@@ -137,7 +134,6 @@ static int handle_nvJitLinkAddFile(const struct door *door, nvjitlink_handle han
 	if (link) {
 		link_settle(link, COUNTER_BYPASSED_files);
 		link_refresh_names(link);
-		prefix_settle(link->handle.library, PREFIX_FATAL | PREFIX_ERROR);
 	}
 	return HOST_CALL(nvJitLinkAddFile, link, host_errno, handle, type, path);
 }
@@ -182,8 +178,6 @@ static int handle_nvJitLinkComplete(const struct door *door, nvjitlink_handle ha
 	if (link) {
 		link_settle(link, COUNTER_BYPASSED_history);
 		link_refresh_names(link);
-		link_settle_prefix(link, NULL);
-		link_set_prefix(link, NULL, NVJITLINK_INTERNAL);
 		link->is_complete = true;
 	}
 	return HOST_CALL(nvJitLinkComplete, link, host_errno, handle);

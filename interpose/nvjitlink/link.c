@@ -13,7 +13,6 @@
 #include "interpose/nvjitlink/functions.h"
 #include "interpose/nvjitlink/nodes.h"
 #include "interpose/nvjitlink/options.h"
-#include "interpose/nvjitlink/prefix.h"
 #include "interpose/watch/environment.h"
 #include "keygen/about.h"
 #include "keygen/content.h"
@@ -55,9 +54,6 @@ _Static_assert(offsetof(struct link, handle) == 0, "a handle's record is a link'
  * measured.
  */
 #define STEPS_SINCE 1204
-
-/* Earlier releases report unresolved symbols on stderr. */
-#define ERRORS_LOGGED_SINCE 1205
 
 static int release_of(const struct link *link)
 {
@@ -235,49 +231,6 @@ void link_refresh_names(struct link *link)
 	}
 }
 
-/* Returns the states that the real call sets. ptxas runs when a text is added, and when LTO-IR is linked to a CUBIN. */
-static enum prefix_states states_of(const struct link *link, const struct link_input *input, int return_code)
-{
-	const unsigned lto = link->options & (LINK_OPTIONS_LTO | LINK_OPTIONS_PTX);
-
-	if (input) {
-		return input->type == NVJITLINK_PTX ? PREFIX_ERROR : PREFIX_NONE;
-	}
-	return lto == LINK_OPTIONS_LTO && return_code == NVJITLINK_SUCCESS ? PREFIX_FATAL | PREFIX_ERROR : PREFIX_FATAL;
-}
-
-/* Returns the states that affect what a call may print to stderr. Errors in PTX or LTO-IR go into the log. */
-static enum prefix_states prints_by(const struct link *link, const struct link_input *input)
-{
-	if (!input) {
-		return release_of(link) < ERRORS_LOGGED_SINCE ? PREFIX_ERROR : PREFIX_NONE;
-	}
-	switch (input->type) {
-	case NVJITLINK_PTX:
-	case NVJITLINK_LTOIR:
-		return PREFIX_NONE;
-	case NVJITLINK_CUBIN:
-		/*
-		 * The message is that of a duplicate symbol. The first input cannot have one, so it does not wait for a
-		 * run of ptxas.
-		 */
-		return !link->handle.keyed || link->has_cubins || link->input_count > 1 ? PREFIX_FATAL | PREFIX_ERROR
-		                                                                        : PREFIX_FATAL;
-	default:
-		return PREFIX_FATAL | PREFIX_ERROR;
-	}
-}
-
-void link_settle_prefix(const struct link *link, const struct link_input *input)
-{
-	prefix_settle(link->handle.library, prints_by(link, input));
-}
-
-void link_set_prefix(const struct link *link, const struct link_input *input, int return_code)
-{
-	prefix_set(link->handle.library, states_of(link, input, return_code));
-}
-
 /*
  * Later steps depend on everything that this step depended on, including its call run (the rounding mode at that time)
  * and members of archives in other files.
@@ -290,10 +243,6 @@ void link_grown(struct handle *handle, const struct entry *entry)
 	const void *dependencies = entry_dependencies(entry, &size);
 
 	link->has_failed |= return_code != NVJITLINK_SUCCESS;
-	if (handle->served == entry) {
-		prefix_skip(handle->library,
-		            states_of(link, link->adding ? &link->inputs[link->adding - 1] : NULL, return_code));
-	}
 	/*
 	 * The key replaces everything that was added so far, so that a link of many steps does not digest the first
 	 * ones again and again.

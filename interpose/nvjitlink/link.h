@@ -21,6 +21,9 @@
 #include "interpose/compile/handle.h"
 #include "interpose/nvjitlink/input.h"
 
+/* A bit of the library's `told`: an option was used that no search has cleared. */
+#define TOLD_UNCLEARED_OPTIONS 1
+
 struct link {
 	struct handle handle;
 	unsigned options; /* enum link_options */
@@ -67,12 +70,6 @@ void link_stepped(struct link *link, int kind);
 const char *link_step_name(struct link *link, int kind);
 /* Refreshes the copies of names. To be called before the library may read the names of earlier inputs. */
 void link_refresh_names(struct link *link);
-/*
- * For a real call that adds the input or, if `input` is NULL, completes the link (prefix.h): the first is called before
- * it, the second before or after it.
- */
-void link_settle_prefix(const struct link *link, const struct link_input *input);
-void link_set_prefix(const struct link *link, const struct link_input *input, int return_code);
 /* Adds the key of the step and its dependencies to the creation run; the compiler's served(). */
 void link_grown(struct handle *handle, const struct entry *entry);
 
