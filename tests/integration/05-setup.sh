@@ -58,20 +58,16 @@ no_password() {
 }
 check "Without a terminal, sudo is not let ask for a password, and the command is shown." no_password
 went_on() { grep -q 'install strace$' "$tmp/calls" && [ "$(tail -n 1 "$tmp/said")" = 'exit 0' ]; }
-if command -v script >/dev/null; then
-	refused() {
-		export FAKE_REFUSES=1
-		set_up at_a_terminal env PATH="$with"
-		unset FAKE_REFUSES
-		[ "$(grep -c asks "$tmp/calls")" = 1 ] && shown 'sudo apt-get update && sudo apt-get -y --no-install-recommends install strace'
-	}
-	check "At a terminal, sudo may ask; where it refuses, the command is shown." refused
-	granted() { set_up at_a_terminal env PATH="$with" && went_on && grep -q asks "$tmp/calls"; }
-	check "At a terminal, what sudo grants is installed." granted
-else
-	skip "At a terminal, sudo may ask; where it refuses, the command is shown." "no script(1) here"
-	skip "At a terminal, what sudo grants is installed." "no script(1) here"
-fi
+needs "no script(1) here" command -v script
+refused() {
+	export FAKE_REFUSES=1
+	set_up at_a_terminal env PATH="$with"
+	unset FAKE_REFUSES
+	[ "$(grep -c asks "$tmp/calls")" = 1 ] && shown 'sudo apt-get update && sudo apt-get -y --no-install-recommends install strace'
+}
+check_there "At a terminal, sudo may ask; where it refuses, the command is shown." refused
+granted() { set_up at_a_terminal env PATH="$with" && went_on && grep -q asks "$tmp/calls"; }
+check_there "At a terminal, what sudo grants is installed." granted
 ln -sf /bin/true "$tmp/bin/strace"
 rm -f "$tmp/bin/fish"
 without_it() { set_up env PATH="$without" && grep -q 'install fish' "$tmp/said" && [ "$(tail -n 1 "$tmp/said")" = 'exit 0' ]; }

@@ -227,13 +227,9 @@ beside_deep() { # a module whose calls go past us might have told the library wh
 	preloaded python3 "$tmp/beside.py" "$LOADER/module13.so" "$so13" "$1" &&
 		[ "$(stat_of stores) $(reason_of exports)" = "$2" ] || { "$COMMAND" stats && false; }
 }
-if runs_here python3; then
-	check "If a module is bound to our exports, the other callers are cached." beside_deep 0 "1 0"
-	check "So they are if it is bound directly to NVRTC." beside_deep 8 "1 0"
-else
-	skip "If a module is bound to our exports, the other callers are cached." "no python3 of this machine"
-	skip "So they are if it is bound directly to NVRTC." "no python3 of this machine"
-fi
+needs "no python3 of this machine" runs_here python3
+check_there "If a module is bound to our exports, the other callers are cached." beside_deep 0 "1 0"
+check_there "So they are if it is bound directly to NVRTC." beside_deep 8 "1 0"
 cached "NVRTC opened with RTLD_DEEPBIND by a program that looks functions up in it is cached." "$lookup" deepbind "$so13"
 unaffected "NVRTC in a namespace of its own runs." "$lookup" namespace "$so13"
 
@@ -309,11 +305,9 @@ without_usr() { # a root whose libraries are not below /usr
 		unshare -m sh -c 'mount -t proc proc "$1/proc" && LD_DEBUG=files exec chroot "$1" /opt/nvrtccache run -- /opt/plain' sh "$root" 2>&1 |
 		grep -q 'calling init: .*libnvrtccache'
 }
-if [ ! -x "$tmp/musl" ] || [ "$(id -u)" -ne 0 ] || [ "$(uname -m)" != x86_64 ] || ! unshare -m true; then
-	skip "So do they where glibc's directory is not below /usr." "needs root, musl-gcc and mount namespaces on x86-64"
-else
-	check "So do they where glibc's directory is not below /usr." without_usr
-fi
+lacks=
+[ -x "$tmp/musl" ] && [ "$(id -u)" -eq 0 ] && [ "$(uname -m)" = x86_64 ] && unshare -m true || lacks="needs root, musl-gcc and mount namespaces on x86-64"
+check_there "So do they where glibc's directory is not below /usr." without_usr
 check "A program without NVRTC creates no directory." test ! -e "$NVRTCCACHE_DIR"
 "$LOADER/plain" >/dev/null 2>&1
 env LD_PRELOAD="$LOADER/environment.so" "$LOADER/plain" >/dev/null 2>"$tmp/asked.bare"

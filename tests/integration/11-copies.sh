@@ -69,11 +69,8 @@ for i in "${!pairs[@]}"; do
 	check "With $name, RTLD_NEXT finds what it finds with one." same_as_one "$pair" "$lookup" next "$so13"
 	check "With $name, NVRTCCACHE_DISABLE=1 disables both, linked." bypassing "$pair" "$linked"
 	check "With $name, NVRTCCACHE_DISABLE=1 disables both, looked up." bypassing "$pair" "$lookup" handle "$so13"
-	if runs_here python3; then
-		check "With $name, ctypes gets the same hits as with one copy." same_as_one "$pair" python3 "$SOURCE/loader/client.py" "$so13"
-	else
-		skip "With $name, ctypes gets the same hits as with one copy." "no python3 of this machine"
-	fi
+	needs "no python3 of this machine" runs_here python3
+	check_there "With $name, ctypes gets the same hits as with one copy." same_as_one "$pair" python3 "$SOURCE/loader/client.py" "$so13"
 done
 
 is_active() { # PATH LIST

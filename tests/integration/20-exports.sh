@@ -46,11 +46,8 @@ nodes_are_those_of_the_script() { # the preprocessed script has one "name {" per
 	awk '$3 != "BASE" { print $2 }' "$tmp/nodes" >"$tmp/made"
 	[ -s "$tmp/named" ] && diff "$tmp/named" "$tmp/made"
 }
-if [ -r "$map" ]; then
-	check "Its version nodes are exactly those of the version script, in that order." nodes_are_those_of_the_script
-else
-	skip "Its version nodes are exactly those of the version script, in that order." "no version script in the build directory"
-fi
+needs "no version script in the build directory" [ -r "$map" ]
+check_there "Its version nodes are exactly those of the version script, in that order." nodes_are_those_of_the_script
 
 first_node_is_private() {
 	awk '$1 == 2 { print $2 }' "$tmp/nodes" >"$tmp/first"
@@ -147,12 +144,9 @@ linked_objects() { # by their sources: a build directory keeps what has been rem
 	(cd "$(dirname "$0")/../.." && find cache keygen interpose -name '*.c' -not -path 'cache/tools/*') |
 		sed "s|\(.*\)\.c|$BUILD/\1.o|"
 }
-if nm "$LIBRARY" 2>&1 | grep -q ' t '; then
-	check "The library reaches every object that it is linked from." eval 'linked_objects | all_reached'
-	check "An object that only the command needs is not reached." eval '! all_reached <<<"$BUILD/cache/tools/prune.o"'
-else
-	skip "The library reaches every object that it is linked from." "the library is stripped"
-	skip "An object that only the command needs is not reached." "the library is stripped"
-fi
+lacks=
+nm "$LIBRARY" 2>&1 | grep -q ' t ' || lacks="the library is stripped"
+check_there "The library reaches every object that it is linked from." eval 'linked_objects | all_reached'
+check_there "An object that only the command needs is not reached." eval '! all_reached <<<"$BUILD/cache/tools/prune.o"'
 check "It has one constructor besides the one of the C run-time." one_constructor
 plan

@@ -99,10 +99,7 @@ of_nvidia() { # LIBRARY
 }
 for release in "${releases[@]}"; do
 	library=$(sed -n "s/^$release //p" "$tmp/emulated")
-	if [ -n "$library" ]; then
-		check "NVIDIA's NVRTC $release is watched while it compiles, and the second process hits." of_nvidia "$library"
-	else
-		skip "NVIDIA's NVRTC $release is watched while it compiles, and the second process hits." "PyPI has none for aarch64, or cannot be reached"
-	fi
+	needs "PyPI has none for aarch64, or cannot be reached" [ -n "$library" ]
+	check_there "NVIDIA's NVRTC $release is watched while it compiles, and the second process hits." of_nvidia "$library"
 done
 plan

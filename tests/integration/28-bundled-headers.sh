@@ -121,11 +121,8 @@ locked() {
 	cmp locked locked-plain && ! cmp -s locked stored
 }
 compile stored --use-bundled-headers="$tmp/other/h"
-if unshare -m true 2>/dev/null; then
-	check "A directory that is read-only fails, as without the cache." locked
-else
-	skip "A directory that is read-only fails, as without the cache." "no mount namespaces here"
-fi
+needs "no mount namespaces here" unshare -m true
+check_there "A directory that is read-only fails, as without the cache." locked
 
 # NVRTC waits for a process that unpacks, and so must a process that would hit. The one that holds the lock stays alive,
 # because a pid namespace does not show the locks of others.

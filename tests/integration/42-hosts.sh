@@ -49,20 +49,16 @@ unset LD_LIBRARY_PATH ASAN_OPTIONS UBSAN_OPTIONS
 ours_in() {
 	awk -v RS='\n==[0-9]+== \n' '/\/(cache|keygen|interpose)\/[a-z_]+\.[ch]:|libnvrtccache/ && !/\(decompose_rpath|dl-load\.c/' "$@"
 }
-sentence="A host under valgrind gets hits."
-if ! command -v valgrind >/dev/null || ! valgrind -q /bin/true 2>/dev/null; then
-	skip "$sentence" "no valgrind"
-	skip "Valgrind finds no error and no leak of ours." "no valgrind"
-else
-	checked=(valgrind -q --fullpath-after= --leak-check=full --show-leak-kinds=definite)
-	hosted "$sentence" "${checked[@]}" "$HOSTS/storm" "$SO13" 1 20 8
+checked=(valgrind -q --fullpath-after= --leak-check=full --show-leak-kinds=definite)
+none_of_ours() {
 	run_hosted threads "${checked[@]}" "$HOSTS/storm" "$SO13" 4 20 8
-	ours_in "$tmp/cold.err" "$tmp/warm.err" "$tmp/threads.err" >"$tmp/ours"
-	if [ -s "$tmp/ours" ]; then
-		not_ok "Valgrind finds no error and no leak of ours." "$tmp/ours"
-	else
-		ok "Valgrind finds no error and no leak of ours."
-	fi
+	ours_in "$tmp/cold.err" "$tmp/warm.err" "$tmp/threads.err" | diff /dev/null -
+}
+if valgrind -q /bin/true 2>/dev/null; then
+	hosted "A host under valgrind gets hits." "${checked[@]}" "$HOSTS/storm" "$SO13" 1 20 8
+	check "Valgrind finds no error and no leak of ours." none_of_ours
+else
+	skip "A host under valgrind gets hits, and it finds no error and no leak of ours." "no valgrind"
 fi
 
 # gdb starts its program through a shell; the wrapper leaves that alone
@@ -80,18 +76,10 @@ debugged() { # how
 	done
 	[ "$(stat_of misses)" -eq 0 ] && [ "$(stat_of hits_disk)" -gt 0 ]
 }
-wrapper="A host under gdb (exec-wrapper) stops at its breakpoint and gets hits."
-environment="So does one where the shell that starts it has the library too (set environment)."
-if ! command -v gdb >/dev/null; then
-	skip "$wrapper" "no gdb"
-	skip "$environment" "no gdb"
-elif ! timeout 600 gdb -nx --batch -ex run /bin/true 2>&1 | grep -q 'exited normally'; then
-	skip "$wrapper" "gdb may not trace here"
-	skip "$environment" "gdb may not trace here"
-else
-	check "$wrapper" debugged "set exec-wrapper env LD_PRELOAD=$LIBRARY"
-	check "$environment" debugged "set environment LD_PRELOAD $LIBRARY"
-fi
+lacks=
+timeout 600 gdb -nx --batch -ex run /bin/true 2>&1 | grep -q 'exited normally' || lacks="no gdb, or it may not trace here"
+check_there "A host under gdb (exec-wrapper) stops at its breakpoint and gets hits." debugged "set exec-wrapper env LD_PRELOAD=$LIBRARY"
+check_there "So does one where the shell that starts it has the library too (set environment)." debugged "set environment LD_PRELOAD $LIBRARY"
 
 # Closing and opening again. Without us a library that comes back leaves mappings behind; ours alone counts.
 reopened() { # mode times library...
@@ -138,20 +126,11 @@ apart() { # first second: each alone with a cache that both filled together, and
 }
 check "Two versions in one process have their own results and share the cache with processes of one." \
 	apart "$SO13" "$FAKE/12/libnvrtc.so.12"
-sentence="So it is with two real NVRTCs."
-if [ -z "$real" ]; then
-	skip "$sentence" "no NVRTC here"
-elif [ -z "$second" ]; then
-	skip "$sentence" "no second NVRTC here: scripts/setup --test gets one"
-else
-	LD_LIBRARY_PATH=$RUN_PATH:${second%/*} check "$sentence" apart "$real" "$second"
-fi
-if [ -z "$real" ]; then
-	skip "A real NVRTC can be closed and opened again: each compile is a hit, and memory does not grow." "no NVRTC here"
-else
-	really() { reopened compile 12 "$real" && served "11 1 0"; }
-	LD_LIBRARY_PATH=$RUN_PATH check "A real NVRTC can be closed and opened again: each compile is a hit, and memory does not grow." really
-fi
+needs "no second NVRTC here: scripts/setup --test gets one" [ -n "$real" -a -n "$second" ]
+LD_LIBRARY_PATH=${RUN_PATH:-}:${second%/*} check_there "So it is with two real NVRTCs." apart "$real" "$second"
+needs "no NVRTC here" [ -n "$real" ]
+really() { reopened compile 12 "$real" && served "11 1 0"; }
+LD_LIBRARY_PATH=${RUN_PATH:-} check_there "A real NVRTC can be closed and opened again: each compile is a hit, and memory does not grow." really
 
 # Leaving a flow callback another way than by return
 jumping() { three_runs "$HOSTS/jumper" "$1" "$2" || { cat "$tmp/difference" && return 1; }; }
@@ -161,11 +140,8 @@ check "So does one whose thread ends there." jumping "$SO13" end
 # Getters of NVRTC take no lock, and may be interrupted anywhere
 stepping() { three_runs "$HOSTS/stepper" "$SO13" "$1" || { cat "$tmp/difference" && return 1; }; }
 getters() { # how, sentence
-	if [ "$(uname -m)" = x86_64 ]; then
-		check "$2" stepping "$1"
-	else
-		skip "$2" "stepper steps only on x86_64"
-	fi
+	needs "stepper steps only on x86_64" [ "$(uname -m)" = x86_64 ]
+	check_there "$2" stepping "$1"
 }
 getters ask "A signal handler may call getters wherever it interrupts one."
 getters jump "A getter may be left by siglongjmp anywhere."

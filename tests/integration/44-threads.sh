@@ -22,11 +22,8 @@ stormy() { # command...
 check "Eight threads get what they get without us." stormy "$HOSTS/storm" "$SO13" 8 200 16
 NVRTCCACHE_MEM_SIZE=20K check "So they do with a memory front that is always full." stormy "$HOSTS/storm" "$SO13" 8 200 16
 NVRTCCACHE_MAX_SIZE=40K check "So they do with a directory that is always full." stormy "$HOSTS/storm" "$SO13" 8 200 16
-if [ -n "$real" ]; then
-	LD_LIBRARY_PATH=$RUN_PATH check "So they do with a real NVRTC." stormy "$HOSTS/storm" "$real" 4 8 4
-else
-	skip "So they do with a real NVRTC." "no NVRTC here"
-fi
+needs "no NVRTC here" [ -n "$real" ]
+LD_LIBRARY_PATH=${RUN_PATH:-} check_there "So they do with a real NVRTC." stormy "$HOSTS/storm" "$real" 4 8 4
 
 # Its first run compiles, so that libc's hazard is met by no compilation: in the others all are hits. Of 5,000 hits that
 # read the environment by getenv(), four ended the program.
@@ -47,37 +44,24 @@ host=$HOSTS/storm-tsan-gcc
 # who wrote them, but not the byte behind (internal_strlen in its dl_iterate_phdr_cb), which strrchr reads.
 echo 'race:match_loaded' >"$tmp/known"
 export TSAN_OPTIONS=suppressions=$tmp/known
-cannot=
+lacks=
 if [ ! -x "$host" ] || [ ! -e "$LIBRARY" ]; then
-	cannot="gcc has no ThreadSanitizer here"
+	lacks="gcc has no ThreadSanitizer here"
 elif ! setarch -R true 2>/dev/null; then
-	cannot="addresses cannot be fixed here"
+	lacks="addresses cannot be fixed here"
 elif ! timeout 600 setarch -R "$host" "$SO13" 1 1 1 >"$tmp/probe" 2>&1; then
-	cannot="ThreadSanitizer does not run here: $(tail -n 1 "$tmp/probe")"
+	lacks="ThreadSanitizer does not run here: $(tail -n 1 "$tmp/probe")"
 fi
-sanitized() { # sentence, command...
-	local sentence=$1
-	shift
-	if [ -n "$cannot" ]; then
-		skip "$sentence" "$cannot"
-	else
-		check "$sentence" "$@"
-	fi
-}
 wrap=(setarch -R)
 export LD_LIBRARY_PATH=$FAKE/13 # it looks into dlopen, which loses the RUNPATH of who calls it
-sanitized "ThreadSanitizer has nothing to report of eight threads." quiet "$SO13" 8 200 16
-NVRTCCACHE_MEM_SIZE=20K sanitized "Nor with a memory front that is always full." quiet "$SO13" 8 200 16
-NVRTCCACHE_MAX_SIZE=40K sanitized "Nor with a directory that is always full." quiet "$SO13" 8 200 16
-NVRTCCACHE_VERIFY=1 sanitized "Nor when every hit is compiled too." quiet "$SO13" 4 100 16
+check_there "ThreadSanitizer has nothing to report of eight threads." quiet "$SO13" 8 200 16
+NVRTCCACHE_MEM_SIZE=20K check_there "Nor with a memory front that is always full." quiet "$SO13" 8 200 16
+NVRTCCACHE_MAX_SIZE=40K check_there "Nor with a directory that is always full." quiet "$SO13" 8 200 16
+NVRTCCACHE_VERIFY=1 check_there "Nor when every hit is compiled too." quiet "$SO13" 4 100 16
 NVRTCCACHE_LOG=$tmp/log NVRTCCACHE_LOG_LEVEL=debug NVRTCCACHE_TRACE=$tmp/events NVRTCCACHE_STATS=1 \
-	sanitized "Nor with log, trace and counters enabled." quiet "$SO13" 4 100 16
-if [ -n "$real" ]; then
-	export LD_LIBRARY_PATH=$NVRTC_LIB
-	sanitized "Nor with a real NVRTC." quiet "$real" 4 6 4
-else
-	skip "Nor with a real NVRTC." "no NVRTC here"
-fi
+	check_there "Nor with log, trace and counters enabled." quiet "$SO13" 4 100 16
+[ -n "$real" ] || lacks="no NVRTC here"
+LD_LIBRARY_PATH=${NVRTC_LIB:-} check_there "Nor with a real NVRTC." quiet "$real" 4 6 4
 unset LD_LIBRARY_PATH
 wrap=()
 
@@ -97,12 +81,8 @@ library_storm() {
 		diff <(lines_of "$tmp/bare") <(lines_of "$tmp/$name") || return
 	done
 }
-if ! command -v valgrind >/dev/null || [ ! -e "$LIBRARY" ]; then
-	skip "Helgrind has nothing to report of a host with four threads." "no valgrind"
-	skip "Nor where memory front and directory are always full." "no valgrind"
-else
-	check "Helgrind has nothing to report of a host with four threads." library_storm
-	NVRTCCACHE_MEM_SIZE=20K NVRTCCACHE_MAX_SIZE=40K check "Nor where memory front and directory are always full." library_storm
-fi
+needs "no valgrind" [ -e "$LIBRARY" -a -x "$(command -v valgrind)" ]
+check_there "Helgrind has nothing to report of a host with four threads." library_storm
+NVRTCCACHE_MEM_SIZE=20K NVRTCCACHE_MAX_SIZE=40K check_there "Nor where memory front and directory are always full." library_storm
 LIBRARY=$ordinary
 plan

@@ -62,15 +62,12 @@ for verb in "${verbs[@]}"; do
 	run | doctor | report) ;; # a program and its arguments; any number of files
 	*) check "$verb refuses arguments that it does not take." refuses_arguments "$verb" ;;
 	esac
-	if [ -c /dev/full ]; then
-		full() {
-			"$COMMAND" "$1" --help >/dev/full 2>"$tmp/err"
-			[ $? -eq 1 ] && err_has 'standard output: No space left'
-		}
-		check "$verb --help says that its output could not be written." full "$verb"
-	else
-		skip "$verb --help says that its output could not be written." "no /dev/full"
-	fi
+	needs "no /dev/full" [ -c /dev/full ]
+	full() {
+		"$COMMAND" "$1" --help >/dev/full 2>"$tmp/err"
+		[ $? -eq 1 ] && err_has 'standard output: No space left'
+	}
+	check_there "$verb --help says that its output could not be written." full "$verb"
 done
 
 run_exits() { gives 0 run --help && out_has '125: it was not started' && out_has '2: unknown option or invalid value' && ! grep -A2 '125:' "$tmp/out" | grep -q 'value is bad'; }

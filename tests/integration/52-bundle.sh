@@ -60,10 +60,7 @@ on_terminal() {
 	python3 "$here/terminal.py" printed "$COMMAND" export - >"$tmp/out"
 	[ $? -eq 1 ] && out_has 'not written to a terminal'
 }
-if python3 -c 'import pty, os; os.close(pty.openpty()[0])' 2>/dev/null; then
-	check "No bundle is written to a terminal." on_terminal
-else
-	skip "No bundle is written to a terminal." "no pseudo-terminals"
-fi
+needs "no pseudo-terminals" python3 -c 'import pty, os; os.close(pty.openpty()[0])'
+check_there "No bundle is written to a terminal." on_terminal
 
 plan

@@ -65,11 +65,9 @@ link_refused() { # LTO-IR is asked for and none is there: it fails before it has
 	fresh_cache && preloaded python3 link.py "$1" && last_says 'NOT CACHED: return code' 'return code 5, NVJITLINK_ERROR_NVVM_COMPILE.'
 }
 nvjitlink=$(find -L "$NVRTC_LIB" -maxdepth 1 -name libnvJitLink.so.13 2>/dev/null)
-if [ -n "$nvjitlink" ] && grep -q __nvJitLinkCreate_13_0 "$nvjitlink"; then
-	check "A link that fails before it asks for anything is no link that was not watched." link_refused "$nvjitlink"
-else
-	skip "A link that fails before it asks for anything is no link that was not watched." "no nvJitLink 13"
-fi
+lacks=
+[ -n "$nvjitlink" ] && grep -q __nvJitLinkCreate_13_0 "$nvjitlink" || lacks="no nvJitLink 13"
+check_there "A link that fails before it asks for anything is no link that was not watched." link_refused "$nvjitlink"
 bypassed() { # one handle, which is refused once
 	fresh_cache
 	cat >again.py <<-'END'
@@ -128,12 +126,9 @@ all_bytes() {
 		holds '[one["cut"] for one in told] == [False, True, False, False] and {d["now"] for d in told[2]["differences"]} == {"-DN=\"4\\n\udcff\u00fc\""}'
 }
 check "No byte of an option is lost, and a long request is cut." all_bytes
-if [ -c /dev/full ]; then
-	full() { "$COMMAND" explain --last >/dev/full 2>"$tmp/err"; [ $? = 1 ] && grep -q 'standard output' "$tmp/err"; }
-	check "Output that cannot be written is an error." full
-else
-	skip "Output that cannot be written is an error." "no /dev/full"
-fi
+needs "no /dev/full" [ -c /dev/full ]
+full() { "$COMMAND" explain --last >/dev/full 2>"$tmp/err"; [ $? = 1 ] && grep -q 'standard output' "$tmp/err"; }
+check_there "Output that cannot be written is an error." full
 
 read_only() {
 	local before

@@ -76,11 +76,9 @@ if [ -n "${in_system:-}" ]; then
 	exit
 fi
 in_system() { in_system=$1 unshare -m --propagation private bash "$0" "$BUILD"; }
-if [ "$(id -u)" = 0 ] && in_system try 2>/dev/null; then
-	check "A hook and this library in /etc/ld.so.preload work as the hook alone there." in_system rows
-else
-	skip "A hook and this library in /etc/ld.so.preload work as the hook alone there." "takes root, and mount namespaces"
-fi
+lacks=
+[ "$(id -u)" = 0 ] && in_system try 2>/dev/null || lacks="takes root, and mount namespaces"
+check_there "A hook and this library in /etc/ld.so.preload work as the hook alone there." in_system rows
 for order in before behind around linked; do
 	ways=("${all_ways[@]}")
 	check "A hook of dlsym $order works as without this library, and the program is cached." rows hook_dlsym $order call
@@ -106,9 +104,6 @@ by_name() { # a program that looks dlsym up by its name, and then NVRTC with tha
 	fresh_cache
 	preloaded python3 "$tmp/by_name.py" "$so13" && [ "$(stat_of stores)" = 1 ]
 }
-if runs_here python3; then
-	check "Without another hook, a dlsym that was looked up by name is this library's." by_name
-else
-	skip "Without another hook, a dlsym that was looked up by name is this library's." "no python3 of this machine"
-fi
+needs "no python3 of this machine" runs_here python3
+check_there "Without another hook, a dlsym that was looked up by name is this library's." by_name
 plan

@@ -104,12 +104,8 @@ two_nodes() { # that share a directory: the second one has another boot id
 		unshare --mount bash -c 'mount --bind "$tmp/boot" /proc/sys/kernel/random/boot_id && '"$(declare -f compile watched logged reads)"'; reads "$tmp/h" 1 '"$times" || return
 	done && reads "$tmp/h" 1 0 && [ "$(facts "$NVRTCCACHE_DIR")" = 2 ]
 }
-sentence="Each of two nodes that share a directory reads a header once."
-if unshare --mount mount --bind /dev/null /proc/sys/kernel/random/boot_id 2>/dev/null; then
-	check "$sentence" two_nodes
-else
-	skip "$sentence" "nothing can be mounted here"
-fi
+needs "nothing can be mounted here" unshare --mount mount --bind /dev/null /proc/sys/kernel/random/boot_id
+check_there "Each of two nodes that share a directory reads a header once." two_nodes
 
 changed() {
 	export NVRTCCACHE_DIR=$own
@@ -153,32 +149,24 @@ other_clock() {
 	before=$CLOCK preloaded "$LIFE" "$NVRTC" trivial 0 "--fake-open=$tmp/mnt/h" >/dev/null
 	[ "$(stat_of hits_disk)" -eq 0 ]
 }
-sentence="With the host's clock shifted, an edit that changes no time is a miss."
-if seconds 2>"$tmp/why"; then
-	check "$sentence" other_clock
-else
-	skip "$sentence" "no file system of whole seconds can be mounted here"
-fi
+needs "no file system of whole seconds can be mounted here" seconds
+check_there "With the host's clock shifted, an edit that changes no time is a miss." other_clock
 
 # Rights to files that only this thread has given up (setfsuid()) are among the credentials.
-sentence="A root thread with another user's rights to files is served no result of a file that this user may not read."
-if [ "$(id -u)" != 0 ] || ! setpriv --reuid 65534 true 2>/dev/null; then
-	skip "$sentence" "not root"
-else
-	limited() {
-		fresh_cache
-		rm -rf "$tmp/secret" && mkdir -m 700 "$tmp/secret" && old_header "$tmp/secret/h" 'int h;' || return
-		"$BUILD/tests/hosts/fsuid" "$NVRTC" "$tmp/secret/h" >"$tmp/plain" || return
-		for run in cold warm; do
-			preloaded "$BUILD/tests/hosts/fsuid" "$NVRTC" "$tmp/secret/h" >"$tmp/$run" && diff "$tmp/plain" "$tmp/$run" || return
-		done
-		[ "$(sort -u "$tmp/plain" | wc -l)" -eq 2 ] && [ "$(stat_of hits_disk)" -ge 1 ]
-	}
-	check "$sentence" limited
-fi
+lacks=
+[ "$(id -u)" = 0 ] && setpriv --reuid 65534 true 2>/dev/null || lacks="not root"
+limited() {
+	fresh_cache
+	rm -rf "$tmp/secret" && mkdir -m 700 "$tmp/secret" && old_header "$tmp/secret/h" 'int h;' || return
+	"$BUILD/tests/hosts/fsuid" "$NVRTC" "$tmp/secret/h" >"$tmp/plain" || return
+	for run in cold warm; do
+		preloaded "$BUILD/tests/hosts/fsuid" "$NVRTC" "$tmp/secret/h" >"$tmp/$run" && diff "$tmp/plain" "$tmp/$run" || return
+	done
+	[ "$(sort -u "$tmp/plain" | wc -l)" -eq 2 ] && [ "$(stat_of hits_disk)" -ge 1 ]
+}
+check_there "A root thread with another user's rights to files is served no result of a file that this user may not read." limited
 
 # The second header of the directory is not opened at a hit.
-sentence="In a shared directory, a user who has left a group is served no result of a header that only the group may read."
 member() { # GROUPS
 	env NVRTCCACHE_SHARED=1 LD_PRELOAD="$LIBRARY" timeout 300 setpriv --reuid 2002 --regid 3000 --groups "$1" "$LIFE" "$NVRTC" trivial 0 \
 		"--fake-open=$tmp/group/a" "--fake-open=$tmp/group/b" >"$tmp/member" 2>&1
@@ -194,9 +182,7 @@ left() {
 	member 3000
 	[ "$(hits)" -eq 2 ] || { hits && false; }
 }
-if [ "$(id -u)" != 0 ] || ! setpriv --reuid 2002 --regid 3000 --groups 3000 test -r "$LIBRARY" -a -x "$LIFE"; then
-	skip "$sentence" "not root, or other users cannot read the build"
-else
-	check "$sentence" left
-fi
+lacks=
+[ "$(id -u)" = 0 ] && setpriv --reuid 2002 --regid 3000 --groups 3000 test -r "$LIBRARY" -a -x "$LIFE" || lacks="not root, or other users cannot read the build"
+check_there "In a shared directory, a user who has left a group is served no result of a header that only the group may read." left
 plan

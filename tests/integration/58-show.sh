@@ -59,19 +59,13 @@ if cached one nvrtc "$NVRTC" add.cu add.cu -e 'add<float>' -e 'add<double>' -Iin
 	check "So is CUBIN." extracts one CUBIN --cubin
 	check "So is the log." extracts one ProgramLog --log
 	assembles() { gives 0 extract "$key" --ptx -o add.ptx && [ -s add.ptx ] && "$PTXAS" -arch=sm_80 add.ptx -o from-ptx.cubin && [ -s from-ptx.cubin ]; }
-	if [ -x "$PTXAS" ]; then
-		check "ptxas reads the PTX." assembles
-	else
-		skip "ptxas reads the PTX." "no ptxas"
-	fi
+	needs "no ptxas" [ -x "$PTXAS" ]
+	check_there "ptxas reads the PTX." assembles
 	for tool in "$NVDISASM" "$CUOBJDUMP -sass"; do
 		reads() { gives 0 extract "$key" --cubin -o add.cubin && $tool add.cubin >"$tmp/read" && grep -q _Z3addIfEvPT_PKS0_ "$tmp/read"; }
 		name=${tool##*/} name=${name%% *}
-		if [ -x "${tool%% *}" ]; then
-			check "$name reads the CUBIN." reads
-		else
-			skip "$name reads the CUBIN." "no $name"
-		fi
+		needs "no $name" [ -x "${tool%% *}" ]
+		check_there "$name reads the CUBIN." reads
 	done
 	missing() { gives 1 extract "$key" --tileir -o none && err_has 'has no such artifact; it has --ptx, --cubin' && [ ! -e none ]; }
 	check "A missing artifact is reported together with the existing ones." missing

@@ -111,77 +111,67 @@ drawn() {
 	timeout 300 "$browser" --headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage --user-data-dir="$tmp/browser" --no-first-run \
 		--disable-background-networking --virtual-time-budget=5000 --enable-logging=stderr --dump-dom "file://$tmp/page.html" >dom.html 2>"$tmp/console"
 }
-if [ -z "$browser" ]; then
-	skip "A browser draws the page, without a complaint." "no chromium"
-	skip "It has the figures of its events." "no chromium"
-	skip "Hostile names are texts there." "no chromium"
-	skip "Keys go from call to call, and an outcome can be left out." "no chromium"
-	skip "Ten thousand calls are drawn." "no chromium"
-	skip "A trace that was cut, or that a pipe got, is drawn up to its last whole event." "no chromium"
-	skip "Programs without a name are told apart, and random names are one row." "no chromium"
-	skip "Idle time is cut." "no chromium"
-	skip "A program's own trace is drawn." "no chromium"
-else
-	text() { sed 's/<[^>]*>/ /g' dom.html | tr -s ' \n' ' ' >text; }
-	draws() { # TRACE...
-		written Wrote "$@" && drawn && ! grep CONSOLE "$tmp/console" && text
-	}
-	says() { # WORDS...: in the page that was drawn
-		for words; do grep -qF -- "$words" text || { echo "not there: $words" && head -c 3000 text && return 1; }; done
-	}
-	quiet() { draws small.json && grep -q 'main>' dom.html && ! grep -q '<main hidden' dom.html; }
-	check "A browser draws the page, without a complaint." quiet
-	figures() {
-		says 'compiles 2 in 349 ms 1 cached, 1 not cached hits 2 saved 497 ms 1 in memory, 1 on disk hit rate 50.0 %' \
-			'waits 1 took 500 µs' 'header changed 1 249 ms 71.3 % vec.h' '__DATE__ or __TIME__ 1 100 ms' teleported 'trainer 7'
-	}
-	check "It has the figures of its events." figures
-	hostile_drawn() {
-		draws hostile.json '<script><img>.json' && [ "$(grep -o '<img' dom.html | wc -l)" = 0 ] &&
-			grep -q '&lt;/script&gt;&lt;script&gt;alert(1)' dom.html && grep -q '\\u0000' dom.html && grep -q '\\u202e' dom.html
-	}
-	check "Hostile names are texts there." hostile_drawn
-	# a script of ours, let in by the page's own number; what it finds becomes the title
-	with_script() {
-		python3 - "$1" <<'PYTHON'
+needs "no chromium" [ -n "$browser" ]
+text() { sed 's/<[^>]*>/ /g' dom.html | tr -s ' \n' ' ' >text; }
+draws() { # TRACE...
+	written Wrote "$@" && drawn && ! grep CONSOLE "$tmp/console" && text
+}
+says() { # WORDS...: in the page that was drawn
+	for words; do grep -qF -- "$words" text || { echo "not there: $words" && head -c 3000 text && return 1; }; done
+}
+quiet() { draws small.json && grep -q 'main>' dom.html && ! grep -q '<main hidden' dom.html; }
+check_there "A browser draws the page, without a complaint." quiet
+figures() {
+	says 'compiles 2 in 349 ms 1 cached, 1 not cached hits 2 saved 497 ms 1 in memory, 1 on disk hit rate 50.0 %' \
+		'waits 1 took 500 µs' 'header changed 1 249 ms 71.3 % vec.h' '__DATE__ or __TIME__ 1 100 ms' teleported 'trainer 7'
+}
+check_there "It has the figures of its events." figures
+hostile_drawn() {
+	draws hostile.json '<script><img>.json' && [ "$(grep -o '<img' dom.html | wc -l)" = 0 ] &&
+		grep -q '&lt;/script&gt;&lt;script&gt;alert(1)' dom.html && grep -q '\\u0000' dom.html && grep -q '\\u202e' dom.html
+}
+check_there "Hostile names are texts there." hostile_drawn
+# a script of ours, let in by the page's own number; what it finds becomes the title
+with_script() {
+	python3 - "$1" <<'PYTHON'
 import re, sys
 page = open("page.html").read()
 nonce = re.search(r"'nonce-([0-9a-f]+)'", page).group(1)
 open("page.html", "w").write(page.replace("</body>", f'<script nonce="{nonce}">{sys.argv[1]}</script></body>'))
 PYTHON
-	}
-	keys() {
-		written Wrote small.json && with_script '
+}
+keys() {
+	written Wrote small.json && with_script '
 const rows = document.getElementById("rows"), found = [];
 const press = (key) => {
-	rows.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true, cancelable: true}));
-	found.push(document.querySelector("#details p").textContent.split(",")[0]);
+rows.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true, cancelable: true}));
+found.push(document.querySelector("#details p").textContent.split(",")[0]);
 };
 ["ArrowRight", "ArrowRight", "ArrowDown", "Enter", "+", "0", "Escape"].forEach(press);
 found.push(document.querySelectorAll("#calls tbody tr").length);
 [...document.querySelectorAll("#legend button")].find((button) => button.textContent.includes("not cached")).click();
 found.push(document.querySelectorAll("#calls tbody tr").length);
 document.title = found.join("|");' && drawn && ! grep CONSOLE "$tmp/console" &&
-			grep -qF '<title>a.cu compiled and cached|b.cu compiled|a.cu hit on disk|a.cu hit on disk|a.cu hit on disk|a.cu hit on disk|Point at a call|5|4</title>' dom.html ||
-			{ grep '<title' dom.html && cat "$tmp/console" && false; }
-	}
-	check "Keys go from call to call, and an outcome can be left out." keys
-	many() {
-		python3 -c 'import json; json.dump([{"name": f"k{i % 50}.cu", "cat": ["miss", "hit_disk", "hit_memory", "hit_memory"][i % 4], "ph": "X", "ts": i * 100, "dur": 90, "pid": i % 10, "tid": 1, "args": {"cost": 1000000}} for i in range(10000)], open("many.json", "w"))'
-		draws many.json && says 'compiles 2,500 in 2.50 s 2,500 cached hits 7,500 saved 6.83 s'
-	}
-	check "Ten thousand calls are drawn." many
-	# what a run leaves that was killed, or that wrote to a pipe
-	cut() {
-		head -c $(($(stat -c %s small.json) - 100)) small.json >cut.json
-		sed -e '$d' small.json >open.json
-		sed -e 1d -e '$d' -e 's/}$/},/' small.json >pipe.json
-		printf '[package]\nname = 1\n' >other.json
-		draws cut.json open.json pipe.json other.json && says '13 calls of 3 processes' 'UTC (cut at its end), open.json' '(not a trace)'
-	}
-	check "A trace that was cut, or that a pipe got, is drawn up to its last whole event." cut
-	names() {
-		cat >names.json <<'JSON'
+		grep -qF '<title>a.cu compiled and cached|b.cu compiled|a.cu hit on disk|a.cu hit on disk|a.cu hit on disk|a.cu hit on disk|Point at a call|5|4</title>' dom.html ||
+		{ grep '<title' dom.html && cat "$tmp/console" && false; }
+}
+check_there "Keys go from call to call, and an outcome can be left out." keys
+many() {
+	python3 -c 'import json; json.dump([{"name": f"k{i % 50}.cu", "cat": ["miss", "hit_disk", "hit_memory", "hit_memory"][i % 4], "ph": "X", "ts": i * 100, "dur": 90, "pid": i % 10, "tid": 1, "args": {"cost": 1000000}} for i in range(10000)], open("many.json", "w"))'
+	draws many.json && says 'compiles 2,500 in 2.50 s 2,500 cached hits 7,500 saved 6.83 s'
+}
+check_there "Ten thousand calls are drawn." many
+# what a run leaves that was killed, or that wrote to a pipe
+cut() {
+	head -c $(($(stat -c %s small.json) - 100)) small.json >cut.json
+	sed -e '$d' small.json >open.json
+	sed -e 1d -e '$d' -e 's/}$/},/' small.json >pipe.json
+	printf '[package]\nname = 1\n' >other.json
+	draws cut.json open.json pipe.json other.json && says '13 calls of 3 processes' 'UTC (cut at its end), open.json' '(not a trace)'
+}
+check_there "A trace that was cut, or that a pipe got, is drawn up to its last whole event." cut
+names() {
+	cat >names.json <<'JSON'
 [
 {"name":"default_program","cat":"miss","ph":"X","ts":1,"dur":9,"pid":1,"tid":1,"args":{"key":"11aa","options":"-G -DN=4 -arch=sm_90","arch":"sm_90","kernel":"scale<float>"}},
 {"name":"default_program","cat":"miss","ph":"X","ts":20,"dur":8,"pid":1,"tid":1,"args":{"key":"22bb","options":"-G -DN=5 -arch=sm_90","arch":"sm_90"}},
@@ -192,37 +182,33 @@ document.title = found.join("|");' && drawn && ! grep CONSOLE "$tmp/console" &&
 {"name":"gemm_128x64.cu","cat":"miss","ph":"X","ts":70,"dur":4,"pid":1,"tid":1,"args":{}}
 ]
 JSON
-		draws names.json && says 'scale&lt;float&gt; 1 9.00' 'default_program -DN=5 1 8.00' 'default_program 33cc 1 7.00' \
-			'/tmp/tmp*/x.cu 1 6.00 µs 1 5.00' '/tmp/cc-*.cu 1 5.00' 'gemm_128x64.cu 1 4.00'
-	}
-	check "Programs without a name are told apart, and random names are one row." names
-	idle() {
-		cat >idle.json <<'JSON'
+	draws names.json && says 'scale&lt;float&gt; 1 9.00' 'default_program -DN=5 1 8.00' 'default_program 33cc 1 7.00' \
+		'/tmp/tmp*/x.cu 1 6.00 µs 1 5.00' '/tmp/cc-*.cu 1 5.00' 'gemm_128x64.cu 1 4.00'
+}
+check_there "Programs without a name are told apart, and random names are one row." names
+idle() {
+	cat >idle.json <<'JSON'
 [{"name":"a.cu","cat":"miss","ph":"X","ts":0,"dur":1e6,"pid":1,"tid":1},
 {"name":"b.cu","cat":"miss","ph":"X","ts":36e8,"dur":1e6,"pid":1,"tid":1}]
 JSON
-		written Wrote idle.json && with_script '
+	written Wrote idle.json && with_script '
 const rows = document.getElementById("rows"), found = [];
 const box = rows.getBoundingClientRect(), left = box.width > 640 ? 190 : 0;
 for (const part of [0.25, 0.75]) {
-	rows.dispatchEvent(new PointerEvent("pointermove", {clientX: box.left + left + (box.width - left) * part, clientY: box.top + 27, bubbles: true}));
-	found.push(document.querySelector("#details p").textContent.split(",").slice(0, 3).join());
+rows.dispatchEvent(new PointerEvent("pointermove", {clientX: box.left + left + (box.width - left) * part, clientY: box.top + 27, bubbles: true}));
+found.push(document.querySelector("#details p").textContent.split(",").slice(0, 3).join());
 }
 document.title = found.join("|");' && drawn && ! grep CONSOLE "$tmp/console" &&
-			grep -qF '<title>a.cu compiled and cached, 1.00 s, at 0 s|b.cu compiled and cached, 1.00 s, at 60.0 min</title>' dom.html ||
-			{ grep '<title' dom.html && false; }
-	}
-	check "Idle time is cut." idle
-	LIFE=$BUILD/tests/life
-	SO=$FAKE/13/libnvrtc.so.13
-	own() {
-		NVRTCCACHE_TRACE=$tmp/own.json LD_PRELOAD=$LIBRARY "$LIFE" "$SO" trivial 3 -arch=sm_90 >/dev/null 2>&1
-		draws own.json && says '4 calls of 1 process' '1 cached hits 3 saved' '3 in memory' 'life '
-	}
-	if [ -x "$LIFE" ] && [ -e "$SO" ]; then
-		check "A program's own trace is drawn." own
-	else
-		skip "A program's own trace is drawn." "no fake NVRTC in $BUILD"
-	fi
-fi
+		grep -qF '<title>a.cu compiled and cached, 1.00 s, at 0 s|b.cu compiled and cached, 1.00 s, at 60.0 min</title>' dom.html ||
+		{ grep '<title' dom.html && false; }
+}
+check_there "Idle time is cut." idle
+LIFE=$BUILD/tests/life
+SO=$FAKE/13/libnvrtc.so.13
+own() {
+	NVRTCCACHE_TRACE=$tmp/own.json LD_PRELOAD=$LIBRARY "$LIFE" "$SO" trivial 3 -arch=sm_90 >/dev/null 2>&1
+	draws own.json && says '4 calls of 1 process' '1 cached hits 3 saved' '3 in memory' 'life '
+}
+[ -n "$lacks" ] || needs "no fake NVRTC in $BUILD" [ -x "$LIFE" -a -e "$SO" ]
+check_there "A program's own trace is drawn." own
 plan

@@ -304,28 +304,24 @@ few_files() {
 }
 check "Nor where the agent may have few files." few_files
 
-if [ "$(id -u)" = 0 ]; then
-	other_user() {
-		local said
-		stop && mkdir -p "$tmp/open" && chmod 755 "$tmp" "$tmp/open" && start served --trust-engine --socket "$tmp/open/agent" || return
-		[ "$(stat -c %a "$socket")" = 600 ] && chmod 666 "$socket" || return
-		said=$(peer stranger "$key")
-		[ "$said" = CLOSED ] || { echo "'$said'" && return 1; }
-		[ "$(status peers_refused)" = 1 ] && stop && [ -z "$(ls "$tmp/open")" ] && start served --key-file "$tmp/keys"
-	}
-	check "Another user is not answered." other_user
-	of_the_group() { # the stranger is of group 65533
-		local said
-		stop && mkdir -p "$tmp/team/cache" && chmod 755 "$tmp" "$tmp/team" && chgrp 65533 "$tmp/team/cache" && chmod 2770 "$tmp/team/cache" || return
-		export NVRTCCACHE_SHARED=1
-		start team --key-file "$tmp/keys" && said=$(peer stranger "$key") && [ "$said" = "STARTED FOUND" ] && [ "$(stat -c '%a %g' "$socket")" = "660 65533" ] || { echo "'$said'" && return 1; }
-	}
-	shared() { of_the_group; local code=$?; unset NVRTCCACHE_SHARED; stop && start served --key-file "$tmp/keys" && [ "$code" -eq 0 ]; }
-	check "Of a shared directory those of its group are answered." shared
-else
-	skip "Another user is not answered." "takes root"
-	skip "Of a shared directory those of its group are answered." "takes root"
-fi
+needs "takes root" [ "$(id -u)" = 0 ]
+other_user() {
+	local said
+	stop && mkdir -p "$tmp/open" && chmod 755 "$tmp" "$tmp/open" && start served --trust-engine --socket "$tmp/open/agent" || return
+	[ "$(stat -c %a "$socket")" = 600 ] && chmod 666 "$socket" || return
+	said=$(peer stranger "$key")
+	[ "$said" = CLOSED ] || { echo "'$said'" && return 1; }
+	[ "$(status peers_refused)" = 1 ] && stop && [ -z "$(ls "$tmp/open")" ] && start served --key-file "$tmp/keys"
+}
+check_there "Another user is not answered." other_user
+of_the_group() { # the stranger is of group 65533
+	local said
+	stop && mkdir -p "$tmp/team/cache" && chmod 755 "$tmp" "$tmp/team" && chgrp 65533 "$tmp/team/cache" && chmod 2770 "$tmp/team/cache" || return
+	export NVRTCCACHE_SHARED=1
+	start team --key-file "$tmp/keys" && said=$(peer stranger "$key") && [ "$said" = "STARTED FOUND" ] && [ "$(stat -c '%a %g' "$socket")" = "660 65533" ] || { echo "'$said'" && return 1; }
+}
+shared() { of_the_group; local code=$?; unset NVRTCCACHE_SHARED; stop && start served --key-file "$tmp/keys" && [ "$code" -eq 0 ]; }
+check_there "Of a shared directory those of its group are answered." shared
 
 killed() {
 	kill -9 "$agent" && wait "$agent" 2>/dev/null

@@ -47,11 +47,8 @@ agent_agrees() {
 	sed -nE 's/\\-/-/g; s/^\.B (--[a-z0-9-]+).*/\1/p' "$top/docs/nvrtccache-agent.1" | sort -u >"$tmp/named"
 	[ "$(wc -l <"$tmp/help")" -ge 20 ] && missing "$tmp/help" "$tmp/named" && missing "$tmp/named" "$tmp/help"
 }
-if [ -x "$BUILD/nvrtccache-agent" ]; then
-	check "The agent's manual has each of its options, and no others." agent_agrees
-else
-	skip "The agent's manual has each of its options, and no others." "no agent: its libraries are not here"
-fi
+needs "no agent: its libraries are not here" [ -x "$BUILD/nvrtccache-agent" ]
+check_there "The agent's manual has each of its options, and no others." agent_agrees
 
 # It shows how its figures were made.
 scripts_know() { # DOCUMENT

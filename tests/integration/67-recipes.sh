@@ -94,11 +94,8 @@ agent_unit() {
 	sed -n 's/^ExecStart=//p' "$recipes/nvrtccache-agent.service" | grep -q '^/usr/local/bin/nvrtccache-agent --engine [^ ]* --user nvrtccache-reader --password-file [^ ]* --dir [^ ]* --key-file [^ ]*$' || return
 	sed "s#^ExecStart=[^ ]*#ExecStart=/bin/true#" "$recipes/nvrtccache-agent.service" >"$tmp/nvrtccache-agent.service" && HOME=$tmp XDG_RUNTIME_DIR=$tmp systemd-analyze verify --user --man=no "$tmp/nvrtccache-agent.service"
 }
-if command -v systemd-analyze >/dev/null; then
-	check "systemd takes the agent's unit." agent_unit
-else
-	skip "systemd takes the agent's unit." "no systemd-analyze"
-fi
+needs "no systemd-analyze" command -v systemd-analyze
+check_there "systemd takes the agent's unit." agent_unit
 
 epilog() {
 	local user=65534 i
@@ -110,29 +107,25 @@ epilog() {
 	[ "$(entries)" -eq 4 ] && sed -i 's/512M/500K/' "$tmp/slurm-epilog" && (unset NVRTCCACHE_DIR && SLURM_JOB_UID=$user SLURM_JOB_GID=$user sh "$tmp/slurm-epilog") &&
 		[ "$(entries)" -le 2 ] && [ "$(entries)" -ge 1 ] && [ -z "$(find "$NVRTCCACHE_DIR" ! -uid $user)" ] && (unset SLURM_JOB_UID && sh "$tmp/slurm-epilog")
 }
-if [ "$(id -u)" = 0 ] && setpriv --reuid=65534 --regid=65534 --clear-groups "$COMMAND" version >/dev/null 2>&1; then
-	check "Slurm's epilog takes what a user has not used lately, as that user." epilog
-else
-	skip "Slurm's epilog takes what a user has not used lately, as that user." "cannot become another user"
-fi
+lacks=
+[ "$(id -u)" = 0 ] && setpriv --reuid=65534 --regid=65534 --clear-groups "$COMMAND" version >/dev/null 2>&1 || lacks="cannot become another user"
+check_there "Slurm's epilog takes what a user has not used lately, as that user." epilog
 unset NVRTCCACHE_DIR
 
 # ---- systemd
 
 mkdir -p "$tmp/units/sample.service.d" && printf '[Service]\nExecStart=/bin/true\n' >"$tmp/units/sample.service"
-if command -v systemd-analyze >/dev/null && timeout 300 systemd-analyze verify --man=no "$tmp/units/sample.service" >/dev/null 2>&1; then
-	unit() {
-		cp "$recipes/systemd.conf" "$tmp/units/sample.service.d/nvrtccache.conf" &&
-			timeout 300 systemd-analyze verify --man=no "$tmp/units/sample.service" >"$tmp/said" 2>&1
-		! grep -E 'sample|nvrtccache' "$tmp/said" || return
-		# that it is read at all
-		echo 'CacheDirectoryMod=0700' >>"$tmp/units/sample.service.d/nvrtccache.conf"
-		timeout 300 systemd-analyze verify --man=no "$tmp/units/sample.service" 2>&1 | grep -q 'nvrtccache.conf.*CacheDirectoryMod'
-	}
-	check "systemd has nothing to say against the drop-in." unit
-else
-	skip "systemd has nothing to say against the drop-in." "no systemd-analyze that works"
-fi
+lacks=
+command -v systemd-analyze >/dev/null && timeout 300 systemd-analyze verify --man=no "$tmp/units/sample.service" >/dev/null 2>&1 || lacks="no systemd-analyze that works"
+unit() {
+	cp "$recipes/systemd.conf" "$tmp/units/sample.service.d/nvrtccache.conf" &&
+		timeout 300 systemd-analyze verify --man=no "$tmp/units/sample.service" >"$tmp/said" 2>&1
+	! grep -E 'sample|nvrtccache' "$tmp/said" || return
+	# that it is read at all
+	echo 'CacheDirectoryMod=0700' >>"$tmp/units/sample.service.d/nvrtccache.conf"
+	timeout 300 systemd-analyze verify --man=no "$tmp/units/sample.service" 2>&1 | grep -q 'nvrtccache.conf.*CacheDirectoryMod'
+}
+check_there "systemd has nothing to say against the drop-in." unit
 
 # ---- containers
 
@@ -154,11 +147,9 @@ another_user() {
 	mkdir -m 777 "$tmp/volume" && "${other[@]}" LD_PRELOAD="$prefix/lib/libnvrtccache.so" "$LIFE" "$NVRTC" trivial 0 -DBAKED >"$tmp/compiled" 2>&1 &&
 		"${other[@]}" nvrtccache stats --json >"$tmp/counts" && grep -E '"(hits_disk|misses)":' "$tmp/counts" && grep -qE '"hits_disk": *1\b' "$tmp/counts"
 }
-if [ "$(id -u)" = 0 ] && setpriv --reuid=65534 --regid=65534 --clear-groups "$COMMAND" version >/dev/null 2>&1; then
-	check "Also by another user, with a volume that all users can write." another_user
-else
-	skip "Also by another user, with a volume that all users can write." "cannot become another user"
-fi
+lacks=
+[ "$(id -u)" = 0 ] && setpriv --reuid=65534 --regid=65534 --clear-groups "$COMMAND" version >/dev/null 2>&1 || lacks="cannot become another user"
+check_there "Also by another user, with a volume that all users can write." another_user
 
 # ---- the blocks of RECIPES.md, in a world of their own: ~/work with a program, an environment and what an earlier run has left
 
@@ -229,7 +220,6 @@ cd "$tmp/work" || exit 1
 hits=8
 for ((i = 1; i <= blocks; i++)); do
 	place=$tmp/blocks/$i
-	sentence="$(<"$place/where"), $(head -n 1 "$place/text")"
 	needs=$(grep -oiE 'needs (a cluster|an engine|docker|root)' "$place/above" | tr '\n' ' ')
 	lacks=$needs engine='' place_of_block=''
 	case $needs in # in the clone, where recipes/ is
@@ -241,7 +231,7 @@ for ((i = 1; i <= blocks; i++)); do
 	fish | csh) command -v "$(<"$place/language")" >/dev/null || lacks="no $(<"$place/language")" hits=$((hits - 1)) ;;
 	*) ! grep -qE 'pytest|install-kernel' "$place/text" || lacks+=${no_notebook:-} ;;
 	esac
-	if [ -n "$lacks" ]; then skip "$sentence" "$lacks"; else check "$sentence" block "$place"; fi
+	check_there "$(<"$place/where"), $(head -n 1 "$place/text")" block "$place"
 done
 few_need() { [ "$(grep -lciE 'needs (a cluster|an engine|docker|root)' "$tmp"/blocks/*/above | wc -l)" -le $((blocks / 3)) ]; }
 check "Two thirds of the blocks are run." few_need

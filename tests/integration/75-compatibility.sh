@@ -78,16 +78,10 @@ for fixture in "$fixtures"/*.tar.gz; do
 	fi
 	for where in hits_there hits_imported; do
 		sentence="$version: its results are $verb$([ $where = hits_there ] || echo ', when they come from its bundle')"
-		if [ "$(uname -m)" = x86_64 ]; then
-			check "$sentence." $where "$version" '' fake
-		else
-			skip "$sentence." "the fixture's NVRTC is for x86-64"
-		fi
-		if [ "$(readelf -n "${NVRTC_LIB:-}/${NVRTC_SONAME:-}" 2>/dev/null | sed -n 's/.*Build ID: //p')" = "$(tar -xzOf "$fixture" "$version/real.build-id")" ]; then
-			check "$sentence, of the real NVRTC." $where "$version" "$NVRTC_LIB/$NVRTC_SONAME" real
-		else
-			skip "$sentence, of the real NVRTC." "another NVRTC here, or none"
-		fi
+		needs "the fixture's NVRTC is for x86-64" [ "$(uname -m)" = x86_64 ]
+		check_there "$sentence." $where "$version" '' fake
+		needs "another NVRTC here, or none" [ "$(readelf -n "${NVRTC_LIB:-}/${NVRTC_SONAME:-}" 2>/dev/null | sed -n 's/.*Build ID: //p')" = "$(tar -xzOf "$fixture" "$version/real.build-id")" ]
+		check_there "$sentence, of the real NVRTC." $where "$version" "${NVRTC_LIB:-}/${NVRTC_SONAME:-}" real
 	done
 done
 
@@ -127,9 +121,6 @@ later_entry_missed() {
 		rm -f "$NVRTCCACHE_DIR/v1/events" &&
 		compile "$place/fake/libnvrtc.so.13" && diff "$tmp/printed" "$place/fake.json" && [ "$(stat_of misses)" = 1 ] && compile "$place/fake/libnvrtc.so.13" && [ "$(stat_of misses)" = 1 ]
 }
-if [ "$(uname -m)" = x86_64 ]; then
-	check "It is a miss, and the next result of its key takes its place." later_entry_missed
-else
-	skip "It is a miss, and the next result of its key takes its place." "the fixture's NVRTC is for x86-64"
-fi
+needs "the fixture's NVRTC is for x86-64" [ "$(uname -m)" = x86_64 ]
+check_there "It is a miss, and the next result of its key takes its place." later_entry_missed
 plan

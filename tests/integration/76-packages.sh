@@ -126,11 +126,9 @@ get_auditwheel() {
 	[ -d "$place" ] && auditwheel() { PYTHONPATH=$place PYTHONDONTWRITEBYTECODE=1 python3 -m auditwheel "$@"; }
 }
 agrees() { auditwheel show "$1" >shown && tr '\n' ' ' <shown | grep -q "platform tag: \"manylinux_$("$packaging/glibc" "$2"/{libnvrtccache.so,nvrtccache} | tr . _)_$3\"" || { cat shown && return 1; }; }
-if [ -z "${no_wheel:-}" ] && get_auditwheel; then
-	check "auditwheel comes to the same tag." agrees "$(cat wheel.path)" built "$arch"
-else
-	skip "auditwheel comes to the same tag." "${no_wheel:-pip cannot get auditwheel}"
-fi
+lacks=
+[ -z "${no_wheel:-}" ] && get_auditwheel || lacks="${no_wheel:-pip cannot get auditwheel}"
+check_there "auditwheel comes to the same tag." agrees "$(cat wheel.path)" built "$arch"
 
 # ---- the Debian package
 
@@ -188,21 +186,17 @@ agent_runs() {
 	[ $? = 42 ]
 }
 of_agent "A program gets hits with the library in it." agent_runs
-if [ -z "${no_agent:-}" ] && command -v systemd-analyze >/dev/null; then
-	unit_runs() {
-		sed 's#^ExecStart=/usr/bin/nvrtccache-agent#ExecStart=/bin/true#' agent/usr/lib/systemd/user/nvrtccache-agent.service >nvrtccache-agent.service &&
-			XDG_RUNTIME_DIR=$tmp timeout 300 systemd-analyze verify --user --man=no "$tmp/nvrtccache-agent.service"
-	}
-	check "systemd takes the unit of the package." unit_runs
-else
-	skip "systemd takes the unit of the package." "${no_agent:-no systemd-analyze}"
-fi
-if [ -z "${no_agent:-}" ] && command -v lintian >/dev/null; then
-	agent_clean() { mkdir -p lintian.tmp && TMPDIR=$PWD/lintian.tmp lintian --allow-root "$(cat nvrtccache-agent.path)" >lintian.said 2>&1 && ! grep -v '^N:' lintian.said; }
-	check "lintian has nothing to say of the agent's either." agent_clean
-else
-	skip "lintian has nothing to say of the agent's either." "${no_agent:-no lintian}"
-fi
+lacks=
+[ -z "${no_agent:-}" ] && command -v systemd-analyze >/dev/null || lacks="${no_agent:-no systemd-analyze}"
+unit_runs() {
+	sed 's#^ExecStart=/usr/bin/nvrtccache-agent#ExecStart=/bin/true#' agent/usr/lib/systemd/user/nvrtccache-agent.service >nvrtccache-agent.service &&
+		XDG_RUNTIME_DIR=$tmp timeout 300 systemd-analyze verify --user --man=no "$tmp/nvrtccache-agent.service"
+}
+check_there "systemd takes the unit of the package." unit_runs
+lacks=
+[ -z "${no_agent:-}" ] && command -v lintian >/dev/null || lacks="${no_agent:-no lintian}"
+agent_clean() { mkdir -p lintian.tmp && TMPDIR=$PWD/lintian.tmp lintian --allow-root "$(cat nvrtccache-agent.path)" >lintian.said 2>&1 && ! grep -v '^N:' lintian.said; }
+check_there "lintian has nothing to say of the agent's either." agent_clean
 
 # ---- the Debian package, installed
 

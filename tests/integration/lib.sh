@@ -9,6 +9,8 @@
 #   not_ok SENTENCE [FILE]      it failed; FILE is shown
 #   skip SENTENCE REASON        it could not be run here
 #   check SENTENCE CMD...       ok if the command succeeds, not_ok with its output otherwise
+#   needs REASON CMD...         sets `lacks`: to the reason if the command fails, else to nothing
+#   check_there SENTENCE CMD... the same as check; skipped while something `lacks`
 #   plan                        last line of a script: the plan, and exit 1 where any test failed
 #   fresh_cache                 NVRTCCACHE_DIR is a new and missing directory
 #   preloaded CMD...            runs CMD with the cache in front ($before and $after: other preloads around it)
@@ -77,6 +79,20 @@ check() {
 		ok "$sentence"
 	else
 		not_ok "$sentence" "$tmp/check.out"
+	fi
+}
+
+needs() {
+	local reason=$1
+	shift
+	if "$@" >/dev/null 2>&1; then lacks=''; else lacks=$reason; fi
+}
+
+check_there() {
+	if [ -n "$lacks" ]; then
+		skip "$1" "$lacks"
+	else
+		check "$@"
 	fi
 }
 
