@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """An agent that does as it is told, for hosts that ask one (cache/agent_socket.h).
 
-usage: agent.py SOCKET BEHAVIOUR [--from CACHE --to CACHE] [--user UID] [--after SECONDS]
+usage: agent.py SOCKET BEHAVIOUR [--from CACHE --to CACHE] [--after SECONDS]
 
 A line on stdout for each message that came: its kind and its key. "ready" when it listens. With --after it says STARTED
 to a question, and the rest so much later. Behaviours:
@@ -29,13 +29,8 @@ arguments.add_argument("socket")
 arguments.add_argument("behaviour")
 arguments.add_argument("--from", dest="source")
 arguments.add_argument("--to", dest="target")
-arguments.add_argument("--user", type=int)
 arguments.add_argument("--after", type=float)
 given = arguments.parse_args()
-if given.user is not None:
-    os.setgroups([])
-    os.setgid(given.user)
-    os.setuid(given.user)
 
 
 def answer(kind, magic=MAGIC):
@@ -94,10 +89,10 @@ def serve(peer, waiting):
         print("bad", len(message), flush=True)
         peer.close()
         return
-    magic, version, kind, _, _, device, inode, key = MESSAGE.unpack(message)
+    magic, version, kind, wait_ms, _, device, inode, key = MESSAGE.unpack(message)
     home = os.path.join(given.target or "", "v1")
     there = os.stat(home) if given.target and os.path.isdir(home) else None
-    if (magic, version) != (MAGIC, VERSION) or (there and (device, inode) != (there.st_dev, there.st_ino)):
+    if (magic, version) != (MAGIC, VERSION) or (there and (device, inode) != (there.st_dev, there.st_ino)) or (kind == FETCH and not wait_ms):
         print("bad", magic, version, device, inode, flush=True)
     print({FETCH: "fetch", STORED: "stored"}.get(kind, kind), key.hex(), flush=True)
     try:

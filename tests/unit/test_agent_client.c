@@ -8,7 +8,6 @@
 
 #define LONG_WAIT  600000 /* longer than any test takes */
 #define SHORT_WAIT 30
-#define SLOW_MS    300
 #define OTHER_USER 1003
 #define TEAM       2000
 
@@ -76,8 +75,8 @@ static struct {
 } bad_answer;
 
 /* Answers as the script says. S, F, A, D, E: sends "started", "found", "absent", "down", "elsewhere"; *: sends
- * "started" until an error; ~: sleeps SLOW_MS; !: sends bad_answer; .: waits until the client hangs up. The caller
- * closes the connection. */
+ * "started" until an error; !: sends bad_answer; .: waits until the client hangs up. The caller closes the
+ * connection. */
 static void act_out(int peer, const char *script)
 {
 	static const char letters[] = "SFADE";
@@ -87,8 +86,6 @@ static void act_out(int peer, const char *script)
 	for (; *script; script++) {
 		if (strchr(letters, *script)) {
 			(void)say(peer, kinds[strchr(letters, *script) - letters]);
-		} else if (*script == '~') {
-			(void)usleep(SLOW_MS * 1000);
 		} else if (*script == '!') {
 			(void)send(peer, bad_answer.bytes, bad_answer.size, MSG_NOSIGNAL);
 		}
@@ -167,25 +164,6 @@ Test(agent_client, answers_are_returned_and_the_agent_can_be_asked_again)
 	cr_expect_eq(atomic_load(&agent.asked), 9);
 }
 
-Test(agent_client, the_question_names_key_and_directory)
-{
-	struct stat found;
-	char home[PATH_MAX];
-
-	start("SA");
-	cr_assert_eq(fetch(), AGENT_FETCH_ABSENT);
-	stop(); /* also waits for the thread that received the message */
-	(void)snprintf(home, sizeof(home), "%s/v1", agent.cache);
-	cr_assert_eq(stat(home, &found), 0);
-	cr_expect_eq(agent.message.magic, AGENT_MAGIC);
-	cr_expect_eq(agent.message.version, AGENT_VERSION);
-	cr_expect_eq(agent.message.kind, AGENT_FETCH);
-	cr_expect_eq(agent.message.wait_ms, LONG_WAIT);
-	cr_expect_eq(agent.message.device, found.st_dev);
-	cr_expect_eq(agent.message.inode, found.st_ino);
-	cr_expect_arr_eq(agent.message.key, key, sizeof(key));
-}
-
 static const struct failure {
 	const char *what, *script;
 	enum agent_outcome outcome;
@@ -215,27 +193,6 @@ Test(agent_client, a_failing_agent_is_not_asked_again_for_a_while)
 	for (size_t i = 0; i < COUNT(failures); i++) {
 		cr_expect_eq(in_child(ask_once(&failures[i])), 0, "%s", failures[i].what);
 	}
-}
-
-static int ask_ten_times(const char *script)
-{
-	agent.options.wait_ms = 2 * SLOW_MS - 1;
-	start(script);
-	for (int i = 0; i < 10; i++) {
-		if (fetch() == AGENT_FETCH_FOUND) {
-			agent_weigh(&agent.options, AGENT_ASKED, SLOW_MS * INT64_C(1000000), 0);
-		}
-	}
-	stop();
-	return atomic_load(&agent.asked);
-}
-
-/* Results of this agent are always useless. */
-Test(agent_client, an_agent_with_slow_useless_answers_is_asked_once)
-{
-	cr_expect_eq(in_child(ask_ten_times("S~A")), 1);
-	cr_expect_eq(in_child(ask_ten_times("S~D")), 1);
-	cr_expect_eq(in_child(ask_ten_times("S~F")), 1);
 }
 
 /* Weighs a wait of so many quarters of the time that one question may take. */
@@ -374,51 +331,10 @@ Test(agent_client, a_full_backlog_counts_as_no_agent)
 	close(listening);
 }
 
-Test(agent_client, a_stored_result_is_reported_in_one_message)
-{
-	int listening = listen_at(agent.socket, SOCK_SEQPACKET, 4);
-	struct agent_message message;
-	int peer;
-
-	errno = ETXTBSY;
-	agent_stored(&agent.options, key);
-	cr_expect_eq(errno, ETXTBSY);
-	peer = accept4(listening, NULL, NULL, SOCK_CLOEXEC);
-	cr_assert_geq(peer, 0);
-	cr_assert_eq(recv(peer, &message, sizeof(message), 0), sizeof(message));
-	cr_expect_eq(message.kind, AGENT_STORED);
-	cr_expect_arr_eq(message.key, key, sizeof(key));
-	cr_expect_eq(recv(peer, &message, sizeof(message), 0), 0);
-	close(peer);
-	close(listening);
-	cr_expect_eq(descriptors_open(), agent.descriptors);
-}
-
-Test(agent_client, with_a_wait_of_zero_the_agent_gets_reports_but_no_questions)
-{
-	start("SA");
-	agent.options.wait_ms = 0;
-	cr_expect_eq(fetch(), AGENT_FETCH_NOT_ASKED);
-	agent_stored(&agent.options, key);
-	stop();
-	cr_expect_eq(atomic_load(&agent.asked), 1);
-	cr_expect_eq(agent.message.kind, AGENT_STORED);
-}
-
 static void fetch_and_tell(void *context, unsigned step)
 {
 	(void)agent_fetch(context, key);
 	agent_stored(context, key);
-}
-
-Test(agent_client, without_a_configured_agent_no_system_call_is_made)
-{
-	struct syscalls counts[2];
-
-	agent.options.said = NULL;
-	skip_unless(syscalls_count(fetch_and_tell, &agent.options, 2, counts), "processes cannot be traced here");
-	cr_expect_eq(counts[0].all, 0);
-	cr_expect_eq(counts[1].all, 0);
 }
 
 Test(agent_client, during_a_pause_a_question_costs_one_clock_read)
@@ -496,26 +412,6 @@ Test(agent_client, the_socket_never_gets_a_standard_descriptor)
 	start("SA");
 	cr_expect_eq(in_child(ask_without_standard_descriptors()), 0);
 	stop();
-}
-
-static void *fetch_nothing(void *number)
-{
-	cr_expect_eq(fetch(), AGENT_FETCH_ABSENT);
-	return number;
-}
-
-Test(agent_client, many_threads_can_ask_at_once)
-{
-	enum { THREADS = 16, ROUNDS = 50 };
-	pthread_t threads[THREADS];
-
-	start("SA");
-	for (int round = 0; round < ROUNDS; round++) {
-		start_threads(threads, THREADS, fetch_nothing);
-		join_threads(threads, THREADS);
-	}
-	stop();
-	cr_expect_eq(atomic_load(&agent.asked), THREADS * ROUNDS);
 }
 
 Test(agent_client, the_default_socket_is_in_the_cache_and_names_the_boot)
