@@ -150,23 +150,6 @@ Test(compile_lock, a_waiter_that_takes_over_compiles_for_the_others)
 	cr_expect_eq(compiles, 1);
 }
 
-static void *compile_beside(void *context)
-{
-	struct compile_lock lock = {0};
-
-	cr_expect(wait_for(&lock, other_key));
-	cr_expect_not_null(lock.place);
-	compile_lock_release(&lock, COMPILE_LOCK_KEPT);
-	return NULL;
-}
-
-Test(compile_lock, a_compile_of_another_key_does_not_wait)
-{
-	cr_assert(wait_for(&held, compile_lock_key));
-	on_another_thread(compile_beside);
-	compile_lock_release(&held, COMPILE_LOCK_KEPT);
-}
-
 Test(compile_lock, a_nested_compile_does_not_wait)
 {
 	struct compile_lock outer = {0};
@@ -226,31 +209,6 @@ Test(compile_lock, when_all_places_are_in_use_a_caller_compiles)
 	cr_expect_null(held.place);
 }
 
-Test(compile_lock, with_a_wait_of_zero_there_is_no_lock)
-{
-	const struct compile_lock_options options = {.directory = here.path};
-
-	cr_expect_not(compile_lock_acquire(&held, &options, compile_lock_key));
-	cr_expect_null(held.place);
-	cr_expect_eq(access(here.path, F_OK), -1);
-}
-
-Test(compile_lock, without_a_writable_directory_only_threads_wait)
-{
-	struct compile_lock_options options = {.directory = here.path, .read_only = true, .wait_seconds = 100};
-
-	for (int i = 0; i < 2; i++) {
-		struct compile_lock lock = {0};
-
-		cr_expect(compile_lock_acquire(&lock, &options, compile_lock_key));
-		cr_expect_not_null(lock.place);
-		cr_expect_not(compile_lock_acquire(&lock, &options, compile_lock_key));
-		compile_lock_release(&lock, COMPILE_LOCK_KEPT);
-		options = (struct compile_lock_options){.wait_seconds = 100};
-	}
-	cr_expect_eq(access(here.path, F_OK), -1);
-}
-
 Test(compile_lock, a_key_that_changed_is_released)
 {
 	struct worker worker = {0};
@@ -303,67 +261,3 @@ static void child_releases(bool handlers)
 
 ROW(compile_lock, a_forked_child_has_locks_of_its_own, child_releases(true))
 ROW(compile_lock, a_child_forked_without_handlers_has_locks_of_its_own, child_releases(false))
-
-/* Threads, processes and forks at the same time: no lock is held twice, and every process ends. */
-
-enum { PROCESSES = 4, THREADS = 4, ROUNDS = 60, KEYS = 3 };
-
-static bool storm_of_process(unsigned seed)
-{
-	for (int i = 0; i < ROUNDS; i++) {
-		uint8_t key[ENTRY_KEY_BYTES] = {0};
-		struct compile_lock lock = {0};
-		pid_t child = -1;
-
-		seed = seed * 1103515245 + 12345;
-		key[0] = (uint8_t)(seed >> 16) % KEYS; /* another range of the file */
-		key[8] = key[0];
-		key[9] = (uint8_t)(i % 8); /* new keys, because a key whose result was not cached is not waited for */
-		while (wait_for(&lock, key)) {
-		}
-		if ((seed >> 20) % 16 == 0) {
-			child = fork();
-			if (child == 0) {
-				compile_lock_fork_child();
-				alarm(300);
-				compile_lock_release(&lock, COMPILE_LOCK_KEPT);
-				_exit(0);
-			}
-		}
-		compile_lock_release(&lock, (seed >> 24) % 4);
-		if (child > 0 && exit_of(child) != 0) {
-			return false;
-		}
-	}
-	return true;
-}
-
-static void *storm_of_thread(void *seed)
-{
-	return storm_of_process((unsigned)(uintptr_t)seed) ? NULL : seed;
-}
-
-Test(compile_lock, random_threads_and_processes_all_finish)
-{
-	pid_t children[PROCESSES];
-
-	for (unsigned p = 0; p < PROCESSES; p++) {
-		children[p] = fork();
-		if (children[p] == 0) {
-			pthread_t threads[THREADS];
-			void *result = NULL;
-
-			alarm(300);
-			for (uintptr_t t = 0; t < THREADS; t++) {
-				pthread_create(&threads[t], NULL, storm_of_thread, (void *)(p * 100 + t + 1));
-			}
-			for (int t = 0; t < THREADS && !result; t++) {
-				pthread_join(threads[t], &result);
-			}
-			_exit(result ? 1 : descriptors_open() == here.descriptors ? 0 : 2);
-		}
-	}
-	for (int p = 0; p < PROCESSES; p++) {
-		cr_expect_eq(exit_of(children[p]), 0);
-	}
-}

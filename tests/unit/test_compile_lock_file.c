@@ -203,12 +203,6 @@ static void stay(struct compile_lock_file *file)
 	pause();
 }
 
-static void stop_and_stay(struct compile_lock_file *file)
-{
-	raise(SIGSTOP);
-	stay(file);
-}
-
 static int leash[2];
 
 /* The grandchild lives until the test closes the leash. */
@@ -231,21 +225,9 @@ static void end(pid_t process)
 	waitpid(process, NULL, 0);
 }
 
-Test(compile_lock_file, a_killed_process_loses_the_lock)
+Test(compile_lock_file, a_process_that_hangs_is_not_waited_for)
 {
 	pid_t holder = start_holder(stay);
-	struct waiter waiter = {0};
-
-	start_waiter(&waiter);
-	cr_expect_eq(probe(), COMPILE_LOCK_FILE_GIVEN_UP);
-	end(holder);
-	cr_expect_eq(end_waiter(&waiter), COMPILE_LOCK_FILE_ENDED);
-	cr_expect_eq(probe(), COMPILE_LOCK_FILE_TAKEN);
-}
-
-static void expect_not_waited_for(void (*then)(struct compile_lock_file *))
-{
-	pid_t holder = start_holder(then);
 	struct waiter waiter = {0};
 
 	start_waiter(&waiter);
@@ -253,9 +235,6 @@ static void expect_not_waited_for(void (*then)(struct compile_lock_file *))
 	cr_expect_eq(probe(), COMPILE_LOCK_FILE_GIVEN_UP);
 	end(holder);
 }
-
-ROW(compile_lock_file, a_stopped_process_is_not_waited_for, expect_not_waited_for(stop_and_stay))
-ROW(compile_lock_file, a_process_that_hangs_is_not_waited_for, expect_not_waited_for(stay))
 
 /* The child was forked without handlers, and inherited the lock with the descriptor. */
 Test(compile_lock_file, a_dead_holder_with_a_living_child_is_not_waited_for)
@@ -273,8 +252,8 @@ Test(compile_lock_file, a_dead_holder_with_a_living_child_is_not_waited_for)
 	close(leash[0]);
 }
 
-/* A child inherits the lock and forgets it or does nothing. The parent releases it while the child still lives. */
-static void with_child(bool forgets)
+/* The child that inherits the lock does nothing, and lives longer. */
+Test(compile_lock_file, an_inherited_descriptor_does_not_hold_a_released_lock)
 {
 	int told[2];
 	struct compile_lock_file file = COMPILE_LOCK_FILE_CLOSED;
@@ -287,9 +266,6 @@ static void with_child(bool forgets)
 	child = fork();
 	if (child == 0) {
 		close(leash[1]);
-		if (forgets) {
-			compile_lock_file_forget(&file);
-		}
 		(void)!write(told[1], "y", 1);
 		(void)!read(leash[0], &byte, 1);
 		_exit(0);
@@ -301,9 +277,6 @@ static void with_child(bool forgets)
 	close(leash[1]);
 	waitpid(child, NULL, 0);
 }
-
-ROW(compile_lock_file, forgetting_in_a_child_leaves_the_parents_lock, with_child(true))
-ROW(compile_lock_file, an_inherited_descriptor_does_not_hold_a_released_lock, with_child(false))
 
 Test(compile_lock_file, a_descriptor_number_reused_by_the_host_is_not_touched)
 {
