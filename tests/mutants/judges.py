@@ -26,7 +26,7 @@ import differential  # noqa: E402
 
 # Integration scripts that ask for what no case file does and take seconds. Not: those that take minutes.
 SCRIPTS = ["10-loader", "11-copies", "13-builtins", "14-stderr", "15-traps", "18-nvvm", "19-nvjitlink", "25-debug-paths", "26-stored", "28-bundled-headers", "33-sticky", "34-arithmetic", "36-own-cache", "39-races",
-           "45-pch", "50-loader-locks", "54-hooks", "59-modules", "51-ls", "52-bundle", "53-explain", "55-layers", "56-trace", "57-stamps", "58-show", "61-report",
+           "45-pch", "50-loader-locks", "54-hooks", "59-modules", "51-ls", "53-explain", "55-layers", "56-trace", "57-stamps", "58-show", "61-report",
            "63-agent", "71-ask", "74-signed", "64-engines", "65-headers", "68-json", "72-verify", "73-", "90-", "91-", "92-", "93-", "94-", "97-"]
 FOLDERS = ["cache", "cache/*", "keygen", "interpose/*", "cli", "cli/*", "agent/*"]
 ARMS = ["cold", "disk", "memory"]

@@ -203,3 +203,9 @@ A damaged entry is left out with one line, and the others are imported.
   Imported 2 entries (* KiB) into $TMP/none in * *s (glob)
   2> nvrtccache: bad.nvb: left out: 1 damaged entry
   [1]
+
+No bundle is written to a terminal.
+# requires: python3 -c 'import pty, os; os.close(pty.openpty()[0])'
+  $ NVRTCCACHE_DIR=$TMP/cache python3 $TOP/tests/integration/terminal.py printed $BUILD/nvrtccache export -
+  nvrtccache: standard output: a bundle is not written to a terminal
+  [1]
