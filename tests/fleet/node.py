@@ -155,12 +155,11 @@ class Node:
 
     # ---- the agent
 
-    def begin_agent(self, engine, *options, write=True, signed=True):
+    def begin_agent(self, engine):
         """It may take a moment until it serves; await_agent() is for that."""
-        trust = ["--key-file", self.fleet.keys] if signed else ["--trust-engine"]
         with open(os.path.join(self.place, "agent.log"), "ab") as log:
             self.agent = self.run([self.fleet.path("nvrtccache-agent"), "--engine", engine, "--dir", self.directory,
-                                   *trust, *(["--write"] if write else []), *options],
+                                   "--key-file", self.fleet.keys, "--write"],
                                   stdout=log, stderr=log, env=self.fleet.environment())
 
     def await_agent(self):
@@ -174,8 +173,8 @@ class Node:
         with open(os.path.join(self.place, "agent.log"), encoding="utf-8", errors="replace") as log:
             raise NodeError("no agent: " + log.read())
 
-    def start_agent(self, engine, *options, **how):
-        self.begin_agent(engine, *options, **how)
+    def start_agent(self, engine):
+        self.begin_agent(engine)
         self.await_agent()
 
     def status(self):
