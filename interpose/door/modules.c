@@ -11,7 +11,6 @@
 #include "interpose/elf/elf.h"
 #include "interpose/elf/loaded.h"
 #include "interpose/elf/plain.h"
-#include "interpose/elf/slots.h"
 #include "interpose/node.h"
 
 #include <errno.h>
@@ -213,9 +212,8 @@ static enum import_way way_by_address(const struct pass *pass, const struct elf_
 
 struct module {
 	struct pass *pass;
-	struct slots slots;
-	unsigned ways[COMPILER_COUNT][WAY_MISSED + 1];
-	bool writes;
+	const struct elf_object *object;
+	bool found[COMPILER_COUNT][WAY_MISSED + 1];
 };
 
 static int is_compilers(const struct elf_import *import, void *context)
@@ -227,50 +225,38 @@ static int is_compilers(const struct elf_import *import, void *context)
 	return compiler && compiler->wants_door(import->name);
 }
 
-static int plan_import(const struct elf_import *import, void *context)
+static int settle_import(const struct elf_import *import, void *context)
 {
 	struct module *module = context;
-	void *door;
-	enum import_way way = way_of(module->pass, module->slots.object, import, &door);
-	const struct compiler *compiler = compiler_of_name(import->name);
-
-	for (size_t i = 0; i < COMPILER_COUNT; i++) {
-		module->ways[i][way] += compilers[i] == compiler;
-	}
-	if (way == WAY_TO_WRITE) {
-		slots_add(&module->slots, import);
-		module->writes = true;
-	}
-	return 0;
-}
-
-static int write_import(const struct elf_import *import, void *context)
-{
-	const struct module *module = context;
 	struct pass *pass = module->pass;
 	void *door;
+	enum import_way way = way_of(pass, module->object, import, &door);
+	const struct compiler *compiler = compiler_of_name(import->name);
 
-	if (way_of(pass, module->slots.object, import, &door) == WAY_TO_WRITE) {
-		pass->wrote_early =
-		    pass->wrote_early ||
-		    (pass->moment == MODULES_LATER && elf_contains(module->slots.object, (uintptr_t)*import->place));
-		__atomic_store_n(import->place, door, __ATOMIC_RELEASE);
+	if (way == WAY_TO_WRITE) {
+		bool early = pass->moment == MODULES_LATER && elf_contains(module->object, (uintptr_t)*import->place);
+
+		way = elf_store(module->object, import->place, door) == 0 ? WAY_REACHED : WAY_MISSED;
+		pass->wrote_early = pass->wrote_early || (early && way == WAY_REACHED);
+	}
+	for (size_t i = 0; i < COMPILER_COUNT; i++) {
+		module->found[i][way] = module->found[i][way] || compilers[i] == compiler;
 	}
 	return 0;
 }
 
 /* Of each compiler the first module is reported. */
-static void note_unreached(const struct module *module, size_t index, bool in_part)
+static void note_unreached(const struct module *module, size_t index)
 {
 	struct missed *missed = compilers[index]->missed;
 
-	if (in_part) {
+	if (module->found[index][WAY_REACHED]) {
 		atomic_store(&missed->in_part, true);
 	}
 	if (!atomic_load(&missed->module)) {
-		size_t size = strlen(module->slots.object->path);
+		size_t size = strlen(module->object->path);
 
-		memcpy(missed->path, module->slots.object->path, size < sizeof(missed->path) ? size : 0);
+		memcpy(missed->path, module->object->path, size < sizeof(missed->path) ? size : 0);
 		atomic_store(&missed->module, missed->path);
 		module->pass->unreached[index] = true;
 	}
@@ -278,22 +264,12 @@ static void note_unreached(const struct module *module, size_t index, bool in_pa
 
 static void settle_module(struct pass *pass, const struct elf_object *object)
 {
-	struct module module = {.pass = pass, .slots = {.object = object}};
-	bool are_written = false;
+	struct module module = {.pass = pass, .object = object};
 
-	(void)elf_each_import(object, plan_import, &module);
-	if (module.writes) {
-		are_written = slots_open(&module.slots) == 0;
-		if (are_written) {
-			(void)elf_each_import(object, write_import, &module);
-		}
-		slots_close(&module.slots);
-	}
+	(void)elf_each_import(object, settle_import, &module);
 	for (size_t i = 0; i < COMPILER_COUNT; i++) {
-		const unsigned *ways = module.ways[i];
-
-		if (ways[WAY_MISSED] || (ways[WAY_TO_WRITE] && !are_written)) {
-			note_unreached(&module, i, ways[WAY_REACHED] || (ways[WAY_TO_WRITE] && are_written));
+		if (module.found[i][WAY_MISSED]) {
+			note_unreached(&module, i);
 		}
 	}
 }

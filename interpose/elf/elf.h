@@ -62,8 +62,14 @@ struct elf_import {
 	void **place;
 	uintptr_t entry; /* of the program's own PLT, whose address is the function's in all objects; 0: none */
 	bool weak;
-	bool in_relro;
 };
+
+/*
+ * Stores an address into a slot of the object. Slots in RELRO are read-only once the loader has bound them, and a tool
+ * may have protected others; the page is made writable meanwhile. -EPERM: it cannot be (seccomp, mseal), and the slot
+ * is unchanged. Threads: two threads must not store into one object at the same time.
+ */
+int elf_store(const struct elf_object *object, void **slot, void *value);
 
 /*
  * Calls `each` for the JUMP_SLOT, GLOB_DAT and ABS64 relocations of symbols that this object does not define. Stops at

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads what an object needs from others (imports, needed libraries and versions), and its build-id. */
+/*
+ * Reads what an object needs from others (imports, needed libraries and versions), and its build-id; stores into its
+ * slots.
+ */
 #include "interpose/elf/elf.h"
 
 #include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #if defined(__x86_64__)
 #define RELOC_SLOT     R_X86_64_JUMP_SLOT
@@ -104,7 +109,6 @@ static int each_relocation(const struct elf_object *object, const struct elf_rel
 		}
 		import.entry = symbol->st_value ? object->base + symbol->st_value : 0;
 		import.weak = ELF64_ST_BIND(symbol->st_info) == STB_WEAK;
-		import.in_relro = slot >= object->relro_start && slot < object->relro_end;
 		result = each(&import, context);
 		if (result != 0) {
 			return result;
@@ -121,6 +125,22 @@ int elf_each_import(const struct elf_object *object, int (*each)(const struct el
 	                 : each_relocation(object, &object->data, object->relative_count, each, context);
 
 	return result != 0 ? result : each_relocation(object, &object->calls, 0, each, context);
+}
+
+/* The loader protects only whole pages of RELRO, so both ends are rounded down. */
+int elf_store(const struct elf_object *object, void **slot, void *value)
+{
+	uintptr_t size = (uintptr_t)sysconf(_SC_PAGESIZE);
+	uintptr_t page = (uintptr_t)slot & ~(size - 1);
+
+	if (mprotect((void *)page, size, PROT_READ | PROT_WRITE) != 0) {
+		return -EPERM;
+	}
+	__atomic_store_n(slot, value, __ATOMIC_RELEASE);
+	if (page >= (object->relro_start & ~(size - 1)) && page < (object->relro_end & ~(size - 1))) {
+		(void)mprotect((void *)page, size, PROT_READ);
+	}
+	return 0;
 }
 
 int elf_each_needed(const struct elf_object *object, int (*each)(const char *name, void *context), void *context)

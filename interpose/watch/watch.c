@@ -2,13 +2,13 @@
 /*
  * The states of one library's slots:
  *
- *     planned (elf_each_needed, elf_each_import) --all imports known--> resolved --> unprotected --> patched, protected
- *         \--an import is not in the table: -ENOTSUP  \--not found: -ENOTSUP \--mprotect fails: -EPERM, slots unchanged
+ *     planned (elf_each_needed, elf_each_import) --all imports known--> resolved --elf_store--> patched
+ *         \--an import is not in the table: -ENOTSUP  \--not found: -ENOTSUP \--mprotect fails: -EPERM
  *
- * The plan is complete before the first slot is written, so a library is either patched completely or not changed.
+ * The plan is complete before the first slot is written. If a page is protected by a tool, the slots before it stay
+ * redirected; their replacements make the library's calls.
  */
 #include "interpose/watch/watch.h"
-#include "interpose/elf/slots.h"
 #include "interpose/watch/imports.h"
 
 #include <errno.h>
@@ -37,8 +37,8 @@ const struct import_entry *imports_find(const char *name)
 }
 
 struct patch {
-	_Atomic(uintptr_t) *slot;
-	uintptr_t replacement;
+	void **slot;
+	void *replacement;
 };
 
 struct watch {
@@ -48,7 +48,7 @@ struct watch {
 };
 
 struct plan {
-	struct slots slots;
+	const struct elf_object *object;
 	uintptr_t real[IMPORT_COUNT];
 	struct watch watch; /* what the library's slots will be */
 	size_t capacity;
@@ -95,8 +95,7 @@ static int add_patch(struct plan *plan, const struct elf_import *import, uintptr
 		plan->watch.patches = patches;
 		plan->capacity = capacity;
 	}
-	plan->watch.patches[plan->watch.count++] = (struct patch){(_Atomic(uintptr_t) *)import->slot, replacement};
-	slots_add(&plan->slots, import);
+	plan->watch.patches[plan->watch.count++] = (struct patch){import->slot, (void *)replacement};
 	return 0;
 }
 
@@ -112,7 +111,7 @@ static int plan_import(const struct elf_import *import, void *context)
 		return -ENOTSUP;
 	}
 	if (!entry || !entry->replacement) {
-		return arithmetic_add(&plan->watch.arithmetic, plan->slots.object, import, &replacement) ==
+		return arithmetic_add(&plan->watch.arithmetic, plan->object, import, &replacement) ==
 		               ARITHMETIC_REDIRECTED
 		           ? add_patch(plan, import, replacement)
 		           : 0;
@@ -152,21 +151,24 @@ static int claim_functions(const struct plan *plan)
 	return 0;
 }
 
-/* Release order, because a thread that calls through a slot immediately must find the real function in imports_real. */
-static void store_slots(const struct watch *watch)
+/* A thread that calls through a slot immediately finds the real function in imports_real. */
+static int store_slots(const struct plan *plan)
 {
-	for (size_t i = 0; i < watch->count; i++) {
-		atomic_store_explicit(watch->patches[i].slot, watch->patches[i].replacement, memory_order_release);
+	int error = 0;
+
+	for (size_t i = 0; i < plan->watch.count && error == 0; i++) {
+		error = elf_store(plan->object, plan->watch.patches[i].slot, plan->watch.patches[i].replacement);
 	}
+	return error;
 }
 
 /* Makes the plan. `ret_reason`: what prevents it, if that is known. */
 static int make_plan(struct plan *plan, const char **ret_reason)
 {
-	int error = elf_each_needed(plan->slots.object, is_known_library, &plan->reason);
+	int error = elf_each_needed(plan->object, is_known_library, &plan->reason);
 
 	if (error == 0) {
-		error = elf_each_import(plan->slots.object, plan_import, plan);
+		error = elf_each_import(plan->object, plan_import, plan);
 	}
 	if (error == -ENOTSUP) {
 		*ret_reason = plan->reason;
@@ -190,16 +192,12 @@ int watch_patch(const struct elf_object *object, watch_resolver *resolve, struct
 	int error = -ENOMEM;
 
 	if (plan && watch) {
-		plan->slots.object = object;
+		plan->object = object;
 		plan->watch.arithmetic.resolve = resolve;
 		error = make_plan(plan, ret_reason);
 	}
 	if (error == 0) {
-		error = slots_open(&plan->slots);
-		if (error == 0) {
-			store_slots(&plan->watch);
-		}
-		slots_close(&plan->slots);
+		error = store_slots(plan);
 	}
 	if (error == 0) {
 		*watch = plan->watch;
@@ -226,7 +224,7 @@ bool watch_verify(const struct watch *watch)
 	for (size_t i = 0; i < watch->count; i++) {
 		const struct patch *patch = &watch->patches[i];
 
-		if (atomic_load_explicit(patch->slot, memory_order_acquire) != patch->replacement) {
+		if (__atomic_load_n(patch->slot, __ATOMIC_ACQUIRE) != patch->replacement) {
 			return false;
 		}
 	}
