@@ -130,20 +130,25 @@ static void *symbol_for_hook(void *handle, const char *name, const char *version
 	return !hooks.is_hidden && hooks.called_behind && hooks.definitions > 1 ? (void *)hooks.found : NULL;
 }
 
-struct dlsym_answer dlsym_filter(void *handle, const char *name, const char *version, void *caller,
-                                 enum next_symbol_which which)
+struct dlsym_answer {
+	void *address;
+	bool handled; /* false: the next dlsym answers */
+};
+
+static struct dlsym_answer dlsym_filter(void *handle, const char *name, const char *version, void *caller,
+                                        enum next_symbol_which which)
 {
-	const struct dlsym_answer not_ours = {NULL, 0};
+	const struct dlsym_answer not_ours = {NULL, false};
 	int saved = errno;
-	void *address = symbol_for_hook(handle, name, version, caller);
-	const struct compiler *compiler = compiler_of_name(name);
+	void *address = name ? symbol_for_hook(handle, name, version, caller) : NULL;
+	const struct compiler *compiler = name ? compiler_of_name(name) : NULL;
 
 	if (handle != RTLD_DEFAULT && handle != RTLD_NEXT) {
 		modules_settle();
 		errno = saved;
 	}
 	if (address) {
-		return (struct dlsym_answer){address, 1};
+		return (struct dlsym_answer){address, true};
 	}
 	if (!compiler || !compiler->wants_door(name) || elf_another_copy_is_active()) {
 		return not_ours;
@@ -158,9 +163,36 @@ struct dlsym_answer dlsym_filter(void *handle, const char *name, const char *ver
 	} else {
 		address = behind_us(next_symbol(handle, name, version, which), name, version, which);
 		if (!address) {
-			return (struct dlsym_answer){NULL, 1};
+			return (struct dlsym_answer){NULL, true};
 		}
 	}
 	errno = saved;
-	return (struct dlsym_answer){doors_for_symbol(name, address), 1};
+	return (struct dlsym_answer){doors_for_symbol(name, address), true};
+}
+
+static void *give(void *answer)
+{
+	return answer;
+}
+
+void *door_prepare(unsigned number, uintptr_t arguments[6], void *caller)
+{
+	enum next_symbol_which which = (enum next_symbol_which)(number - DOORS_UNKNOWN_MAX);
+	const char *name = (const char *)arguments[1];
+	struct dlsym_answer answer = {NULL, true};
+	void *next;
+
+	if (number < DOORS_UNKNOWN_MAX) {
+		return doors_prepare_unknown(number, arguments);
+	}
+	next = next_symbol_function(which);
+	if (next) {
+		const char *version = which >= NEXT_SYMBOL_DLVSYM_OLD ? (const char *)arguments[2] : NULL;
+
+		answer = dlsym_filter((void *)arguments[0], name, version, caller, which);
+	}
+	if (answer.handled) {
+		arguments[0] = (uintptr_t)answer.address;
+	}
+	return answer.handled ? (void *)give : next;
 }

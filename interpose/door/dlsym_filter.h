@@ -2,10 +2,9 @@
 /*
  * dlsym_filter: decides what the host's dlsym and dlvsym return (docs/DESIGN.md)
  *
- * Purpose: dlsym.S calls dlsym_filter() for every symbol that begins with 'n', '_' or 'd'; it decides in a few
- * comparisons whether the name is a compiler's, or dlsym's own, and looks at objects that were loaded since. For all
- * other names dlsym.S jumps to the next dlsym in
- * load order (next_symbol.h).
+ * Purpose: doors.S calls door_prepare() for every symbol that begins with 'n', '_' or 'd'; it decides in
+ * a few comparisons whether the name is a compiler's, or dlsym's own, and looks at objects that were loaded since. For
+ * all other names dlsym.S jumps to the next dlsym in load order (next_symbol.h).
  *
  * Rules: the real look-up is done once, with the host's handle. If it fails, the host gets that failure with the real
  * dlerror text. A name that the real library lacks stays NULL. There is no log, no allocation, no environment, no lock;
@@ -24,16 +23,13 @@
 #ifndef INTERPOSE_DOOR_DLSYM_FILTER_H
 #define INTERPOSE_DOOR_DLSYM_FILTER_H
 
-#include "interpose/elf/next_symbol.h"
+#include <stdint.h>
 
-#include <stddef.h>
-
-struct dlsym_answer {
-	void *address;
-	size_t handled; /* 0: continue at next_symbol_functions[which] */
-};
-
-struct dlsym_answer dlsym_filter(void *handle, const char *name, const char *version, void *caller,
-                                 enum next_symbol_which which);
+/*
+ * Returns the function to which a call of a door (doors.S) with these arguments must jump. Numbers from
+ * DOORS_UNKNOWN_MAX on are dlsym.S's: they jump to the next dlsym, or to a function that returns arguments[0], which is
+ * then the answer.
+ */
+void *door_prepare(unsigned number, uintptr_t arguments[6], void *caller);
 
 #endif

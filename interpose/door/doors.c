@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Doors for unknown functions are numbered assembly entries in unknown.S, which preserve every register. Before the
+ * Doors for unknown functions are numbered assembly entries in doors.S, which preserve every register. Before the
  * real function runs, the deferred calls of each known handle among its arguments are performed, and the handle's later
  * calls bypass the cache, because the function may read or change the handle.
  */
@@ -17,21 +17,15 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#define UNKNOWN_MAX        32 /* entries in unknown.S */
-#define UNKNOWN_ENTRY_SIZE 16
+#define DOOR_ENTRY_SIZE 16
 
 __attribute__((visibility("default"))) const char ELF_COPY_MARKER[] = "libnvrtccache " NVRTCCACHE_VERSION;
 
-extern char unknown_entries[];
-void *unknown_prepare(unsigned index, const uintptr_t arguments[6]);
+extern char door_entries[];
 
-static _Atomic(void *) unknown[UNKNOWN_MAX];
+static _Atomic(void *) unknown[DOORS_UNKNOWN_MAX];
 
-/*
- * Called by the door of an unknown function. Performs the deferred calls of every handle among its arguments, and
- * returns the real function.
- */
-void *unknown_prepare(unsigned index, const uintptr_t arguments[6])
+void *doors_prepare_unknown(unsigned index, const uintptr_t arguments[6])
 {
 	int host_errno = errno;
 
@@ -55,11 +49,11 @@ void *unknown_prepare(unsigned index, const uintptr_t arguments[6])
  */
 static void *unknown_door(void *address)
 {
-	for (unsigned i = 0; i < UNKNOWN_MAX; i++) {
+	for (unsigned i = 0; i < DOORS_UNKNOWN_MAX; i++) {
 		void *there = NULL;
 
 		if (atomic_compare_exchange_strong(&unknown[i], &there, address) || there == address) {
-			return unknown_entries + (size_t)i * UNKNOWN_ENTRY_SIZE;
+			return door_entries + (size_t)i * DOOR_ENTRY_SIZE;
 		}
 	}
 	return address;

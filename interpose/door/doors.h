@@ -35,4 +35,8 @@ void *doors_for_symbol(const char *name, void *address);
  */
 void *doors_of_library(struct library *library, const char *name, void *address);
 
+#define DOORS_UNKNOWN_MAX 32 /* entries in doors.S */
+/* Performs the deferred calls of every handle among the arguments of that unknown function; returns the function. */
+void *doors_prepare_unknown(unsigned index, const uintptr_t arguments[6]);
+
 #endif

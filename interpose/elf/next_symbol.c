@@ -13,73 +13,40 @@
 typedef void *dlsym_function(void *handle, const char *name);
 typedef void *dlvsym_function(void *handle, const char *name, const char *version);
 
-/*
- * In the table if there is no dlsym. Before glibc 2.34 dlsym is in libdl, which a process may not have loaded. Such a
- * process calls dlsym only if a weak reference to it is not NULL, which is so because it binds to the export of this
- * library. libdl may be loaded later, so every call searches again.
- */
-static void *no_dlsym(void *handle, const char *name)
+void *next_symbol_functions[NEXT_SYMBOL_COUNT];
+
+/* Two concurrent threads store the same value. */
+void *next_symbol_function(enum next_symbol_which which)
 {
-	void *next;
+	static const char *const versions[] = {LIBC_FIRST, "GLIBC_2.34"};
+	const char *name = which >= NEXT_SYMBOL_DLVSYM_OLD ? "dlvsym" : "dlsym";
+	void *known = __atomic_load_n(&next_symbol_functions[which], __ATOMIC_ACQUIRE);
+	uintptr_t found = 0;
 
-	next_symbol_bootstrap(NEXT_SYMBOL_DLSYM);
-	next = __atomic_load_n(&next_symbol_functions[NEXT_SYMBOL_DLSYM], __ATOMIC_ACQUIRE);
-	return next == (void *)no_dlsym ? NULL : ((dlsym_function *)next)(handle, name);
-}
-
-static void *no_dlvsym(void *handle, const char *name, const char *version)
-{
-	void *next;
-
-	next_symbol_bootstrap(NEXT_SYMBOL_DLVSYM);
-	next = __atomic_load_n(&next_symbol_functions[NEXT_SYMBOL_DLVSYM], __ATOMIC_ACQUIRE);
-	return next == (void *)no_dlvsym ? NULL : ((dlvsym_function *)next)(handle, name, version);
-}
-
-/*
- * The table is filled on first use. Two concurrent threads store the same values. Since glibc 2.34 libc has all four,
- * so each is found before any object that can be unloaded, and waits for its own first use.
- */
-void next_symbol_bootstrap(enum next_symbol_which which)
-{
-	static const struct {
-		const char *name;
-		const char *version;
-	} wanted[NEXT_SYMBOL_COUNT] = {
-	    [NEXT_SYMBOL_DLSYM_OLD] = {"dlsym", LIBC_FIRST},
-	    [NEXT_SYMBOL_DLSYM] = {"dlsym", "GLIBC_2.34"},
-	    [NEXT_SYMBOL_DLVSYM_OLD] = {"dlvsym", LIBC_FIRST},
-	    [NEXT_SYMBOL_DLVSYM] = {"dlvsym", "GLIBC_2.34"},
-	};
-	bool is_new = which == NEXT_SYMBOL_DLSYM || which == NEXT_SYMBOL_DLVSYM;
-	uintptr_t found[NEXT_SYMBOL_COUNT] = {0};
-
-	if (is_new && (found[which] = elf_next_symbol_early(wanted[which].name, wanted[which].version))) {
-		__atomic_store_n(&next_symbol_functions[which], (void *)found[which], __ATOMIC_RELEASE);
-		return;
+	if (known) {
+		return known;
 	}
-	for (int i = 0; i < NEXT_SYMBOL_COUNT; i++) {
-		found[i] = elf_next_symbol_early(wanted[i].name, wanted[i].version);
+	/* Before glibc 2.34 only the old version exists (in libdl). */
+	for (unsigned i = 0; i < 2 && !found; i++) {
+		found = elf_next_symbol_early(name, versions[(which ^ i) % 2]);
 	}
-	for (int i = 0; i < NEXT_SYMBOL_COUNT && !found[i] && !found[i ^ 1]; i++) {
-		found[i] = elf_next_symbol((uintptr_t)&next_symbol_bootstrap, wanted[i].name, wanted[i].version);
+	for (unsigned i = 0; i < 2 && !found; i++) {
+		found = elf_next_symbol((uintptr_t)&next_symbol_function, name, versions[(which ^ i) % 2]);
 	}
-	/* Before glibc 2.34 only the old version exists (in libdl), and no module refers to the new one. */
-	for (int i = 0; i < NEXT_SYMBOL_COUNT; i++) {
-		uintptr_t none = i >= NEXT_SYMBOL_DLVSYM_OLD ? (uintptr_t)no_dlvsym : (uintptr_t)no_dlsym;
-		uintptr_t address = found[i] ? found[i] : found[i ^ 1];
-
-		__atomic_store_n(&next_symbol_functions[i], (void *)(address ? address : none), __ATOMIC_RELEASE);
-	}
+	__atomic_store_n(&next_symbol_functions[which], (void *)found, __ATOMIC_RELEASE);
+	return (void *)found;
 }
 
 void *next_symbol(void *handle, const char *name, const char *version, enum next_symbol_which which)
 {
-	void *next = __atomic_load_n(&next_symbol_functions[which], __ATOMIC_ACQUIRE);
-	void *found = which >= NEXT_SYMBOL_DLVSYM_OLD ? ((dlvsym_function *)next)(handle, name, version)
-	                                              : ((dlsym_function *)next)(handle, name);
+	void *next = next_symbol_function(which);
+	void *found = NULL;
 	struct elf_object object;
 
+	if (next) {
+		found = which >= NEXT_SYMBOL_DLVSYM_OLD ? ((dlvsym_function *)next)(handle, name, version)
+		                                        : ((dlsym_function *)next)(handle, name);
+	}
 	if (handle == RTLD_NEXT && found && elf_object_at((uintptr_t)found, &object) && elf_is_copy(&object)) {
 		return (void *)elf_next_symbol((uintptr_t)found, name, version);
 	}

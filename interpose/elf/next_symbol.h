@@ -4,10 +4,10 @@
  *
  * They are found once, without dlsym, by a search of the loaded objects after this one:
  *
- *     next_symbol_functions[i]: resolver --first call--> the next dlsym or dlvsym of the same version
- *                                           `--none is loaded--> finds nothing, and searches again at the next call
+ *     next_symbol_functions[i]: NULL --next_symbol_function()--> the next dlsym or dlvsym of the same version
  *
- * dlsym.S (door/arch/) jumps through that table for every name that is not a compiler's.
+ * dlsym.S (door/arch/) jumps through that table for every name that is not a compiler's. Before glibc 2.34 dlsym is in
+ * libdl, which a process may not have loaded, or loads later; until then each call searches again.
  *
  * Calling sequence: next_symbol(), next_symbol_global() anywhere. Errors: as for dlsym; the dlerror state changes.
  * Threads: any.
@@ -27,8 +27,8 @@ enum next_symbol_which {
 
 extern void *next_symbol_functions[NEXT_SYMBOL_COUNT];
 
-/* Fills the table, or only what is asked for; called by the resolvers. */
-void next_symbol_bootstrap(enum next_symbol_which which);
+/* Returns the function from the table; NULL: none is loaded. */
+void *next_symbol_function(enum next_symbol_which which);
 
 /*
  * Calls one of the functions from this library. RTLD_NEXT: searches after all copies of this library. Only dlvsym uses

@@ -26,8 +26,6 @@
 #define RESULTS_OF_A_KEY 16
 #define ENTRY_ALIGNMENT  16
 
-void *next_symbol_functions[NEXT_SYMBOL_COUNT]; /* of the library alone, where assembly fills it */
-
 enum verdict { SAME, IDS, SEALED, DIFFERENT, ELSEWHERE, MISSING, VERDICTS };
 
 struct file {

@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* The same doors as in arch/x86_64/unknown.S, which shows them in C. */
+/* The same doors as in arch/x86_64/doors.S, which shows them in C. The number is in w16. */
 
 	.text
-	.globl	unknown_entries
-	.hidden	unknown_entries
-	.type	unknown_entries, %function
+	.globl	door_entries
+	.hidden	door_entries
+	.type	door_entries, %function
 	.balign	16
-unknown_entries:
+door_entries:
 	.set	index, 0
 	.rept	32
 	.balign	16
-	hint	#34
+	hint	#34			/* bti c */
 	mov	w16, #index
-	b	unknown_common
+	b	door_common
 	.set	index, index + 1
 	.endr
-	.size	unknown_entries, . - unknown_entries
+	.size	door_entries, . - door_entries
 
-	.type	unknown_common, %function
+	.globl	door_common
+	.hidden	door_common
+	.type	door_common, %function
 	.balign	16
-unknown_common:
+door_common:
 	.cfi_startproc
 	stp	x29, x30, [sp, #-224]!
 	.cfi_adjust_cfa_offset 224
@@ -37,7 +39,8 @@ unknown_common:
 	stp	q6, q7, [sp, #192]
 	mov	w0, w16
 	add	x1, sp, #16
-	bl	unknown_prepare
+	mov	x2, x30
+	bl	door_prepare
 	mov	x16, x0
 	ldp	x0, x1, [sp, #16]
 	ldp	x2, x3, [sp, #32]
@@ -54,7 +57,7 @@ unknown_common:
 	.cfi_restore x30
 	br	x16
 	.cfi_endproc
-	.size	unknown_common, . - unknown_common
+	.size	door_common, . - door_common
 
 	.section .note.GNU-stack,"",%progbits
 	.section .note.gnu.property,"a"
