@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * doctor: checks the cache directory, its file system, and the free space
+ * doctor: checks the cache directory, its file system, and the free space, and the agent that serves it
  *
  * places_directory() decides whether the directory is usable. Nothing in it is changed.
  */
 #include "cli/doctor/doctor.h"
 
+#include "cache/agent_client.h"
+#include "cache/agent_socket.h"
 #include "cache/events.h"
 #include "cache/lock.h"
 #include "cache/places.h"
@@ -133,5 +135,49 @@ void doctor_directory(struct findings *findings, const struct settings *settings
 		findings->refused = settings->directory;
 		finding_add(findings, FINDING_FAIL, "directory %s: %s", settings->directory,
 		            console_refusal(settings, error, text));
+	}
+}
+
+/*
+ * Checks whether the node's agent answers, by the function that a process calls after a miss, with the same time
+ * limits. The key is all zeros, which no request has, so a working agent answers that it has no such entry.
+ */
+void doctor_agent(struct findings *findings, const struct settings *settings)
+{
+	static const uint8_t nobodys[ENTRY_KEY_BYTES];
+	const struct agent_options options = {
+	    .said = settings->agent,
+	    .directory = {.path = settings->directory, .shared = settings->shared},
+	    .wait_ms = settings->agent_wait_ms,
+	};
+	uint64_t device, inode;
+	enum agent_outcome outcome;
+	char path[PATH_MAX];
+
+	if (!settings->agent || !settings->directory || findings->refused) {
+		return;
+	}
+	if (agent_socket_path(settings->agent, settings->directory, path) < 0) {
+		finding_add(findings, FINDING_WARN, "NVRTCCACHE_AGENT=%s: the path of the socket cannot be determined",
+		            settings->agent);
+		return;
+	}
+	/* an agent serves one directory, which the request identifies by device and inode */
+	if (agent_socket_place(&options.directory, &device, &inode) < 0) {
+		finding_add(findings, FINDING_WARN,
+		            "agent %s is not asked, because the cache directory is missing or cannot be used", path);
+		return;
+	}
+	outcome = agent_fetch(&options, nobodys);
+	if (outcome == AGENT_FETCH_FOUND || outcome == AGENT_FETCH_ABSENT) {
+		finding_add(findings, FINDING_OK, "agent %s answers", path);
+	} else if (outcome == AGENT_FETCH_NOT_ASKED) {
+		finding_add(
+		    findings, FINDING_OK,
+		    "agent %s gets new entries for upload and is never asked, because NVRTCCACHE_AGENT_WAIT is 0",
+		    path);
+	} else {
+		finding_add(findings, FINDING_WARN, "agent %s %s; see nvrtccache-agent(1)", path,
+		            agent_outcome_words(outcome));
 	}
 }

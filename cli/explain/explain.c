@@ -8,7 +8,7 @@
 #include "cache/agent_client.h"
 #include "cache/digits.h"
 #include "cli/console/console.h"
-#include "cli/console/key.h"
+#include "cli/console/entries.h"
 #include "cli/console/verb.h"
 #include "cli/explain/explanation.h"
 

@@ -11,7 +11,7 @@
 #include "cache/tools/signature.h"
 #include "cli/console/console.h"
 #include "cli/console/progress.h"
-#include "cli/console/reading.h"
+#include "cli/console/entries.h"
 #include "cli/console/target.h"
 #include "cli/console/verb.h"
 #include "cli/warm/requests.h"

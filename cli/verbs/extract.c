@@ -6,7 +6,7 @@
  * that the getter returned to the program, without the NUL at the end of PTX and logs, because ptxas rejects it.
  */
 #include "cli/console/console.h"
-#include "cli/console/key.h"
+#include "cli/console/entries.h"
 #include "cli/console/progress.h"
 #include "cli/console/request.h"
 #include "cli/console/target.h"

@@ -7,9 +7,8 @@
  */
 #include "cache/recency.h"
 #include "cli/console/console.h"
-#include "cli/console/key.h"
+#include "cli/console/entries.h"
 #include "cli/console/progress.h"
-#include "cli/console/reading.h"
 #include "cli/console/verb.h"
 #include "cli/verbs/results.h"
 

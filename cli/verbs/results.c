@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/verbs/results.h"
 
-#include "cli/console/key.h"
+#include "cli/console/console.h"
+#include "cli/console/entries.h"
+#include "keygen/dependencies_tell.h"
 
+#include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct request results_request(const struct entry *entry)
 {
@@ -77,4 +82,215 @@ void results_json(struct json *json, const struct entry *entry, int64_t used_ns,
 	json_integer(json, "returned", results_return_code(entry));
 	span_json(json, "made_by", request_text(request, ABOUT_COMMAND));
 	add_texts(json, "bound", request, ABOUT_BOUND);
+}
+
+/* ---- the states of the dependencies */
+
+/*
+ * Relative paths are resolved against the working directory, unless the entry depends on another one. Only
+ * path-dependent entries record where they were compiled. A root is looked up at the path that the entry recorded.
+ * The dependencies are read twice. The first pass counts them and looks at nothing; the second checks them.
+ */
+struct states {
+	const struct entry *entry;
+	const struct request *request;
+	struct dependencies_told told;
+	size_t paths;     /* number of dependencies that are paths */
+	bool is_relative; /* a path is relative */
+	char *here;       /* the working directory */
+	char *bound;      /* the only one in which relative paths are checked; NULL: any */
+};
+
+/*
+ * Returns the working directory of the request if the entry depends on it, else NULL. The caller frees it. The bound
+ * directories are the working directory, if any, and then the roots that the dependencies name. So the first one is the
+ * working directory if the key contains it, or if there are more bound directories than such roots.
+ */
+static char *find_bound_directory(const struct states *states)
+{
+	const struct request *request = states->request;
+	struct span first = request_text(request, ABOUT_BOUND);
+	bool is_bound = request_is_bound(request) || request->counts[ABOUT_BOUND] > states->told.bound_roots;
+
+	return first.size > 0 && is_bound ? strndup(first.bytes, first.size) : NULL;
+}
+
+static void count_dependency(const struct dependency *dependency, void *context)
+{
+	struct states *states = context;
+
+	states->paths += dependency->path != NULL;
+	states->is_relative |= dependency->relative;
+}
+
+static bool is_checked_here(const struct states *states)
+{
+	return states->here && (!states->bound || strcmp(states->here, states->bound) == 0);
+}
+
+/* Checks all dependencies and calls `each` with every one and its state. Returns 0 or a negative errno value. */
+static int walk_dependencies(struct states *states, void (*each)(const struct dependency *dependency, void *context),
+                             void *context)
+{
+	const struct request *request = states->request;
+	size_t size, count = request->counts[ABOUT_ROOT];
+	const void *dependencies = entry_dependencies(states->entry, &size);
+	struct root *roots = calloc(count + 1, sizeof(*roots));
+	/* if the number of roots differs from that in the dependencies, no root is used */
+	const struct dependency_places places = {
+	    .root = roots,
+	    .root_count = roots && count == states->told.roots ? count : 0,
+	    .here = is_checked_here(states),
+	};
+	int error;
+
+	for (size_t i = 0; i < places.root_count; i++) {
+		const struct about_fact *fact = &request->facts[ABOUT_ROOT][i];
+
+		/* copied, because the texts of facts are not NUL-terminated */
+		roots[i] = (struct root){strndup(fact->text, fact->size), fact->size};
+	}
+	error = dependencies_tell(dependencies, size, &places, each, context, &states->told);
+	for (size_t i = 0; i < places.root_count; i++) {
+		free(roots[i].text);
+	}
+	free(roots);
+	return error;
+}
+
+/* ---- for people ---- */
+
+/* Prints one dependency. dependency_state_text() names the states for JSON too. */
+static void print_dependency(const struct dependency *dependency, void *context)
+{
+	char root[32] = "", size[CONSOLE_NUMBER_BYTES] = "";
+	bool *has_unknown_root = context;
+
+	printf(RESULTS_LABEL "%-14s", "", dependency_state_text(dependency->state));
+	if (dependency->kind == DEPENDENCY_COMPANION) {
+		puts("the library that the compiler loads by itself");
+		return;
+	}
+	if (dependency->kind == DEPENDENCY_ARITHMETIC) {
+		puts("the mathematics functions that constants were folded with");
+		return;
+	}
+	if (dependency->kind == DEPENDENCY_MACHINE) {
+		printf("the %s was %" PRId64 "\n", dependency->question, dependency->answer);
+		return;
+	}
+	if (dependency->root != DEPENDENCY_NO_ROOT) {
+		*has_unknown_root = true;
+		/* entries of earlier builds have only the numbers of their roots, not the paths */
+		snprintf(root, sizeof(root), "(directory %" PRIu32 ")", dependency->root + 1);
+	}
+	console_line("%s%s  %s%s", root, dependency->path,
+	             dependency->kind == DEPENDENCY_ABSENT ? "did not exist"
+	             : dependency->directory               ? "a directory"
+	                                                   : console_bytes(dependency->size, size),
+	             dependency->kind == DEPENDENCY_PLACE && !dependency->directory ? ", not read" : "");
+}
+
+static void print_states(struct states *states)
+{
+	bool has_unknown_root = false;
+	int error;
+
+	if (states->paths == 0) {
+		printf(RESULTS_LABEL "on no file\n", "depends");
+	} else {
+		printf(RESULTS_LABEL "on %zu %s%s\n", "depends", states->paths, states->paths == 1 ? "path" : "paths",
+		       states->told.exact ? ", sizes and times of files included" : "");
+	}
+	error = walk_dependencies(states, print_dependency, &has_unknown_root);
+	if (states->told.joined) {
+		printf(RESULTS_LABEL "two of these paths were different files, and are the same file now\n", "");
+	}
+	if (has_unknown_root) {
+		printf(RESULTS_LABEL "the paths of the numbered directories are not stored\n", "");
+	}
+	if (states->is_relative && is_checked_here(states)) {
+		console_line(RESULTS_LABEL "relative paths are relative to %s, the working directory", "",
+		             states->here);
+	} else if (states->is_relative) {
+		console_line(RESULTS_LABEL "relative paths were not checked: they are relative to %s", "",
+		             states->bound ? states->bound : "a directory that is gone");
+	}
+	if (error != 0) {
+		printf(RESULTS_LABEL "the rest cannot be read: %s\n", "",
+		       error == -EPROTONOSUPPORT ? "it has another version" : console_reason(error));
+	}
+}
+
+/* ---- as JSON ---- */
+
+/* Adds a number, or null if it has no meaning. */
+static void add_integer(struct json *json, const char *name, bool has_meaning, int64_t number)
+{
+	if (has_meaning) {
+		json_integer(json, name, number);
+	} else {
+		json_null(json, name);
+	}
+}
+
+static void add_dependency(const struct dependency *dependency, void *context)
+{
+	static const char *const kinds[] = {
+	    [DEPENDENCY_CONTENT] = "content",     [DEPENDENCY_PLACE] = "place",
+	    [DEPENDENCY_ABSENT] = "absent",       [DEPENDENCY_ARITHMETIC] = "arithmetic",
+	    [DEPENDENCY_COMPANION] = "companion", [DEPENDENCY_MACHINE] = "machine",
+	};
+	bool is_question = dependency->kind == DEPENDENCY_MACHINE;
+	struct json *json = context;
+	bool has_size =
+	    dependency->kind == DEPENDENCY_CONTENT || (dependency->kind == DEPENDENCY_PLACE && !dependency->directory);
+
+	json_begin_object(json, NULL);
+	json_string(json, "kind", kinds[dependency->kind]);
+	json_string(json, "state", dependency_state_text(dependency->state));
+	/* every object has all members; those without a meaning are null */
+	json_string(json, "path", is_question ? NULL : dependency->path);
+	json_bool(json, "relative", dependency->relative);
+	json_bool(json, "directory", dependency->directory);
+	add_integer(json, "root", dependency->root != DEPENDENCY_NO_ROOT, dependency->root);
+	add_integer(json, "bytes", has_size, (int64_t)dependency->size);
+	json_string(json, "question", is_question ? dependency->question : NULL);
+	add_integer(json, "answer", is_question, dependency->answer);
+	json_end(json);
+}
+
+static void add_states(struct json *json, struct states *states)
+{
+	int error;
+
+	json_string(json, "from_directory", states->is_relative && is_checked_here(states) ? states->here : NULL);
+	json_begin_array(json, "dependencies");
+	error = walk_dependencies(states, add_dependency, json);
+	json_end(json);
+	json_bool(json, "exact", states->told.exact);
+	json_bool(json, "joined", states->told.joined);
+	json_string(json, "dependencies_error",
+	            error == 0                  ? NULL
+	            : error == -EPROTONOSUPPORT ? "version"
+	            : error == -EBADMSG         ? "damaged"
+	                                        : console_reason(error));
+}
+
+void results_states(const struct entry *entry, const struct request *request, struct json *json)
+{
+	struct states states = {.entry = entry, .request = request};
+	size_t size;
+	const void *dependencies = entry_dependencies(entry, &size);
+
+	(void)dependencies_tell(dependencies, size, NULL, count_dependency, &states, &states.told);
+	states.here = getcwd(NULL, 0);
+	states.bound = find_bound_directory(&states);
+	if (json) {
+		add_states(json, &states);
+	} else {
+		print_states(&states);
+	}
+	free(states.here);
+	free(states.bound);
 }

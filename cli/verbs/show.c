@@ -2,7 +2,7 @@
 /* show: prints all properties of the entries of one key, and the states of their dependencies (states.c) */
 #include "cache/recency.h"
 #include "cli/console/console.h"
-#include "cli/console/key.h"
+#include "cli/console/entries.h"
 #include "cli/console/verb.h"
 #include "cli/verbs/results.h"
 #include "keygen/lowered.h"

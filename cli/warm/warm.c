@@ -3,7 +3,7 @@
 #include "cache/recency.h"
 #include "cache/tools/age.h"
 #include "cli/console/console.h"
-#include "cli/console/key.h"
+#include "cli/console/entries.h"
 #include "cli/console/library.h"
 #include "cli/console/progress.h"
 #include "cli/console/verb.h"
