@@ -152,13 +152,11 @@ static int extract_from(const struct entry *entry)
 	struct request request;
 	int status;
 	int error =
-	    entry_section(entry, ABOUT_SECTION, &about) ? request_read(about.bytes, about.size, &request) : -ENODATA;
+	    entry_section(entry, ABOUT_SECTION, &about) ? request_read(about.bytes, about.size, &request) : -EBADMSG;
 
 	if (error != 0) {
 		console_error("the entry cannot be read: %s",
-		              error == -ENODATA   ? "an earlier build stored it without the names of its artifacts"
-		              : error == -EBADMSG ? "its description is damaged"
-		                                  : strerror(-error));
+		              error == -EBADMSG ? "its description is damaged" : strerror(-error));
 		return EXIT_TROUBLE;
 	}
 	status = find_artifact(entry, &request);

@@ -164,8 +164,8 @@ static int walk_dependencies(struct states *states, void (*each)(const struct de
 static void print_dependency(const struct dependency *dependency, void *context)
 {
 	char root[32] = "", size[CONSOLE_NUMBER_BYTES] = "";
-	bool *has_unknown_root = context;
 
+	(void)context;
 	printf(RESULTS_LABEL "%-14s", "", dependency_state_text(dependency->state));
 	if (dependency->kind == DEPENDENCY_COMPANION) {
 		puts("the library that the compiler loads by itself");
@@ -180,8 +180,7 @@ static void print_dependency(const struct dependency *dependency, void *context)
 		return;
 	}
 	if (dependency->root != DEPENDENCY_NO_ROOT) {
-		*has_unknown_root = true;
-		/* entries of earlier builds have only the numbers of their roots, not the paths */
+		/* an entry whose description is missing has only the numbers of its roots */
 		snprintf(root, sizeof(root), "(directory %" PRIu32 ")", dependency->root + 1);
 	}
 	console_line("%s%s  %s%s", root, dependency->path,
@@ -193,7 +192,6 @@ static void print_dependency(const struct dependency *dependency, void *context)
 
 static void print_states(struct states *states)
 {
-	bool has_unknown_root = false;
 	int error;
 
 	if (states->paths == 0) {
@@ -202,12 +200,9 @@ static void print_states(struct states *states)
 		printf(RESULTS_LABEL "on %zu %s%s\n", "depends", states->paths, states->paths == 1 ? "path" : "paths",
 		       states->told.exact ? ", sizes and times of files included" : "");
 	}
-	error = walk_dependencies(states, print_dependency, &has_unknown_root);
+	error = walk_dependencies(states, print_dependency, NULL);
 	if (states->told.joined) {
 		printf(RESULTS_LABEL "two of these paths were different files, and are the same file now\n", "");
-	}
-	if (has_unknown_root) {
-		printf(RESULTS_LABEL "the paths of the numbered directories are not stored\n", "");
 	}
 	if (states->is_relative && is_checked_here(states)) {
 		console_line(RESULTS_LABEL "relative paths are relative to %s, the working directory", "",

@@ -12,7 +12,7 @@
 #include "cache/json.h"
 #include "cli/console/request.h"
 
-/* Reads the about section; the request is empty if that is missing, as of an earlier build, or damaged. */
+/* Reads the about section; the request is empty if that is missing or damaged. */
 struct request results_request(const struct entry *entry);
 /* Returns the size of an artifact in bytes; 0 if its section is missing. */
 uint64_t results_artifact_size(const struct entry *entry, const struct about_fact *artifact);

@@ -54,8 +54,8 @@ static void print_compiler(const struct request *request)
 	struct span title = request_text(request, ABOUT_TITLE), release = request_text(request, ABOUT_RELEASE),
 	            step = request_text(request, ABOUT_STEP);
 
-	console_line(RESULTS_LABEL "%.*s %.*s%s%.*s%s", "compiler", SPAN(title), SPAN(release), step.size ? ", " : "",
-	             SPAN(step), title.bytes ? "" : "not known: an earlier build made this entry");
+	console_line(RESULTS_LABEL "%.*s %.*s%s%.*s", "compiler", SPAN(title), SPAN(release), step.size ? ", " : "",
+	             SPAN(step));
 }
 
 static void print_options(const struct request *request)
