@@ -19,27 +19,11 @@
 #define BOOT_ID      "/proc/sys/kernel/random/boot_id"
 #define BOOT_ID_SIZE 36
 
-/* Reads the boot id at each call, because a process may be frozen and continued on another node. */
-static int read_boot_id(char ret_id[BOOT_ID_SIZE + 1])
-{
-	int file = call_openat(AT_FDCWD, BOOT_ID, O_RDONLY | O_CLOEXEC, 0);
-	ssize_t size;
-
-	if (file < 0) {
-		return -errno;
-	}
-	size = call_pread(file, ret_id, BOOT_ID_SIZE, 0);
-	call_close(file);
-	ret_id[BOOT_ID_SIZE] = '\0';
-	return size == BOOT_ID_SIZE && strspn(ret_id, "0123456789abcdef-") == BOOT_ID_SIZE ? 0 : -ENODATA;
-}
-
 /* The boot id makes the name unique per node, because nodes that share the directory see each other's files. */
 int agent_socket_path(const char *said, const char *directory, char ret_path[PATH_MAX])
 {
-	char boot_id[BOOT_ID_SIZE + 1];
+	char boot_id[BOOT_ID_SIZE + 2];
 	int size;
-	int rc;
 
 	if (said[0] == '/') {
 		size = snprintf(ret_path, PATH_MAX, "%s", said);
@@ -48,11 +32,12 @@ int agent_socket_path(const char *said, const char *directory, char ret_path[PAT
 	if (strcmp(said, "1") != 0 || !directory) {
 		return -EINVAL;
 	}
-	rc = read_boot_id(boot_id);
-	if (rc < 0) {
-		return rc;
+	/* read at each call, because a process may be frozen and continued on another node */
+	if (call_read_file(BOOT_ID, boot_id, sizeof(boot_id)) < BOOT_ID_SIZE ||
+	    strspn(boot_id, "0123456789abcdef-") != BOOT_ID_SIZE) {
+		return -ENODATA;
 	}
-	size = snprintf(ret_path, PATH_MAX, "%s/v1/" AGENT_SOCKET_NAME "%s", directory, boot_id);
+	size = snprintf(ret_path, PATH_MAX, "%s/v1/" AGENT_SOCKET_NAME "%.*s", directory, BOOT_ID_SIZE, boot_id);
 	return size < PATH_MAX ? 0 : -ENAMETOOLONG;
 }
 

@@ -195,6 +195,19 @@ ssize_t call_pread(int fd, void *ret_bytes, size_t size, off_t offset)
 	return (ssize_t)done;
 }
 
+ssize_t call_read_file(const char *path, char *ret_text, size_t size)
+{
+	int file = call_openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+	ssize_t got = -1;
+
+	if (file >= 0) {
+		got = call_pread(file, ret_text, size - 1, 0);
+		call_close(file);
+	}
+	ret_text[got > 0 ? got : 0] = '\0';
+	return got;
+}
+
 int call_lock(int fd, int command, struct flock *range)
 {
 	return is_straight() ? (int)ASK(fcntl, fd, command, range, 0) : fcntl(fd, command, range);

@@ -51,6 +51,8 @@ int call_unlinkat(int at, const char *path, int flags);
 int call_renameat(int at, const char *from, const char *to);
 /* Reads `size` bytes, or fewer if the file ends before. */
 ssize_t call_pread(int fd, void *ret_bytes, size_t size, off_t offset);
+/* Reads a small file, as those in /proc, and ends it with a NUL. Returns how many bytes it has, below `size`, or -1. */
+ssize_t call_read_file(const char *path, char *ret_text, size_t size);
 int call_lock(int fd, int command, struct flock *range);
 uid_t call_geteuid(void);
 gid_t call_getegid(void);

@@ -4,7 +4,6 @@
 #include "cache/calls.h"
 #include "cache/compile_lock_file.h"
 #include "cache/fork_mutex.h"
-#include "cache/holder.h"
 
 #include <limits.h>
 #include <linux/futex.h>
@@ -17,15 +16,13 @@
 #define PLACES      64
 #define NO_WAIT_FOR (INT64_C(60) * 1000000000)
 #define LOOK        INT64_C(500000000) /* longest sleep: the holder is examined, and a child may have been forked */
-#define ROUNDS_MAX  2                  /* holders in other processes that one compilation waits for, in sequence */
 
 /* What this process knows of a key that a thread compiles, or that no thread waits for. All of it is zero at first. */
 struct place {
 	uint8_t key[ENTRY_KEY_BYTES];
-	enum { PLACE_FREE, PLACE_HELD, PLACE_OVER } state;
-	enum compile_lock_outcome outcome; /* PLACE_OVER */
-	unsigned waiters;                  /* a place that has any is not used for another key */
-	int64_t holder;                    /* PLACE_HELD: cache/holder.h */
+	bool held;
+	enum compile_lock_outcome outcome; /* of the last holder */
+	int64_t holder;                    /* holder_code() */
 	int64_t no_waits_until;            /* until then no thread waits for the key */
 	struct compile_lock_file file;     /* changed by the holder only */
 };
@@ -37,7 +34,6 @@ static struct {
 } table = {.lock = FORK_MUTEX_INITIALIZER, .places = {[0 ... PLACES - 1] = {.file = COMPILE_LOCK_FILE_CLOSED}}};
 
 static _Thread_local unsigned held;
-static _Atomic int64_t wasted; /* ns of waits for other processes that were given up since the last useful one */
 static _Atomic pid_t process;
 
 /*
@@ -45,77 +41,63 @@ static _Atomic pid_t process;
  */
 static void settle_process(void)
 {
-	pid_t pid = getpid();
-	pid_t before = atomic_load_explicit(&process, memory_order_relaxed);
+	const pid_t before = atomic_exchange_explicit(&process, getpid(), memory_order_relaxed);
 
-	if (before != 0 && before != pid) {
+	if (before != 0 && before != getpid()) {
 		compile_lock_fork_child();
 	}
-	atomic_store_explicit(&process, pid, memory_order_relaxed);
 }
 
 /* The caller of the functions from here to wait_for_place() holds the table's lock. */
 
-/* Finds the place of a key that is being compiled, or that no thread waits for. */
+/*
+ * Returns the place of the key. If it has none, one that is not in use becomes its place: forgetting that no thread
+ * waits for a key costs a wait, and the oldest one goes. NULL: all are in use.
+ */
 static struct place *find_place(const uint8_t *key)
-{
-	int64_t now = call_clock_straight();
-
-	for (struct place *place = table.places; place < table.places + PLACES; place++) {
-		if ((place->state == PLACE_HELD || now < place->no_waits_until) &&
-		    memcmp(place->key, key, sizeof(place->key)) == 0) {
-			return place;
-		}
-	}
-	return NULL;
-}
-
-/* Finds a place that is not in use. Forgetting that no thread waits for a key costs a wait; the oldest one goes. */
-static struct place *choose_place(void)
 {
 	struct place *best = NULL;
 
 	for (struct place *place = table.places; place < table.places + PLACES; place++) {
-		if (place->state != PLACE_HELD && place->waiters == 0 &&
-		    (!best || place->no_waits_until < best->no_waits_until)) {
+		if (memcmp(place->key, key, sizeof(place->key)) == 0) {
+			return place;
+		}
+		if (!place->held && (!best || place->no_waits_until < best->no_waits_until)) {
 			best = place;
 		}
+	}
+	if (best) {
+		memcpy(best->key, key, sizeof(best->key));
+		best->no_waits_until = 0;
 	}
 	return best;
 }
 
-/* A change between the load and the call wakes at once. The time is relative: libfaketime's clock may stand still. */
-static void sleep_until_change(int64_t left)
-{
-	const struct timespec most = {.tv_nsec = left < LOOK ? left : LOOK};
-	unsigned seen = atomic_load_explicit(&table.changes, memory_order_relaxed);
-
-	fork_mutex_unlock(&table.lock);
-	(void)syscall(SYS_futex, &table.changes, FUTEX_WAIT_PRIVATE, seen, &most, NULL, 0);
-}
-
 /*
  * Waits for the holder of the place and returns its outcome, or COMPILE_LOCK_NOT_KEPT after the deadline or if the
- * holder rests. A child that a signal handler forked meanwhile has no waiters.
+ * holder rests. A change between the load and the system call wakes at once. The time is relative: libfaketime's clock
+ * may stand still.
  */
 static enum compile_lock_outcome wait_for_place(const struct compile_lock *lock, struct place *place)
 {
 	struct holder_watch watch = {0};
-	int64_t holder = place->holder;
-	int64_t now = call_clock_straight();
 	bool rests = false;
 
-	place->waiters++;
-	while (place->state == PLACE_HELD && now < lock->deadline && !rests) {
-		sleep_until_change(lock->deadline - now);
+	while (memcmp(place->key, lock->key, sizeof(place->key)) == 0) {
+		const int64_t left = lock->deadline - call_clock_straight();
+		const struct timespec most = {.tv_nsec = left < LOOK ? left : LOOK};
+		const int64_t holder = place->holder;
+		unsigned seen = atomic_load_explicit(&table.changes, memory_order_relaxed);
+
+		if (!place->held || left <= 0 || rests) {
+			return place->held ? COMPILE_LOCK_NOT_KEPT : place->outcome;
+		}
+		fork_mutex_unlock(&table.lock);
+		(void)syscall(SYS_futex, &table.changes, FUTEX_WAIT_PRIVATE, seen, &most, NULL, 0);
 		rests = holder_rests(&watch, holder);
-		now = call_clock_straight();
 		fork_mutex_lock(&table.lock);
 	}
-	if (lock->owner == getpid()) {
-		place->waiters--;
-	}
-	return place->state == PLACE_HELD ? COMPILE_LOCK_NOT_KEPT : place->outcome;
+	return COMPILE_LOCK_ABANDONED; /* the place is another key's now */
 }
 
 /*
@@ -128,20 +110,16 @@ static enum compile_lock_outcome take_place(struct compile_lock *lock)
 	struct place *place;
 
 	fork_mutex_lock(&table.lock);
-	while (outcome == COMPILE_LOCK_ABANDONED && (place = find_place(lock->key))) {
-		lock->waited |= place->state == PLACE_HELD && held == 0;
-		outcome = place->state == PLACE_HELD && held == 0 ? wait_for_place(lock, place) : COMPILE_LOCK_NOT_KEPT;
+	while ((place = find_place(lock->key)) && place->held && held == 0 && outcome == COMPILE_LOCK_ABANDONED) {
+		lock->waited = true;
+		outcome = wait_for_place(lock, place);
 	}
-	if (outcome == COMPILE_LOCK_ABANDONED) {
-		place = choose_place();
-		if (place) {
-			memcpy(place->key, lock->key, sizeof(place->key));
-			place->holder = holder_code();
-			place->no_waits_until = 0;
-			place->state = PLACE_HELD;
-		}
+	if (!place || place->held || call_clock_straight() < place->no_waits_until) {
+		outcome = outcome == COMPILE_LOCK_ABANDONED ? COMPILE_LOCK_NOT_KEPT : outcome;
+	} else if (outcome == COMPILE_LOCK_ABANDONED) {
+		place->holder = holder_code();
+		place->held = true;
 		lock->place = place;
-		outcome = place ? COMPILE_LOCK_ABANDONED : COMPILE_LOCK_NOT_KEPT;
 	}
 	fork_mutex_unlock(&table.lock);
 	return outcome;
@@ -155,72 +133,56 @@ static void stop_waiting_for(const uint8_t *key)
 	struct place *place;
 
 	fork_mutex_lock(&table.lock);
-	place = find_place(key) ? NULL : choose_place();
-	if (place) {
-		memcpy(place->key, key, sizeof(place->key));
-		place->state = PLACE_FREE;
+	place = find_place(key);
+	if (place && !place->held) {
 		place->no_waits_until = call_clock_straight() + NO_WAIT_FOR;
 	}
 	fork_mutex_unlock(&table.lock);
 }
 
-/* Called with a place. Takes the file lock, or waits for the process that has it. Returns true to look up again. */
-static bool wait_for_processes(struct compile_lock *lock, const struct compile_lock_options *options)
+/*
+ * Called with a place. Takes the file lock, or waits for the process that has it. Returns true to look up again. A
+ * caller waits for two holders in other processes, one after the other; QUEUED, it has waited for the first.
+ */
+static bool wait_for_processes(struct compile_lock *lock, const struct directory *directory)
 {
-	const struct directory directory = {.path = (char *)options->directory, .shared = options->shared};
+	const bool is_queued = lock->state == COMPILE_LOCK_QUEUED;
+	const int64_t start = call_clock_straight();
 	enum compile_lock_file_state state = COMPILE_LOCK_FILE_NONE;
-	int64_t start = call_clock_straight();
-	int64_t deadline = lock->deadline - atomic_load_explicit(&wasted, memory_order_relaxed);
-	enum compile_lock_file_patience patience =
-	    held == 1 && start < deadline ? COMPILE_LOCK_FILE_WAIT : COMPILE_LOCK_FILE_TRY;
 
-	lock->state = COMPILE_LOCK_HELD;
-	if (options->directory && !options->read_only) {
-		state = compile_lock_file_acquire(&lock->place->file, &directory, lock->key, deadline, patience);
+	lock->state = COMPILE_LOCK_SETTLED;
+	if (directory && directory->path) {
+		state =
+		    compile_lock_file_acquire(&lock->place->file, directory, lock->key, held == 1 ? lock->deadline : 0);
 	}
-	switch (state) {
-	case COMPILE_LOCK_FILE_NOT_KEPT:
-		compile_lock_release(lock, COMPILE_LOCK_NOT_KEPT);
-		return false;
-	case COMPILE_LOCK_FILE_ENDED:
-		lock->waited = true;
+	lock->waited |= state == COMPILE_LOCK_FILE_ENDED || state == COMPILE_LOCK_FILE_GIVEN_UP;
+	if (state == COMPILE_LOCK_FILE_ENDED) {
 		lock->spent += call_clock_straight() - start;
-		if (++lock->rounds < ROUNDS_MAX) {
-			lock->state = COMPILE_LOCK_QUEUED;
-		}
-		break;
-	case COMPILE_LOCK_FILE_GIVEN_UP:
-		lock->waited = true;
-		atomic_fetch_add_explicit(&wasted, call_clock_straight() - start, memory_order_relaxed);
-		break;
-	case COMPILE_LOCK_FILE_TAKEN:
-	case COMPILE_LOCK_FILE_NONE:
-		break;
+		lock->state = is_queued ? COMPILE_LOCK_SETTLED : COMPILE_LOCK_QUEUED;
+	} else if (state == COMPILE_LOCK_FILE_NOT_KEPT) {
+		compile_lock_release(lock, COMPILE_LOCK_NOT_KEPT);
 	}
-	return true;
+	return state != COMPILE_LOCK_FILE_NOT_KEPT;
 }
 
 /* Called after the first miss. */
-static bool begin_waiting(struct compile_lock *lock, const struct compile_lock_options *options)
+static bool begin_waiting(struct compile_lock *lock, const struct directory *directory)
 {
-	enum compile_lock_outcome outcome;
+	enum compile_lock_outcome outcome = take_place(lock);
 
-	lock->owner = getpid();
-	lock->deadline = call_clock_straight() + (int64_t)options->wait_seconds * 1000000000;
-	outcome = take_place(lock);
-	if (outcome != COMPILE_LOCK_ABANDONED) {
-		lock->state = outcome == COMPILE_LOCK_NOT_KEPT ? COMPILE_LOCK_UNLOCKED : COMPILE_LOCK_AWAITED;
-		return lock->state == COMPILE_LOCK_AWAITED;
+	lock->owner = getpid(); /* a signal handler may have forked while this thread waited */
+	if (lock->place) {
+		held++;
+		return wait_for_processes(lock, directory);
 	}
-	lock->owner = getpid();
-	held++;
-	return wait_for_processes(lock, options);
+	lock->state = outcome == COMPILE_LOCK_NOT_KEPT ? COMPILE_LOCK_SETTLED : COMPILE_LOCK_AWAITED;
+	return lock->state == COMPILE_LOCK_AWAITED;
 }
 
-bool compile_lock_acquire(struct compile_lock *lock, const struct compile_lock_options *options,
+bool compile_lock_acquire(struct compile_lock *lock, const struct directory *directory, unsigned wait_seconds,
                           const uint8_t key[ENTRY_KEY_BYTES])
 {
-	if (options->wait_seconds == 0) {
+	if (wait_seconds == 0) {
 		return false;
 	}
 	/* headers that the key depends on may change while a caller waits */
@@ -229,20 +191,18 @@ bool compile_lock_acquire(struct compile_lock *lock, const struct compile_lock_o
 		return false;
 	}
 	settle_process();
-	switch (lock->state) {
-	case COMPILE_LOCK_NEW:
+	if (lock->state == COMPILE_LOCK_NEW) {
 		memcpy(lock->key, key, sizeof(lock->key));
-		return begin_waiting(lock, options);
-	case COMPILE_LOCK_QUEUED:
-		return wait_for_processes(lock, options);
-	case COMPILE_LOCK_AWAITED:
-		lock->state = COMPILE_LOCK_UNLOCKED;
-		stop_waiting_for(key);
-		return false;
-	case COMPILE_LOCK_HELD:
-	case COMPILE_LOCK_UNLOCKED:
-		break;
+		lock->deadline = call_clock_straight() + (int64_t)wait_seconds * 1000000000;
+		return begin_waiting(lock, directory);
 	}
+	if (lock->state == COMPILE_LOCK_QUEUED) {
+		return wait_for_processes(lock, directory);
+	}
+	if (lock->state == COMPILE_LOCK_AWAITED) {
+		stop_waiting_for(key);
+	}
+	lock->state = COMPILE_LOCK_SETTLED;
 	return false;
 }
 
@@ -255,11 +215,8 @@ void compile_lock_release(struct compile_lock *lock, enum compile_lock_outcome o
 		return;
 	}
 	settle_process();
-	if (lock->state == COMPILE_LOCK_QUEUED && outcome == COMPILE_LOCK_KEPT) {
-		atomic_store_explicit(&wasted, 0, memory_order_relaxed);
-	}
 	lock->place = NULL;
-	lock->state = COMPILE_LOCK_UNLOCKED;
+	lock->state = COMPILE_LOCK_SETTLED;
 	held--;
 	if (lock->owner != getpid()) {
 		return;
@@ -271,7 +228,7 @@ void compile_lock_release(struct compile_lock *lock, enum compile_lock_outcome o
 	fork_mutex_lock(&table.lock);
 	place->no_waits_until = outcome == COMPILE_LOCK_NOT_KEPT ? call_clock_straight() + NO_WAIT_FOR : 0;
 	place->outcome = outcome;
-	place->state = PLACE_OVER;
+	place->held = false;
 	atomic_fetch_add_explicit(&table.changes, 1, memory_order_relaxed);
 	fork_mutex_unlock(&table.lock);
 	(void)syscall(SYS_futex, &table.changes, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
@@ -284,8 +241,7 @@ void compile_lock_fork_child(void)
 	for (struct place *place = table.places; place < table.places + PLACES; place++) {
 		compile_lock_file_forget(&place->file);
 		place->outcome = COMPILE_LOCK_ABANDONED;
-		place->state = PLACE_FREE;
-		place->waiters = 0;
+		place->held = false;
 	}
 	atomic_store_explicit(&process, getpid(), memory_order_relaxed);
 }

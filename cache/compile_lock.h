@@ -2,10 +2,10 @@
 /*
  * compile_lock: one compilation of a key at a time, among threads and processes (docs/DESIGN.md D)
  *
- *     NEW --place taken, file lock taken or not available--> HELD: look up again, compile, release
- *      |        `-- another process released the file lock --> QUEUED: look up again; missed: tries again, or HELD
- *      |-- another thread cached a result --> AWAITED: look up again; missed: compile
- *      `-- the result is not cached, or the wait took too long --> UNLOCKED: compile
+ *     NEW --place taken, file lock taken or not available--> SETTLED: look up again, compile, release
+ *      |        `-- another process released the file lock --> QUEUED: look up again; missed: tries once more, SETTLED
+ *      |-- another thread cached a result --> AWAITED: look up again; missed: SETTLED
+ *      `-- the result is not cached, or the wait took too long --> SETTLED: compile
  *
  * Purpose: threads of one process that miss on a key wait for the thread that holds the key's compile lock (a place in
  * a table); that thread waits for other processes (cache/compile_lock_file.h). After a wait the caller looks up again.
@@ -18,12 +18,10 @@
  * takes over and the others continue to wait.
  *
  * Calling sequence, for each compilation, with a zeroed struct compile_lock:
- *     do { look up; } while (missed && compile_lock_acquire(lock, options, key));
+ *     do { look up; } while (missed && compile_lock_acquire(lock, directory, wait_seconds, key));
  *     compile if still missed; compile_lock_release(lock, outcome)
  * compile_lock_release() of a lock that is not held does nothing. All waits of one compilation together take at most
- * `wait_seconds`. The time that a process waited for holders in other processes that it gave up is subtracted from its
- * next waits, until one of them leads to a result. So holders cannot delay a process for longer, however many keys it
- * compiles. A thread that holds a compile lock never waits for another one (a compilation inside a compilation).
+ * `wait_seconds`. A thread that holds a compile lock never waits for another one (a compilation inside a compilation).
  *
  * Errors: none. If all places of the table are in use, the caller compiles. Threads: any; the mutex is held for a few
  * loads and stores. Signals: not from handlers. errno is not preserved. Cancellation: must be off.
@@ -33,34 +31,16 @@
 #ifndef CACHE_COMPILE_LOCK_H
 #define CACHE_COMPILE_LOCK_H
 
-#include "cache/entry.h"
+#include "cache/directory.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/types.h>
-
-struct compile_lock_options {
-	const char *directory; /* NULL: locks apply to threads of this process only */
-	bool shared;
-	bool read_only;        /* as with NULL, because other processes do not get results of this one */
-	unsigned wait_seconds; /* 0: no lock is taken */
-};
-
-enum compile_lock_state {
-	COMPILE_LOCK_NEW,
-	COMPILE_LOCK_QUEUED,
-	COMPILE_LOCK_HELD,
-	COMPILE_LOCK_AWAITED,
-	COMPILE_LOCK_UNLOCKED
-};
+enum compile_lock_state { COMPILE_LOCK_NEW, COMPILE_LOCK_QUEUED, COMPILE_LOCK_AWAITED, COMPILE_LOCK_SETTLED };
 
 struct compile_lock {
 	enum compile_lock_state state;
-	struct place *place; /* QUEUED, HELD; else NULL */
+	struct place *place; /* of a holder; else NULL */
 	pid_t owner;         /* the process that acquires */
 	uint8_t key[ENTRY_KEY_BYTES];
 	int64_t deadline;
-	int rounds;    /* holders in other processes that released the lock while this one waited */
 	bool waited;   /* for another thread or process */
 	int64_t spent; /* ns spent waiting for other processes that released the lock */
 };
@@ -72,8 +52,12 @@ enum compile_lock_outcome {
 	COMPILE_LOCK_KEPT       /* the result was cached and stored, or found */
 };
 
-/* Call after a miss. Returns true to look up again, and to call it again after another miss; false to compile now. */
-bool compile_lock_acquire(struct compile_lock *lock, const struct compile_lock_options *options,
+/*
+ * Call after a miss. Returns true to look up again, and to call it again after another miss; false to compile now.
+ * `directory` NULL: the lock applies to threads of this process only, because other processes do not get its results.
+ * `wait_seconds` 0: no lock is taken.
+ */
+bool compile_lock_acquire(struct compile_lock *lock, const struct directory *directory, unsigned wait_seconds,
                           const uint8_t key[ENTRY_KEY_BYTES]);
 /* Wakes the waiters and tells them the outcome. */
 void compile_lock_release(struct compile_lock *lock, enum compile_lock_outcome outcome);

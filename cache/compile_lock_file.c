@@ -2,14 +2,17 @@
 #include "cache/compile_lock_file.h"
 
 #include "cache/calls.h"
-#include "cache/holder.h"
+#include "cache/digits.h"
 #include "cache/lock.h"
 #include "cache/output.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define FILE_NAME    "compile-lock"
@@ -20,7 +23,10 @@
 #define NOT_KEPT_FOR (60000 * MS)
 #define SLOTS        4095 /* after the magic, which takes the place of slot 0 */
 #define RANGE_BITS   (HOLDER_CODE_BITS + 1)
+#define THREAD_BITS  22 /* the kernel's PID_MAX_LIMIT */
+#define REST         INT64_C(2000000000)
 #define ROOM         256
+#define STAMPS       (INT64_C(1) << 40) /* the first stamp: no host is there, every file system allows it */
 
 /* Says that a result of the key was not cached. */
 struct note {
@@ -30,20 +36,11 @@ struct note {
 
 /*
  * Returns true if the descriptor still refers to our open file. A host may close descriptors that it does not know and
- * reuse the number. If the file system cannot answer, the file position decides, because a descriptor that is never
- * closed keeps its lock for the life of the host.
+ * reuse the number, even for the same file.
  */
 static bool is_ours(const struct compile_lock_file *file)
 {
-	struct stat found;
-
-	if (file->fd < 0 || lseek(file->fd, 0, SEEK_CUR) != file->stamp) {
-		return false;
-	}
-	if (fstat(file->fd, &found) < 0) {
-		return errno != EBADF;
-	}
-	return found.st_dev == file->device && found.st_ino == file->inode;
+	return file->fd >= 0 && lseek(file->fd, 0, SEEK_CUR) == file->stamp;
 }
 
 /*
@@ -57,69 +54,54 @@ static bool leaves_room(int fd)
 	return getrlimit(RLIMIT_NOFILE, &limit) == 0 && (rlim_t)fd + ROOM < limit.rlim_cur;
 }
 
-/* Closes the home at once, so that one descriptor is open during a compilation, not two. */
+/*
+ * Opens the file, and writes the magic to a new one. A file of another program is not used; checked at each open,
+ * because a user may have replaced the file meanwhile. Closes the home at once, so that one descriptor is open during a
+ * compilation, not two. The descriptor is moved away, because a host that runs without its standard streams would write
+ * its output to our file.
+ */
 static int open_path(const struct directory *directory)
 {
-	int home = -1;
-	int fd = -1;
+	struct stat found;
+	int home, fd = -1;
+	bool has_room;
 
 	if (directory_open(directory, DIRECTORY_MAKE, &home) < 0) {
 		return -1;
 	}
-	if (directory_open_file(directory, home, FILE_NAME, O_RDWR | O_CREAT, &fd) < 0) {
-		fd = -1;
-	}
+	(void)directory_open_seen(directory, home, FILE_NAME, O_RDWR | O_CREAT, &fd, &found);
 	close(home);
-	if (fd >= 0 && !leaves_room(fd)) {
+	has_room = leaves_room(fd);
+	fd = call_move_away(fd);
+	if (fd >= 0 && (!has_room || lock_is_remote(fd) || !directory_is_ours(fd, FILE_MAGIC))) {
 		close(fd);
-		fd = -1;
+		return -1;
+	}
+	if (fd >= 0 && found.st_size == 0) {
+		(void)output_at(fd, 0, FILE_MAGIC, DIRECTORY_MAGIC_BYTES); /* without a magic the lock still works */
 	}
 	return fd;
 }
 
 /*
- * Returns whether the file is ours, and writes the magic to a new file. A file of another program is not used. Checked
- * at each open, because a user may have replaced the file meanwhile.
- */
-static bool has_magic(int fd)
-{
-	char magic[DIRECTORY_MAGIC_BYTES];
-
-	if (pread(fd, magic, sizeof(magic), 0) == (ssize_t)sizeof(magic) &&
-	    memcmp(magic, FILE_MAGIC, sizeof(magic)) == 0) {
-		return true;
-	}
-	if (!directory_is_ours(fd, FILE_MAGIC)) {
-		return false;
-	}
-	(void)output_at(fd, 0, FILE_MAGIC, sizeof(magic)); /* without a magic the lock still works */
-	return true;
-}
-
-/*
  * Opens the file and computes the key's range and tag. The stamp, a file position that nothing else uses, distinguishes
- * our open file description from another one of the same file that the host may have opened under the same number.
+ * our open file description from any other that may have the number of its descriptor later.
  */
 static bool open_file(struct compile_lock_file *file, const struct directory *directory,
                       const uint8_t key[ENTRY_KEY_BYTES])
 {
 	static atomic_uint stamps;
-	/* a host that runs without its standard streams would write its output to our file */
-	int fd = call_move_away(open_path(directory));
-	struct stat found;
+	int fd = open_path(directory);
 	uint32_t range;
 
+	file->stamp = STAMPS + atomic_fetch_add_explicit(&stamps, 1, memory_order_relaxed);
 	if (fd < 0) {
 		return false;
 	}
-	file->stamp = (off_t)(atomic_fetch_add_explicit(&stamps, 1, memory_order_relaxed) & 0x3fffffff) + 1;
-	if (!has_magic(fd) || fstat(fd, &found) < 0 || lock_is_remote(fd) ||
-	    lseek(fd, file->stamp, SEEK_SET) != file->stamp) {
+	if (lseek(fd, file->stamp, SEEK_SET) != file->stamp) {
 		close(fd);
 		return false;
 	}
-	file->device = found.st_dev;
-	file->inode = found.st_ino;
 	memcpy(&range, key, sizeof(range));
 	memcpy(&file->tag, key + sizeof(range), sizeof(file->tag));
 	file->place = ((off_t)(range >> 1) + 1) << RANGE_BITS; /* the magic and the notes are before the first range */
@@ -158,6 +140,7 @@ void compile_lock_file_note(const struct compile_lock_file *file)
 static int64_t find_holder(const struct compile_lock_file *file)
 {
 	struct flock range = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = file->place, .l_len = 1};
+	int64_t code;
 
 	if (TEMP_FAILURE_RETRY(fcntl(file->fd, F_OFD_GETLK, &range)) < 0) {
 		return -1;
@@ -165,8 +148,8 @@ static int64_t find_holder(const struct compile_lock_file *file)
 	if (range.l_type == F_UNLCK) {
 		return 0;
 	}
-	return range.l_start == file->place && range.l_len > 1 && range.l_len <= 1 + HOLDER_CODE_MAX ? range.l_len - 1
-	                                                                                             : -1;
+	code = range.l_start == file->place ? range.l_len - 1 : 0;
+	return code > 0 && code <= HOLDER_CODE_MAX ? code : -1;
 }
 
 /* A pause is an eighth of the time waited so far, so a waiter notices a release at most 12 % later than it could. */
@@ -198,33 +181,28 @@ static enum compile_lock_file_state wait_for_other(struct compile_lock_file *fil
 	return holder < 0 ? COMPILE_LOCK_FILE_GIVEN_UP : COMPILE_LOCK_FILE_ENDED;
 }
 
-static enum compile_lock_file_state take_opened(struct compile_lock_file *file, int64_t deadline,
-                                                enum compile_lock_file_patience patience)
+static enum compile_lock_file_state take_opened(struct compile_lock_file *file, int64_t deadline)
 {
+	enum lock_result taken;
+
 	if (has_note(file)) {
 		return COMPILE_LOCK_FILE_NOT_KEPT;
 	}
-	switch (lock_bytes(file->fd, (struct lock_range){file->place, 1 + holder_code()}, 0)) {
-	case LOCK_TAKEN:
-		return COMPILE_LOCK_FILE_TAKEN;
-	case LOCK_HELD:
-		return patience == COMPILE_LOCK_FILE_WAIT ? wait_for_other(file, deadline) : COMPILE_LOCK_FILE_GIVEN_UP;
-	default:
-		return COMPILE_LOCK_FILE_NONE;
-	}
+	taken = lock_bytes(file->fd, (struct lock_range){file->place, 1 + holder_code()}, 0);
+	return taken == LOCK_TAKEN  ? COMPILE_LOCK_FILE_TAKEN
+	       : taken == LOCK_HELD ? wait_for_other(file, deadline)
+	                            : COMPILE_LOCK_FILE_NONE;
 }
 
 enum compile_lock_file_state compile_lock_file_acquire(struct compile_lock_file *file,
                                                        const struct directory *directory,
-                                                       const uint8_t key[ENTRY_KEY_BYTES], int64_t deadline,
-                                                       enum compile_lock_file_patience patience)
+                                                       const uint8_t key[ENTRY_KEY_BYTES], int64_t deadline)
 {
-	enum compile_lock_file_state state;
+	enum compile_lock_file_state state = COMPILE_LOCK_FILE_NONE;
 
-	if (!open_file(file, directory, key)) {
-		return COMPILE_LOCK_FILE_NONE;
+	if (open_file(file, directory, key)) {
+		state = take_opened(file, deadline);
 	}
-	state = take_opened(file, deadline, patience);
 	if (state != COMPILE_LOCK_FILE_TAKEN) {
 		compile_lock_file_forget(file);
 	}
@@ -246,4 +224,48 @@ void compile_lock_file_forget(struct compile_lock_file *file)
 		close(file->fd);
 	}
 	file->fd = -1;
+}
+
+/* Returns some bits of the inode number of this thread's pid namespace, above those of a thread id. 0: not known. */
+static int64_t find_namespace(void)
+{
+	struct stat space;
+
+	return call_fstatat(AT_FDCWD, "/proc/self/ns/pid", &space, 0) < 0
+	           ? 0
+	           : (int64_t)(space.st_ino << THREAD_BITS) & HOLDER_CODE_MAX;
+}
+
+int64_t holder_code(void)
+{
+	return find_namespace() | (int64_t)syscall(SYS_gettid);
+}
+
+/*
+ * Reads the first number of /proc/<thread>/schedstat, the nanoseconds that this thread has run. (utime and stime in
+ * /proc/<thread>/stat are those of its whole process.) Without the file, kill() tells a dead thread from a hidden one.
+ */
+static uint64_t read_time(pid_t thread, int64_t now)
+{
+	char path[40], text[64];
+	uint64_t time;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/schedstat", (int)thread);
+	if (call_read_file(path, text, sizeof(text)) > 0 && digits_number(text, UINT64_MAX, &time)) {
+		return time;
+	}
+	return kill(thread, 0) < 0 && errno == ESRCH ? 0 : (uint64_t)now;
+}
+
+bool holder_rests(struct holder_watch *watch, int64_t code)
+{
+	int64_t now = call_clock_straight();
+	int64_t thread = code & ((INT64_C(1) << THREAD_BITS) - 1);
+	uint64_t time =
+	    code - thread == find_namespace() && code != thread ? read_time((pid_t)thread, now) : (uint64_t)now;
+
+	if (watch->since == 0 || time != watch->time) {
+		*watch = (struct holder_watch){.time = time, .since = now};
+	}
+	return now - watch->since >= REST;
 }

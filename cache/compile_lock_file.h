@@ -4,7 +4,7 @@
  *
  * Layout: <directory>/v1/compile-lock. A key selects a range of 2^31 offsets, far beyond the end of the file. The
  * process that compiles the key locks the first byte of that range and, behind it, as many as the code of its thread
- * says (cache/holder.h). So the kernel itself tells waiters which thread compiles, and forgets it with the lock. The
+ * says. So the kernel itself tells waiters which thread compiles, and forgets it with the lock. The
  * first 64 KiB of the file have a magic, which marks the file as ours, and notes on keys whose result was not cached.
  * Many keys share the place of one note. Notes are hints: one that was overwritten or forged costs a compilation.
  *
@@ -31,14 +31,35 @@
 
 #include <stdatomic.h>
 
+/*
+ * holder: whether the thread that holds a compile lock makes progress
+ *
+ * A waiter must not wait for a thread that is stopped, frozen, dead, or hangs (a child that was forked while another
+ * thread compiled can hang in the compiler's own locks). All of them get no processor time. A thread that only waits
+ * for its disk for two seconds looks the same; its waiters then compile too, which costs nothing else.
+ *
+ * holder_code() names the calling thread, by a number between 1 and HOLDER_CODE_MAX: the thread id and a few bits of
+ * its pid namespace, outside which the id means nothing. A waiter calls holder_rests() repeatedly, with a struct that
+ * was zeroed when it began to wait. What cannot be found out (another namespace, no /proc, hidepid=) is progress.
+ */
+#define HOLDER_CODE_BITS 30
+#define HOLDER_CODE_MAX  ((INT64_C(1) << HOLDER_CODE_BITS) - 1)
+
+struct holder_watch {
+	uint64_t time; /* processor time of the holder when it was last seen to change, ns */
+	int64_t since; /* when that was (CLOCK_MONOTONIC, ns); 0: never */
+};
+
+int64_t holder_code(void);
+/* Returns whether the holder's processor time has been the same for two seconds of calls to this function. */
+bool holder_rests(struct holder_watch *watch, int64_t code);
+
 /* COMPILE_LOCK_FILE_CLOSED initialises it. */
 struct compile_lock_file {
 	atomic_int fd; /* -1: none */
-	dev_t device;
-	ino_t inode;
-	off_t stamp;  /* the position of this open file description, which identifies it */
-	off_t place;  /* the first byte of the key's range */
-	uint64_t tag; /* identifies the key in its note */
+	off_t stamp;   /* the position of this open file description, which identifies it */
+	off_t place;   /* the first byte of the key's range */
+	uint64_t tag;  /* identifies the key in its note */
 };
 #define COMPILE_LOCK_FILE_CLOSED {.fd = -1}
 
@@ -51,14 +72,12 @@ enum compile_lock_file_state {
 };
 
 /*
- * Tries to take the lock of `key`, and waits until `deadline` (CLOCK_MONOTONIC, ns) with COMPILE_LOCK_FILE_WAIT.
- * `file` is closed before; it is open afterwards only with COMPILE_LOCK_FILE_TAKEN, but meanwhile too.
+ * Tries to take the lock of `key`, and waits until `deadline` (CLOCK_MONOTONIC, ns; 0: does not wait). `file` is closed
+ * before; it is open afterwards only with COMPILE_LOCK_FILE_TAKEN, but meanwhile too.
  */
-enum compile_lock_file_patience { COMPILE_LOCK_FILE_TRY, COMPILE_LOCK_FILE_WAIT };
 enum compile_lock_file_state compile_lock_file_acquire(struct compile_lock_file *file,
                                                        const struct directory *directory,
-                                                       const uint8_t key[ENTRY_KEY_BYTES], int64_t deadline,
-                                                       enum compile_lock_file_patience patience);
+                                                       const uint8_t key[ENTRY_KEY_BYTES], int64_t deadline);
 /* Writes the note of a result that was not stored. The lock is held. */
 void compile_lock_file_note(const struct compile_lock_file *file);
 /* Releases the lock and closes the descriptor. */

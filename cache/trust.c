@@ -89,14 +89,8 @@ static bool has_idmapped_mount(void)
 static bool tells_apart(const char *map_path)
 {
 	char map[128]; /* a longer map is not the identity */
-	ssize_t size;
-	int file = call_openat(AT_FDCWD, map_path, O_RDONLY | O_CLOEXEC, 0);
+	ssize_t size = call_read_file(map_path, map, sizeof(map));
 
-	if (file < 0) {
-		return false;
-	}
-	size = call_pread(file, map, sizeof(map), 0);
-	call_close(file);
 	return is_identity(map, size) && !has_idmapped_mount();
 }
 

@@ -282,14 +282,11 @@ static int compile_handle(struct handle *handle, const struct call *call, struct
 static bool wait_for_others(const struct handle *handle, struct attempt *attempt)
 {
 	const struct settings *settings = &runtime_get()->settings;
-	const struct compile_lock_options options = {
-	    .directory = settings->directory,
-	    .shared = settings->shared,
-	    .read_only = settings->read_only,
-	    .wait_seconds = handle->asks_host || settings->recache ? 0 : settings->wait,
-	};
+	const struct directory directory = {.path = settings->directory, .shared = settings->shared};
+	const unsigned seconds = handle->asks_host || settings->recache ? 0 : settings->wait;
 	int64_t start = runtime_clock();
-	bool again = compile_lock_acquire(&attempt->compile_lock, &options, attempt->finding.key.bytes);
+	bool again = compile_lock_acquire(&attempt->compile_lock, settings->read_only ? NULL : &directory, seconds,
+	                                  attempt->finding.key.bytes);
 
 	if (attempt->compile_lock.waited) {
 		event_note_wait(attempt->event, start, runtime_clock());

@@ -54,8 +54,7 @@ static inline int64_t compile_lock_far(void)
 static inline enum compile_lock_file_state compile_lock_seen_from_outside(const uint8_t *key)
 {
 	struct compile_lock_file file = COMPILE_LOCK_FILE_CLOSED;
-	enum compile_lock_file_state state =
-	    compile_lock_file_acquire(&file, &here.directory, key, compile_lock_far(), COMPILE_LOCK_FILE_TRY);
+	enum compile_lock_file_state state = compile_lock_file_acquire(&file, &here.directory, key, 0);
 
 	if (state == COMPILE_LOCK_FILE_TAKEN) {
 		compile_lock_file_release(&file);

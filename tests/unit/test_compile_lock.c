@@ -8,9 +8,7 @@ static struct compile_lock held; /* by each test */
 
 static bool wait_for(struct compile_lock *lock, const uint8_t *key)
 {
-	const struct compile_lock_options options = {.directory = here.path, .wait_seconds = 100000};
-
-	return compile_lock_acquire(lock, &options, key);
+	return compile_lock_acquire(lock, &here.directory, 100000, key);
 }
 
 /* A thread that misses on compile_lock_key. `looks`: number of repeated look-ups; `held_it`: it held the lock at the
@@ -102,7 +100,6 @@ Test(compile_lock, a_result_cached_in_this_process_only_is_found_by_its_threads)
 
 Test(compile_lock, an_uncached_result_is_neither_looked_up_nor_waited_for_again)
 {
-	const struct compile_lock_options threads_only = {.wait_seconds = 100000};
 	struct compile_lock again = {0};
 	struct worker workers[4] = {0};
 
@@ -113,7 +110,7 @@ Test(compile_lock, an_uncached_result_is_neither_looked_up_nor_waited_for_again)
 	}
 	cr_expect_not(wait_for(&held, compile_lock_key));
 	cr_expect_null(held.place);
-	cr_expect_not(compile_lock_acquire(&again, &threads_only, compile_lock_key), "known to this process by itself");
+	cr_expect_not(compile_lock_acquire(&again, NULL, 100000, compile_lock_key), "known to this process by itself");
 	cr_expect_null(again.place);
 	cr_expect_eq(compile_lock_seen_from_outside(compile_lock_key), COMPILE_LOCK_FILE_NOT_KEPT);
 }
@@ -160,9 +157,7 @@ Test(compile_lock, a_nested_compile_does_not_wait)
 	cr_assert(wait_for(&outer, compile_lock_key));
 	cr_expect_not(wait_for(&same, compile_lock_key));
 	cr_expect_null(same.place);
-	cr_assert_eq(
-	    compile_lock_file_acquire(&file, &here.directory, other_key, compile_lock_far(), COMPILE_LOCK_FILE_TRY),
-	    COMPILE_LOCK_FILE_TAKEN);
+	cr_assert_eq(compile_lock_file_acquire(&file, &here.directory, other_key, 0), COMPILE_LOCK_FILE_TAKEN);
 	(void)wait_for(&other, other_key);
 	cr_expect_not(wait_for(&other, other_key));
 	compile_lock_release(&other, COMPILE_LOCK_KEPT);

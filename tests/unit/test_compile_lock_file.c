@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "cache/holder.h"
 #include "tests/unit/compile_lock_fixture.h"
 
 TestSuite(compile_lock_file, .init = compile_lock_set_up, .fini = compile_lock_tear_down, .timeout = 300);
@@ -9,13 +8,12 @@ static struct compile_lock_file held = COMPILE_LOCK_FILE_CLOSED; /* by each test
 /* Takes the lock without waiting. */
 static enum compile_lock_file_state take_key(const uint8_t *key, struct compile_lock_file *file)
 {
-	return compile_lock_file_acquire(file, &here.directory, key, compile_lock_far(), COMPILE_LOCK_FILE_TRY);
+	return compile_lock_file_acquire(file, &here.directory, key, 0);
 }
 
 static enum compile_lock_file_state wait_for(struct compile_lock_file *file)
 {
-	return compile_lock_file_acquire(file, &here.directory, compile_lock_key, compile_lock_far(),
-	                                 COMPILE_LOCK_FILE_WAIT);
+	return compile_lock_file_acquire(file, &here.directory, compile_lock_key, compile_lock_far());
 }
 
 static void take(void)
@@ -167,8 +165,7 @@ Test(compile_lock_file, past_the_deadline_a_caller_does_not_wait)
 	struct compile_lock_file mine = COMPILE_LOCK_FILE_CLOSED;
 
 	take();
-	cr_expect_eq(compile_lock_file_acquire(&mine, &here.directory, compile_lock_key, call_clock_straight(),
-	                                       COMPILE_LOCK_FILE_WAIT),
+	cr_expect_eq(compile_lock_file_acquire(&mine, &here.directory, compile_lock_key, call_clock_straight()),
 	             COMPILE_LOCK_FILE_GIVEN_UP);
 	compile_lock_file_release(&held);
 }

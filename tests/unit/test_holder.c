@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* In this process, where the thread that holds is known to be idle, busy or gone. */
 #include "cache/calls.h"
-#include "cache/holder.h"
+#include "cache/compile_lock_file.h"
 #include "tests/unit/support.h"
 
 static atomic_bool stops;
