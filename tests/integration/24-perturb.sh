@@ -9,8 +9,7 @@ sed -n 's/.*CALL\(_OF\)\{0,1\}([0-9]*, [^,]*, \([a-z_A-Z0-9]*\),.*/\2/p' tests/p
 grep -o 'PERTURBED([a-z_A-Z0-9]*)' interpose/watch/imports.h | sed 's/.*(\(.*\))/\1/' | grep -v '^name$' | sort -u >"$tmp/cleared"
 comm -23 "$tmp/cleared" "$tmp/calls" >"$tmp/without"
 check "Every import that is cleared by evidence is one that the harness answers for." test ! -s "$tmp/without" -a -s "$tmp/cleared"
-awk -F'\t' 'NR == FNR { cleared[$1]; next } /^#/ { next } { split($3, words, " ") } words[1] in cleared && $4 != 0' \
-	"$tmp/cleared" tests/perturb/evidence.txt >"$tmp/changed"
+tr '\t' '\n' <tests/perturb/evidence.txt | sed -n 's/^\([A-Za-z0-9_]*\)[ 0-9]*: [1-9].*/\1/p' | sort -u | comm -12 - "$tmp/cleared" >"$tmp/changed"
 check "No output depends on one of them." test ! -s "$tmp/changed"
 if command -v cc >/dev/null; then
 	BUILD=$BUILD scripts/perturb --quick --import get_nprocs --import getrlimit >"$tmp/said" 2>&1
