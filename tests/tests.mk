@@ -34,7 +34,7 @@ $(addprefix $(BUILD)/tests/,verdict stored): $(BUILD)/tests/%: tests/cases/%.c $
 	@mkdir -p $(@D)
 	$(call quiet,CC,$@)$(CC) $(CPPFLAGS) $(TEST_CFLAGS) $(if $(SAN),-fsanitize=$(SAN)) -o $@ $^ $(B2) -ldl -lm
 
-$(addprefix $(BUILD)/tests/,life links start): $(BUILD)/tests/%: tests/bench/%.c tests/bench/timing.h tests/files.h
+$(addprefix $(BUILD)/tests/,life start): $(BUILD)/tests/%: tests/bench/%.c tests/bench/timing.h tests/files.h
 	@mkdir -p $(@D)
 	$(call quiet,CC,$@)$(CC) -I. $(TEST_CFLAGS) -O2 -pthread -o $@ $< -ldl
 
@@ -97,8 +97,8 @@ races: all
 		bash tests/integration/39-races.sh $(BUILD)
 .PHONY: races
 
-bench: all $(BUILD)/tests/life $(BUILD)/tests/links
-	eval "$$(scripts/nvrtc-env)" && NVRTC_ROOT=$$NVRTC_ROOT CUDA_INCLUDE=$$CUDA_INCLUDE NVRTC_LIB=$$NVRTC_LIB/$$NVRTC_SONAME \
+bench: all $(BUILD)/tests/life
+	eval "$$(scripts/nvrtc-env)" && CUDA_INCLUDE=$$CUDA_INCLUDE NVRTC_LIB=$$NVRTC_LIB/$$NVRTC_SONAME \
 		python3 tests/bench/bench.py $(BUILD)
 .PHONY: bench
 
@@ -106,11 +106,6 @@ bench: all $(BUILD)/tests/life $(BUILD)/tests/links
 bench-check: all $(BUILD)/tests/life $(FAKE)/13/libnvrtc.so.13 $(FAKE)/13/libnvrtc-builtins.so.13.0
 	tests/bench/counts.py $(BUILD) $(if $(WRITE),--write)
 .PHONY: bench-check
-
-# Where a disk hit of a fresh process spends its instructions.
-phases: all $(BUILD)/tests/life $(FAKE)/13/libnvrtc.so.13 $(FAKE)/13/libnvrtc-builtins.so.13.0
-	tests/bench/phases.py $(BUILD)
-.PHONY: phases
 
 # The same hits under cuda.core's own caches, and ccache's of nvcc; cuda.core comes from PyPI.
 peers: all
@@ -123,21 +118,11 @@ start: all $(BUILD)/tests/start
 		tests/bench/start.py $(BUILD)
 .PHONY: start
 
-# Many name expressions, by NVRTC alone and as a hit.
-names: all
-	eval "$$(scripts/nvrtc-env)" && NVRTC_LIB=$$NVRTC_LIB/$$NVRTC_SONAME tests/bench/names.py $(BUILD) 2000 10000
-.PHONY: names
-
 # What a large cache costs, against one of a thousand entries: make scale ENTRIES=1000000
 ENTRIES ?= 1000000
 $(BUILD)/tests/scale: tests/bench/scale.c tests/bench/timing.h tests/files.h tests/unit/syscalls.h $(BUILD)/core.a
 	@mkdir -p $(@D)
 	$(call quiet,CC,$@)$(CC) $(CPPFLAGS) $(TEST_CFLAGS) -O2 -o $@ $< $(BUILD)/core.a $(B2)
-
-# Hits by size of the source, headers, entries, processes and threads, as SVG in build/plots.
-plots: all $(BUILD)/tests/life $(BUILD)/tests/scale
-	eval "$$(scripts/nvrtc-env)" && NVRTC_LIB=$$NVRTC_LIB/$$NVRTC_SONAME tests/bench/plots.py $(BUILD)
-.PHONY: plots
 
 scale: all $(BUILD)/tests/scale
 	$(BUILD)/tests/scale $(BUILD)/nvrtccache $(ENTRIES)

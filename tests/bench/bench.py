@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Times hits, misses and start-up side by side in one run, and prints medians and ratios.
 
-usage: bench.py BUILD [ROUNDS]      environment: NVRTC_LIB (the library), CUDA_INCLUDE (the toolkit's headers), NVRTC_ROOT
+usage: bench.py BUILD [ROUNDS]      environment: NVRTC_LIB (the library), CUDA_INCLUDE (the toolkit's headers)
 """
 import os
 import re
@@ -12,8 +12,6 @@ import subprocess
 import sys
 import tempfile
 import time
-
-from links import links
 
 build, rounds = os.path.abspath(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 15
 library, include = os.environ["NVRTC_LIB"], os.environ["CUDA_INCLUDE"]
@@ -129,7 +127,6 @@ def main():
         row(f"plain stat() of the {len(paths)} paths that it looks at", plain_stat, "us",
             f"{memory['median'][1] / 1e3 / plain_stat:.2f} of it is the memory hit")
     foreign()
-    links(sys.modules[__name__], os.environ["NVRTC_ROOT"])
     spent = {"plain": [], "preload": []}
     for _ in range(rounds * 4):
         for kind, environment in (("plain", plain), ("preload", cached("none"))):
