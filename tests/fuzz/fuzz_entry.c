@@ -1,22 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Entries, in memory and as the file of a key. Bit 6 of the first byte chooses.
- *
- * 0: the rest is hostile bytes. Bits 0 to 4 choose what is mended before they are tried, since no fuzzer finds a
- * 128-bit checksum: bit 0 the magic, format and key; bit 1 the dependencies' checksum; bit 2 the body's; bit 3 the
- * header's; bit 4 the same for a second entry right behind the first. Bit 5 adds the way through a file. What is
- * accepted can be read to its last byte, those who read whole directories (cache/tools/inspect.h, cache/tools/inventory.h) find the
- * same in it, and a put over the file gives a sound one. 1: an entry is built of the rest.
- * What is read from it builds the same bytes again; with other bytes in some places it is never accepted, unless the
- * checksums are made to fit; then it can be read like any other.
+ * Entries, in memory and as the file of a key. Bits 0 to 4 of the first byte choose what is mended before the rest is
+ * tried, since no fuzzer finds a 128-bit checksum: bit 0 the magic, format and key; bit 1 the dependencies' checksum; bit
+ * 2 the body's; bit 3 the header's; bit 4 the same for a second entry right behind the first. Bit 5 adds the way through
+ * a file. What is accepted can be read to its last byte, those who read whole directories (cache/tools/inspect.h,
+ * cache/tools/inventory.h) find the same in it, and a put over the file gives a sound one.
  */
 #include "cache/store.h"
 #include "cache/tools/inspect.h"
 #include "cache/tools/inventory.h"
 
 #include "tests/fuzz/entries.h"
-
-#define SECTIONS 4
 
 static const uint8_t key[ENTRY_KEY_BYTES] = {0xab};
 static char *root;
@@ -157,76 +151,9 @@ static void hostile(const uint8_t *data, size_t size, uint8_t what)
 	}
 }
 
-static struct entry *build(const struct entry *like, struct input *input)
-{
-	struct section sections[SECTIONS] = {{0}};
-	size_t dependencies_size;
-	const void *dependencies;
-	struct entry *entry;
-	size_t count = 0;
-	const uint8_t *mine = key;
-	uint64_t cost;
-
-	if (like) {
-		dependencies = entry_dependencies(like, &dependencies_size);
-		while (entry_section_at(like, count, &sections[count])) {
-			count++;
-		}
-		mine = entry_info(like)->key;
-		cost = entry_info(like)->cost_ns;
-	} else {
-		cost = take_number(input, 2);
-		dependencies = take_bytes(input, take_number(input, 1), &dependencies_size);
-		for (size_t wanted = take_number(input, 1) % (SECTIONS + 1); count < wanted; count++) {
-			sections[count].tag = (uint32_t)take_number(input, 1);
-			sections[count].value = (int32_t)take_number(input, 4);
-			sections[count].bytes = take_bytes(input, take_number(input, 1), &sections[count].size);
-		}
-	}
-	require(entry_build(mine, cost, dependencies, dependencies_size, sections, count, &entry) == 0);
-	return entry;
-}
-
-static void honest(struct input input)
-{
-	struct entry *entry = build(NULL, &input);
-	struct entry *again = build(entry, NULL);
-	struct entry *adopted;
-	size_t size, again_size;
-	const uint8_t *original = entry_bytes(entry, &size);
-	uint8_t *bytes = copy_of(entry_bytes(again, &again_size), size);
-
-	require(again_size == size);
-	/* but for the time of its making */
-	memcpy(bytes + AT_CREATED, original + AT_CREATED, 8);
-	seal(bytes + AT_HEADER_SUM, bytes, AT_HEADER_SUM);
-	require(memcmp(bytes, original, size) == 0);
-	while (input.left > 0) {
-		bytes[take_number(&input, 2) % size] ^= (uint8_t)take_number(&input, 1);
-	}
-	if (memcmp(bytes, original, size) == 0) {
-		require(entry_adopt(bytes, size, &adopted) == 0);
-		entry_unref(adopted);
-	} else {
-		require(entry_adopt(bytes, size, &adopted) < 0);
-		/* the same with the checksums that belong to it: what is accepted then can be read */
-		(void)mend(bytes, size, 2 | 4 | 8);
-		if (entry_adopt(bytes, size, &adopted) == 0) {
-			read_all(adopted);
-			entry_unref(adopted);
-		} else {
-			free(bytes);
-		}
-	}
-	entry_unref(entry);
-	entry_unref(again);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	if (size > 0 && data[0] & 64) {
-		honest(input_of(data + 1, size - 1));
-	} else if (size > 0) {
+	if (size > 0) {
 		hostile(data + 1, size - 1, data[0]);
 	}
 	return 0;

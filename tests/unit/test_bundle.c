@@ -146,6 +146,8 @@ Test(bundle, written_entries_are_read_back)
 	memory.at = 0;
 	cr_assert_eq(bundle_read_begin(&reader, UINT64_MAX, get, &memory), 0);
 	cr_expect_eq(reader.keys, 7);
+	memory.size++;
+	cr_expect_eq(read_all(UINT64_MAX), BUNDLE_BROKEN, "a byte behind it");
 }
 
 Test(bundle, equal_entries_give_equal_bundles)
