@@ -36,19 +36,6 @@ bool elf_contains(const struct elf_object *object, uintptr_t address)
 	return elf_segment(object, address) != NULL;
 }
 
-/*
- * Returns the address of an entry. On most machines glibc relocates d_ptr in memory; musl, riscv and the vDSO do not.
- */
-static const void *dynamic_pointer(const struct elf_object *object, const ElfW(Dyn) * entry, size_t alignment)
-{
-	uintptr_t address = entry->d_un.d_ptr;
-
-	if (address < object->base) {
-		address += object->base;
-	}
-	return elf_can_read(object, (const void *)address, 1, alignment) ? (const void *)address : NULL;
-}
-
 bool elf_hash_open(const struct elf_object *object, struct elf_hash *ret_hash)
 {
 	const uint32_t *words = object->gnu_hash;
@@ -96,92 +83,63 @@ static void view_segments(struct elf_object *object)
 	}
 }
 
+/* The values of a dynamic section: of the first 32 tags, then of GNU's, which end in different digits. */
+#define VALUES     48
+#define VALUE(tag) values[(tag) < 32 ? (tag) : 32 + (tag) % 16]
+
+static void read_dynamic(const struct elf_object *object, ElfW(Addr) values[VALUES])
+{
+	size_t entries = elf_readable(object, (uintptr_t)object->dynamic) / sizeof(ElfW(Dyn));
+
+	for (size_t i = 0; i < entries && object->dynamic[i].d_tag != DT_NULL; i++) {
+		ElfW(Sxword) tag = object->dynamic[i].d_tag;
+
+		if ((tag > 0 && tag < 32) || tag == DT_GNU_HASH || (tag >= DT_VERSYM && tag <= DT_VERNEEDNUM)) {
+			VALUE(tag) = object->dynamic[i].d_un.d_val;
+		}
+	}
+}
+
+/* On most machines glibc relocates addresses in memory; musl, riscv and the vDSO do not. */
+static const void *table_at(const struct elf_object *object, ElfW(Addr) address, size_t alignment)
+{
+	const void *table = (const void *)(address < object->base ? address + object->base : address);
+
+	return address && elf_can_read(object, table, 1, alignment) ? table : NULL;
+}
+
 int elf_view(const struct dl_phdr_info *info, struct elf_object *ret_object)
 {
 	struct elf_object object = {.base = info->dlpi_addr,
 	                            .path = info->dlpi_name ? info->dlpi_name : "",
 	                            .phdr = info->dlpi_phdr,
 	                            .phdr_count = info->dlpi_phnum};
-	size_t soname = 0;
-	size_t entries;
-	bool odd = false;
+	ElfW(Addr) values[VALUES] = {
+	    [DT_SYMENT] = sizeof(ElfW(Sym)), [DT_RELAENT] = sizeof(ElfW(Rela)), [DT_PLTREL] = DT_RELA};
 
 	view_segments(&object);
 	if (!object.dynamic || !elf_can_read(&object, object.dynamic, sizeof(ElfW(Dyn)), _Alignof(ElfW(Dyn)))) {
 		return -ENOEXEC;
 	}
-	entries = elf_readable(&object, (uintptr_t)object.dynamic) / sizeof(ElfW(Dyn));
-	for (size_t i = 0; i < entries && object.dynamic[i].d_tag != DT_NULL; i++) {
-		const ElfW(Dyn) *entry = &object.dynamic[i];
-
-		switch (entry->d_tag) {
-		case DT_STRTAB:
-			object.strings = dynamic_pointer(&object, entry, 1);
-			break;
-		case DT_STRSZ:
-			object.strings_size = entry->d_un.d_val;
-			break;
-		case DT_SYMTAB:
-			object.symbols = dynamic_pointer(&object, entry, _Alignof(ElfW(Sym)));
-			break;
-		case DT_SYMENT:
-			if (entry->d_un.d_val != sizeof(ElfW(Sym))) {
-				return -ENOEXEC;
-			}
-			break;
-		case DT_GNU_HASH:
-			object.gnu_hash = dynamic_pointer(&object, entry, _Alignof(ElfW(Addr)));
-			break;
-		case DT_HASH:
-			object.sysv_hash = dynamic_pointer(&object, entry, sizeof(uint32_t));
-			break;
-		case DT_VERSYM:
-			object.versym = dynamic_pointer(&object, entry, sizeof(ElfW(Half)));
-			break;
-		case DT_VERDEF:
-			object.verdef = dynamic_pointer(&object, entry, sizeof(uint32_t));
-			break;
-		case DT_VERDEFNUM:
-			object.verdef_count = entry->d_un.d_val;
-			break;
-		case DT_VERNEED:
-			object.verneed = dynamic_pointer(&object, entry, sizeof(uint32_t));
-			break;
-		case DT_VERNEEDNUM:
-			object.verneed_count = entry->d_un.d_val;
-			break;
-		case DT_SONAME:
-			soname = entry->d_un.d_val;
-			break;
-		case DT_RELA:
-			object.data.table = dynamic_pointer(&object, entry, _Alignof(ElfW(Rela)));
-			break;
-		case DT_RELASZ:
-			object.data.size = entry->d_un.d_val;
-			break;
-		case DT_RELACOUNT:
-			object.relative_count = entry->d_un.d_val;
-			break;
-		case DT_JMPREL:
-			object.calls.table = dynamic_pointer(&object, entry, _Alignof(ElfW(Rela)));
-			break;
-		case DT_PLTRELSZ:
-			object.calls.size = entry->d_un.d_val;
-			break;
-		case DT_RELAENT:
-			odd = odd || entry->d_un.d_val != sizeof(ElfW(Rela));
-			break;
-		case DT_PLTREL:
-			odd = odd || entry->d_un.d_val != DT_RELA;
-			break;
-		case DT_REL:
-			odd = true;
-			break;
-		default:
-			break;
-		}
-	}
-	if (!object.strings || !object.symbols || object.strings_size == 0 ||
+	read_dynamic(&object, values);
+	object.strings = table_at(&object, VALUE(DT_STRTAB), 1);
+	object.strings_size = VALUE(DT_STRSZ);
+	object.symbols = table_at(&object, VALUE(DT_SYMTAB), _Alignof(ElfW(Sym)));
+	object.gnu_hash = table_at(&object, VALUE(DT_GNU_HASH), _Alignof(ElfW(Addr)));
+	object.sysv_hash = table_at(&object, VALUE(DT_HASH), sizeof(uint32_t));
+	object.versym = table_at(&object, VALUE(DT_VERSYM), sizeof(ElfW(Half)));
+	object.verdef = table_at(&object, VALUE(DT_VERDEF), sizeof(uint32_t));
+	object.verdef_count = VALUE(DT_VERDEFNUM);
+	object.verneed = table_at(&object, VALUE(DT_VERNEED), sizeof(uint32_t));
+	object.verneed_count = VALUE(DT_VERNEEDNUM);
+	object.data.table = table_at(&object, VALUE(DT_RELA), _Alignof(ElfW(Rela)));
+	object.data.size = VALUE(DT_RELASZ);
+	object.relative_count = VALUE(DT_RELACOUNT);
+	object.calls.table = table_at(&object, VALUE(DT_JMPREL), _Alignof(ElfW(Rela)));
+	object.calls.size = VALUE(DT_PLTRELSZ);
+	object.has_odd_relocations =
+	    VALUE(DT_RELAENT) != sizeof(ElfW(Rela)) || VALUE(DT_PLTREL) != DT_RELA || VALUE(DT_REL);
+	if (VALUE(DT_SYMENT) != sizeof(ElfW(Sym)) || !object.strings || !object.symbols || object.strings_size == 0 ||
 	    !elf_can_read(&object, object.strings, object.strings_size, 1) ||
 	    object.strings[object.strings_size - 1] != '\0') {
 		return -ENOEXEC;
@@ -190,8 +148,9 @@ int elf_view(const struct dl_phdr_info *info, struct elf_object *ret_object)
 		object.sysv_hash = NULL;
 	}
 	object.symbol_count = count_symbols(&object);
-	object.has_odd_relocations = odd;
-	object.soname = soname && soname < object.strings_size ? object.strings + soname : NULL;
+	if (VALUE(DT_SONAME) && VALUE(DT_SONAME) < object.strings_size) {
+		object.soname = object.strings + VALUE(DT_SONAME);
+	}
 	*ret_object = object;
 	return 0;
 }
