@@ -342,31 +342,12 @@ int loaded_each(int (*each)(struct dl_phdr_info *info, size_t size, void *contex
 	return result;
 }
 
-/*
- * The list is in the main program's DT_DEBUG, unless the program was started through ld.so; then it is known once the
- * loader's words were searched.
- */
+/* Weak, because another C library has none. A program may contain a copy of it, in which `r_map` is the same. */
+#pragma weak _r_debug
+
 const struct link_map *loaded_list(void)
 {
-	struct dl_phdr_info program = {.dlpi_phdr = (const ElfW(Phdr) *)getauxval(AT_PHDR),
-	                               .dlpi_phnum = (ElfW(Half))getauxval(AT_PHNUM)};
-	const volatile struct r_debug *known = atomic_load(&debug);
-	const ElfW(Dyn) * entry;
-
-	if (known) {
-		return known->r_map;
-	}
-	for (size_t i = 0; i < program.dlpi_phnum; i++) {
-		if (program.dlpi_phdr[i].p_type == PT_PHDR) {
-			program.dlpi_addr = (uintptr_t)program.dlpi_phdr - program.dlpi_phdr[i].p_vaddr;
-		}
-	}
-	for (entry = find_dynamic(&program); entry && entry->d_tag != DT_NULL; entry++) {
-		if (entry->d_tag == DT_DEBUG && entry->d_un.d_ptr) {
-			return ((const struct r_debug *)entry->d_un.d_ptr)->r_map;
-		}
-	}
-	return NULL;
+	return &_r_debug ? _r_debug.r_map : NULL;
 }
 
 /* ---- calls into the loader ---- */
