@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Objects are visited in load order, so all callers are bound to the first object that defines a function.
+ * Objects are visited in load order, so all callers are bound to the first object that defines a function. If that
+ * object defines some of them only, the others come from another one.
  */
 #include "interpose/watch/watch.h"
 
@@ -22,51 +23,32 @@ static bool passes_on(const struct elf_object *object)
 	       elf_symbol(object, "__sanitizer_set_death_callback", NULL) != 0;
 }
 
-/* Notes in `context`, for each function, base + 1 of the first object that defines it; 0: none does yet. */
-static int note_owners(const struct elf_object *object, void *context)
+enum agreement { AGREEMENT_UNKNOWN, AGREEMENT_FULL, AGREEMENT_NONE };
+
+/* Judges the first object that defines any of the functions; libc defines all that there are. */
+static int judge_object(const struct elf_object *object, void *context)
 {
-	uintptr_t *owners = context;
 	size_t defined = 0;
 
+	(void)context;
 	for (size_t i = 0; i < NAME_COUNT; i++) {
-		if (elf_symbol(object, names[i], NULL) != 0) {
-			defined |= (size_t)1 << i;
-		}
+		defined += elf_symbol(object, names[i], NULL) != 0;
 	}
-	if (!defined || passes_on(object)) {
-		return 0;
+	if (defined == 0 || passes_on(object)) {
+		return AGREEMENT_UNKNOWN;
 	}
-	for (size_t i = 0; i < NAME_COUNT; i++) {
-		if (!owners[i] && (defined >> i & 1)) {
-			owners[i] = object->base + 1;
-		}
-	}
-	return owners[0] != 0; /* libc defines statx (from 2.28), so no later object is needed once it was found */
-}
-
-static bool compare_owners(void)
-{
-	uintptr_t owners[NAME_COUNT] = {0};
-	uintptr_t first = 0;
-
-	(void)elf_each_object(note_owners, owners);
-	for (size_t i = 0; i < NAME_COUNT; i++) {
-		first = first ? first : owners[i];
-		if (owners[i] && owners[i] != first) {
-			return false;
-		}
-	}
-	return true;
+	return defined == NAME_COUNT || (object->soname && strcmp(object->soname, "libc.so.6") == 0) ? AGREEMENT_FULL
+	                                                                                             : AGREEMENT_NONE;
 }
 
 bool path_functions_agree(void)
 {
-	static _Atomic signed char known; /* 1: they do, -1: they do not */
-	signed char now = atomic_load_explicit(&known, memory_order_relaxed);
+	static _Atomic int known; /* enum agreement */
+	int now = atomic_load_explicit(&known, memory_order_relaxed);
 
-	if (now == 0) {
-		now = compare_owners() ? 1 : -1;
+	if (now == AGREEMENT_UNKNOWN) {
+		now = elf_each_object(judge_object, NULL);
 		atomic_store_explicit(&known, now, memory_order_relaxed);
 	}
-	return now > 0;
+	return now != AGREEMENT_NONE;
 }
