@@ -6,71 +6,35 @@
  */
 #include "interpose/watch/arithmetic.h"
 
+#include "interpose/watch/imports.h"
 #include "interpose/watch/record.h"
 #include "keygen/trace.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-typedef void any_function(void);
-
-/* The real function of each replacement; 0 until a library imports it. */
-static _Atomic(uintptr_t) real[ARITHMETIC_COUNT];
-
-#define REAL(name) ((__typeof__(&watch_##name))atomic_load_explicit(&real[ARITHMETIC_##name], memory_order_relaxed))
-
 #define WATCH_ONE(type, name)                  \
-	static type watch_##name(type x)       \
+	REPLACEMENT(type, name, (type x))      \
 	{                                      \
 		record_soft(TAINT_ARITHMETIC); \
 		return REAL(name)(x);          \
 	}
-#define WATCH_TWO(type, name)                    \
-	static type watch_##name(type x, type y) \
-	{                                        \
-		record_soft(TAINT_ARITHMETIC);   \
-		return REAL(name)(x, y);         \
+#define WATCH_TWO(type, name)                     \
+	REPLACEMENT(type, name, (type x, type y)) \
+	{                                         \
+		record_soft(TAINT_ARITHMETIC);    \
+		return REAL(name)(x, y);          \
 	}
-#define WATCH_D(name)  WATCH_ONE(double, name)
-#define WATCH_F(name)  WATCH_ONE(float, name)
-#define WATCH_DD(name) WATCH_TWO(double, name)
-#define WATCH_FF(name) WATCH_TWO(float, name)
-#define WATCH_ODD(name)
-#define WATCH(kind, name) WATCH_##kind(name)
-ARITHMETIC(WATCH)
+#define WATCH_D(name)      WATCH_ONE(double, name)
+#define WATCH_F(name)      WATCH_ONE(float, name)
+#define WATCH_DD(name)     WATCH_TWO(double, name)
+#define WATCH_FF(name)     WATCH_TWO(float, name)
+#define WATCH(class, name) WATCH_##class(name)
+IMPORTS(IMPORT_NONE, IMPORT_NONE, WATCH, IMPORT_NONE, IMPORT_NONE, IMPORT_NONE)
 #undef WATCH
 
-#define REPLACEMENT_D(name)   (any_function *)watch_##name
-#define REPLACEMENT_F(name)   (any_function *)watch_##name
-#define REPLACEMENT_DD(name)  (any_function *)watch_##name
-#define REPLACEMENT_FF(name)  (any_function *)watch_##name
-#define REPLACEMENT_ODD(name) NULL
-
-static const struct function {
-	const char *name;
-	any_function *replacement;
-} functions[ARITHMETIC_COUNT] = {
-#define FUNCTION(kind, name) {#name, REPLACEMENT_##kind(name)},
-    ARITHMETIC(FUNCTION)
-#undef FUNCTION
-};
-
-static int by_name(const void *name, const void *function)
-{
-	return strcmp(name, ((const struct function *)function)->name);
-}
-
-static size_t find_function(const char *name)
-{
-	const struct function *found = bsearch(name, functions, ARITHMETIC_COUNT, sizeof(functions[0]), by_name);
-
-	return found ? (size_t)(found - functions) : ARITHMETIC_COUNT;
-}
-
-bool arithmetic_knows(const char *name)
-{
-	return find_function(name) < ARITHMETIC_COUNT;
-}
+#define COUNT(...) +1
+_Static_assert(0 IMPORTS(IMPORT_NONE, IMPORT_NONE, COUNT, COUNT, IMPORT_NONE, IMPORT_NONE) <= ARITHMETIC_MAX, "room");
+#undef COUNT
 
 static bool is_soname_of_libm(const struct elf_object *object)
 {
@@ -93,7 +57,7 @@ static bool wait_for_use(struct arithmetic *arithmetic, const struct elf_import 
 {
 	struct elf_import wanted = *import;
 
-	if (arithmetic->unbound_count == ARITHMETIC_COUNT || !elf_each_object(defines_too, &wanted)) {
+	if (arithmetic->unbound_count == ARITHMETIC_MAX || !elf_each_object(defines_too, &wanted)) {
 		return false;
 	}
 	arithmetic->unbound[arithmetic->unbound_count++] =
@@ -109,19 +73,6 @@ bool arithmetic_missed(const struct arithmetic *arithmetic)
 		}
 	}
 	return false;
-}
-
-/*
- * Returns the function to which the slot is, or would be, bound; 0 if there is none. An unbound slot leads to a stub in
- * the object itself, which calls the lazy resolver.
- */
-static uintptr_t function_behind(const struct arithmetic *arithmetic, const struct elf_object *object,
-                                 const struct elf_import *import)
-{
-	uintptr_t function = atomic_load((_Atomic(uintptr_t) *)import->slot);
-
-	return function && elf_contains(object, function) ? arithmetic->resolve(object, import->name, import->version)
-	                                                  : function;
 }
 
 static void know_less(struct arithmetic *arithmetic, enum arithmetic_knowledge knowledge)
@@ -142,65 +93,63 @@ static int is_libm(const struct elf_object *object, void *context)
 	return 0;
 }
 
-enum arithmetic_slot arithmetic_add(struct arithmetic *arithmetic, const struct elf_object *object,
-                                    const struct elf_import *import, uintptr_t *ret_replacement)
+bool arithmetic_add(struct arithmetic *arithmetic, const struct elf_object *object, const struct elf_import *import,
+                    const struct import_entry *entry, uintptr_t *real)
 {
-	size_t id = find_function(import->name);
-	uintptr_t function, there = 0;
+	uintptr_t function = import->slot ? atomic_load((_Atomic(uintptr_t) *)import->slot) : 0;
+	bool is_unbound = function && elf_contains(object, function); /* it is a stub, which calls the lazy resolver */
+	uintptr_t there = 0;
 
-	if (id == ARITHMETIC_COUNT) {
-		return ARITHMETIC_KEPT;
-	}
-	if (import->slot) {
-		function = atomic_load((_Atomic(uintptr_t) *)import->slot);
-		if (function && elf_contains(object, function) && wait_for_use(arithmetic, import, function)) {
-			return ARITHMETIC_KEPT;
+	if (is_unbound) {
+		if (wait_for_use(arithmetic, import, function)) {
+			return false;
 		}
+		function = arithmetic->resolve(object, import->name, import->version);
 	}
-	function = import->slot ? function_behind(arithmetic, object, import) : 0;
 	if (!function) {
 		/* A weak import that nothing defines is never called. */
-		if (!import->slot || !import->weak || atomic_load((_Atomic(uintptr_t) *)import->slot) != 0) {
+		if (is_unbound || !import->slot || !import->weak) {
 			know_less(arithmetic, ARITHMETIC_UNKNOWN);
 		}
-		return ARITHMETIC_KEPT;
+		return false;
 	}
-	if (arithmetic->real[id] && arithmetic->real[id] != function) {
+	if (*real && *real != function) {
 		know_less(arithmetic, ARITHMETIC_UNKNOWN);
-		return ARITHMETIC_KEPT;
+		return false;
 	}
-	arithmetic->real[id] = function;
+	*real = function;
 	/* One replacement has one real function, and another library may be bound to another version of it. */
-	if (!functions[id].replacement ||
-	    (!atomic_compare_exchange_strong(&real[id], &there, function) && there != function)) {
+	if (!entry->replacement ||
+	    (!atomic_compare_exchange_strong(&imports_real[entry - imports], &there, function) && there != function)) {
 		know_less(arithmetic, ARITHMETIC_ALWAYS);
-		return ARITHMETIC_KEPT;
+		return false;
 	}
-	*ret_replacement = (uintptr_t)functions[id].replacement;
-	return ARITHMETIC_REDIRECTED;
+	return true;
 }
 
-void arithmetic_end(struct arithmetic *arithmetic)
+void arithmetic_end(struct arithmetic *arithmetic, const uintptr_t real[])
 {
 	struct elf_object object = {0};
-	uint64_t places[ARITHMETIC_COUNT][2];
-	struct span spans[3 * ARITHMETIC_COUNT + 2];
+	uint64_t places[ARITHMETIC_MAX][2];
+	struct span spans[3 * ARITHMETIC_MAX + 2];
 	const uint8_t *id = NULL;
 	size_t id_size = 0, count = 0;
 
-	for (size_t i = 0; i < ARITHMETIC_COUNT; i++) {
-		if (!arithmetic->real[i]) {
+	for (size_t i = 0; i < IMPORT_COUNT; i++) {
+		uint64_t *place = places[count / 3];
+
+		if (!imports[i].is_arithmetic || !real[i]) {
 			continue;
 		}
-		if ((!id || !elf_contains(&object, arithmetic->real[i])) &&
-		    (!elf_object_at(arithmetic->real[i], &object) || elf_build_id(&object, &id, &id_size) != 0)) {
+		if ((!id || !elf_contains(&object, real[i])) &&
+		    (!elf_object_at(real[i], &object) || elf_build_id(&object, &id, &id_size) != 0)) {
 			know_less(arithmetic, ARITHMETIC_UNKNOWN);
 			return;
 		}
-		places[i][0] = arithmetic->real[i] - object.base;
-		places[i][1] = id_size;
-		spans[count++] = (struct span){functions[i].name, strlen(functions[i].name) + 1};
-		spans[count++] = (struct span){places[i], sizeof(places[i])};
+		place[0] = real[i] - object.base;
+		place[1] = id_size;
+		spans[count++] = (struct span){imports[i].name, strlen(imports[i].name) + 1};
+		spans[count++] = (struct span){place, sizeof(places[0])};
 		spans[count++] = (struct span){id, id_size};
 	}
 	/* libm is added even if none of the functions is libm's own, because a preloaded pow() may call libm's. */

@@ -19,6 +19,9 @@
  * slot is unbound, the function was not called (arithmetic_missed()).
  *
  * Calling sequence: arithmetic_add() for each import of one library, then arithmetic_end(), all from watch_patch().
+ * If a library imports an ODD function, every compilation is assumed to call it. A function of libm that is not listed
+ * makes the library unwatchable.
+ *
  * Errors: a library whose functions cannot be identified is ARITHMETIC_UNKNOWN; its results are not cached if a
  * compilation used such functions. Threads: the caller serialises arithmetic_add() for each library; replacements run
  * on any thread. Fork, signals: a child never finds half-written state. Ownership: the struct is the caller's.
@@ -31,33 +34,9 @@
 
 #include <stdatomic.h>
 
-/*
- * X(kind, name), in strcmp order. D: double(double), F: float(float), DD and FF: two arguments, ODD: any other
- * signature, which has no replacement. If a library imports an ODD function, every compilation is assumed to call it. A
- * function of libm that is listed neither here nor in imports.h makes the library unwatchable.
- */
-/* clang-format off */
-#define ARITHMETIC(X) \
-	X(ODD, __sincos) X(ODD, __sincosf) \
-	X(D, acos) X(F, acosf) X(D, acosh) X(F, acoshf) X(ODD, acosl) X(D, asin) X(F, asinf) X(D, asinh) X(F, asinhf) \
-	X(ODD, asinl) X(D, atan) X(DD, atan2) X(FF, atan2f) X(ODD, atan2l) X(F, atanf) X(D, atanh) X(F, atanhf) \
-	X(ODD, atanl) X(D, cbrt) X(F, cbrtf) X(ODD, cexp) X(ODD, clog) X(D, cos) X(F, cosf) X(D, cosh) X(F, coshf) \
-	X(ODD, coshl) X(ODD, cosl) X(D, erf) X(D, erfc) X(F, erfcf) X(F, erff) X(D, exp) X(D, exp10) X(F, exp10f) \
-	X(D, exp2) X(F, exp2f) X(ODD, exp2l) X(F, expf) X(ODD, expl) X(D, expm1) X(F, expm1f) X(DD, hypot) \
-	X(FF, hypotf) X(D, j0) X(F, j0f) X(D, j1) X(F, j1f) X(ODD, jn) X(ODD, jnf) X(ODD, lgamma) X(ODD, lgamma_r) \
-	X(ODD, lgammaf) X(ODD, lgammaf_r) X(D, log) X(D, log10) X(F, log10f) X(ODD, log10l) X(D, log1p) X(F, log1pf) \
-	X(D, log2) X(F, log2f) X(ODD, log2l) X(F, logf) X(ODD, logl) X(DD, pow) X(FF, powf) X(ODD, powl) X(D, sin) \
-	X(ODD, sincos) X(ODD, sincosf) X(F, sinf) X(D, sinh) X(F, sinhf) X(ODD, sinhl) X(ODD, sinl) X(D, tan) X(F, tanf) \
-	X(D, tanh) X(F, tanhf) X(ODD, tanhl) X(ODD, tanl) X(ODD, tgamma) X(ODD, tgammaf) X(ODD, y0) X(ODD, y0f) X(ODD, y1) \
-	X(ODD, y1f) X(ODD, yn) X(ODD, ynf)
-/* clang-format on */
+struct import_entry;
 
-enum arithmetic_id {
-#define ARITHMETIC_ID(kind, name) ARITHMETIC_##name,
-	ARITHMETIC(ARITHMETIC_ID)
-#undef ARITHMETIC_ID
-	    ARITHMETIC_COUNT
-};
+#define ARITHMETIC_MAX 128 /* functions in imports.h */
 
 enum arithmetic_knowledge {
 	ARITHMETIC_WATCHED, /* the trace shows whether a compilation called any */
@@ -79,23 +58,20 @@ typedef uintptr_t watch_resolver(const struct elf_object *library, const char *n
 /* The mathematics functions of one library. At first all fields except `resolve` are zero. */
 struct arithmetic {
 	watch_resolver *resolve;
-	struct arithmetic_unbound unbound[ARITHMETIC_COUNT];
+	struct arithmetic_unbound unbound[ARITHMETIC_MAX];
 	size_t unbound_count;
 	enum arithmetic_knowledge knowledge;
 	struct key digest;
-	uintptr_t real[ARITHMETIC_COUNT];
 };
 
-/* What happens to the slot of an import: nothing, or it is redirected to the replacement. */
-enum arithmetic_slot { ARITHMETIC_KEPT, ARITHMETIC_REDIRECTED };
-
-/* Records an import. `ret_replacement` is set for ARITHMETIC_REDIRECTED. */
-enum arithmetic_slot arithmetic_add(struct arithmetic *arithmetic, const struct elf_object *object,
-                                    const struct elf_import *import, uintptr_t *ret_replacement);
-/* Computes the digest of the recorded functions and of libm. */
-void arithmetic_end(struct arithmetic *arithmetic);
-/* Returns true if `name` is in the list above. */
-bool arithmetic_knows(const char *name);
+/*
+ * Records an import, and in `real` its function. Returns true if its slot must be redirected to the entry's
+ * replacement.
+ */
+bool arithmetic_add(struct arithmetic *arithmetic, const struct elf_object *object, const struct elf_import *import,
+                    const struct import_entry *entry, uintptr_t *real);
+/* Computes the digest of the recorded functions, by import, and of libm. */
+void arithmetic_end(struct arithmetic *arithmetic, const uintptr_t real[]);
 /* Returns true if a function without a replacement was called. After that, no result of the library can be cached. */
 bool arithmetic_missed(const struct arithmetic *arithmetic);
 

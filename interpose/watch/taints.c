@@ -13,28 +13,6 @@
 #include <sys/syscall.h>
 
 /*
- * X(taint, name). setenv changes the answers to later calls. Message catalogues and converters are files that libc
- * opens itself, where no import slot shows it.
- */
-/* It would indent each line deeper than the one before. */
-/* clang-format off */
-#define TAINTING(X) \
-	X(WRITE, unlinkat) X(WRITE, rename) X(WRITE, link) X(WRITE, symlink) X(WRITE, chmod) X(WRITE, fchmodat) \
-	X(WRITE, truncate) X(WRITE, utimensat) \
-	X(PROCESS, fork) X(PROCESS, execv) X(PROCESS, execve) X(PROCESS, execvp) X(PROCESS, system) \
-	X(PROCESS, posix_spawn) \
-	X(CHANGED_PLACE, chdir) \
-	X(UNKNOWN_CALL, setenv) X(UNKNOWN_CALL, socket) X(UNKNOWN_CALL, connect) X(UNKNOWN_CALL, bind) \
-	X(UNKNOWN_CALL, listen) X(UNKNOWN_CALL, accept) X(UNKNOWN_CALL, sendto) X(UNKNOWN_CALL, recvfrom) \
-	X(UNKNOWN_CALL, sendmsg) X(UNKNOWN_CALL, recvmsg) X(UNKNOWN_CALL, sendmmsg) X(UNKNOWN_CALL, recvmmsg) \
-	X(UNKNOWN_CALL, getaddrinfo) X(UNKNOWN_CALL, gethostbyname) X(UNKNOWN_CALL, gethostname) \
-	X(UNKNOWN_CALL, shmget) X(UNKNOWN_CALL, shmat) X(UNKNOWN_CALL, getpwnam) X(UNKNOWN_CALL, getpwuid) \
-	X(UNKNOWN_CALL, getpwnam_r) X(UNKNOWN_CALL, getpwuid_r) X(UNKNOWN_CALL, uname) X(UNKNOWN_CALL, getentropy) \
-	X(UNKNOWN_CALL, iconv_open) X(UNKNOWN_CALL, bindtextdomain) X(UNKNOWN_CALL, gettext) \
-	X(UNKNOWN_CALL, dgettext) X(UNKNOWN_CALL, dcgettext)
-/* clang-format on */
-
-/*
  * Each function takes at most six integers or pointers. Both machines pass those in registers of one word, so one
  * prototype serves all functions: a function ignores registers for which it has no parameter, and its result is in the
  * same register.
@@ -47,7 +25,7 @@
 		record_taint(TAINT_##taint);         \
 		return REAL(name)(a, b, c, d, e, f); \
 	}
-TAINTING(TAINT_FIRST)
+IMPORTS(IMPORT_NONE, TAINT_FIRST, IMPORT_NONE, IMPORT_NONE, IMPORT_NONE, IMPORT_NONE)
 #undef TAINT_FIRST
 
 REPLACEMENT(long, mkdir, WORDS)
@@ -106,47 +84,10 @@ REPLACEMENT(char *, setlocale, (int category, const char *locale))
 NEWLOCALE(newlocale)
 NEWLOCALE(__newlocale)
 
-/* Returns true for system calls without a libc wrapper (NVRTC: gettid), and others that affect only this process. */
-static bool is_harmless(long number)
-{
-	switch (number) {
-	case SYS_gettid:
-	case SYS_getpid:
-	case SYS_getuid:
-	case SYS_geteuid:
-	case SYS_futex:
-	case SYS_sched_yield:
-	case SYS_sched_setaffinity:
-	case SYS_clock_gettime:
-	case SYS_clock_getres:
-	case SYS_clock_nanosleep:
-	case SYS_nanosleep:
-	case SYS_gettimeofday:
-	case SYS_getrandom:
-	case SYS_mmap:
-	case SYS_munmap:
-	case SYS_mprotect:
-	case SYS_mremap:
-	case SYS_brk:
-	case SYS_madvise:
-	case SYS_mlock:
-	case SYS_munlock:
-	case SYS_mbind:
-	case SYS_set_mempolicy:
-	case SYS_membarrier:
-	case SYS_memfd_create:
-	case SYS_rt_sigprocmask:
-	case SYS_tgkill:
-	case SYS_close:
-		return true;
-	default:
-		return false;
-	}
-}
-
 REPLACEMENT(long, syscall, (long number, long a, long b, long c, long d, long e, long f))
 {
-	if (is_harmless(number)) {
+	/* those that NVRTC, nvJitLink and libNVVM contain; they affect only this process */
+	if (number == SYS_gettid || number == SYS_futex || number == SYS_clock_gettime) {
 		record_call();
 	} else {
 		record_taint(TAINT_UNKNOWN_CALL);

@@ -19,12 +19,12 @@
 _Atomic(uintptr_t) imports_real[IMPORT_COUNT];
 
 const struct import_entry imports[IMPORT_COUNT] = {
-#define IMPORT_WATCHED(name) {#name, &replacement_##name},
-#define IMPORT_CLEARED(name) {#name, NULL},
-    IMPORTS(IMPORT_WATCHED, IMPORT_CLEARED, IMPORT_CLEARED)
-#undef IMPORT_WATCHED
-#undef IMPORT_CLEARED
-};
+#define IMPORT_WATCHED(name)           {#name, &replacement_##name, false},
+#define IMPORT_TAINTED(why, name)      {#name, &replacement_##name, false},
+#define IMPORT_ARITHMETIC(class, name) {#name, &replacement_##name, true},
+#define IMPORT_ODD(name)               {#name, NULL, true},
+#define IMPORT_CLEARED(name)           {#name, NULL, false},
+    IMPORTS(IMPORT_WATCHED, IMPORT_TAINTED, IMPORT_ARITHMETIC, IMPORT_ODD, IMPORT_CLEARED, IMPORT_CLEARED)};
 
 static int by_name(const void *name, const void *entry)
 {
@@ -78,12 +78,12 @@ static int is_known_library(const char *name, void *context)
 static bool is_obstacle(const struct import_entry *entry, const struct elf_import *import)
 {
 	if (!entry) {
-		return !(import->weak && !import->version) && !arithmetic_knows(import->name);
+		return !(import->weak && !import->version);
 	}
-	return entry->replacement && !import->slot;
+	return entry->replacement && !entry->is_arithmetic && !import->slot;
 }
 
-static int add_patch(struct plan *plan, const struct elf_import *import, uintptr_t replacement)
+static int add_patch(struct plan *plan, const struct elf_import *import, const struct import_entry *entry)
 {
 	if (plan->watch.count == plan->capacity) {
 		size_t capacity = plan->capacity ? 2 * plan->capacity : 64;
@@ -95,7 +95,7 @@ static int add_patch(struct plan *plan, const struct elf_import *import, uintptr
 		plan->watch.patches = patches;
 		plan->capacity = capacity;
 	}
-	plan->watch.patches[plan->watch.count++] = (struct patch){import->slot, (void *)replacement};
+	plan->watch.patches[plan->watch.count++] = (struct patch){import->slot, (void *)*entry->replacement};
 	return 0;
 }
 
@@ -103,20 +103,25 @@ static int plan_import(const struct elf_import *import, void *context)
 {
 	struct plan *plan = context;
 	const struct import_entry *entry = imports_find(import->name);
-	uintptr_t earlier, real, replacement;
+	uintptr_t earlier, real;
 	size_t id;
 
 	plan->reason = import->name;
 	if (is_obstacle(entry, import)) {
 		return -ENOTSUP;
 	}
-	if (!entry || !entry->replacement) {
-		return arithmetic_add(&plan->watch.arithmetic, plan->object, import, &replacement) ==
-		               ARITHMETIC_REDIRECTED
-		           ? add_patch(plan, import, replacement)
-		           : 0;
+	if (!entry) {
+		return 0;
 	}
 	id = (size_t)(entry - imports);
+	if (entry->is_arithmetic) {
+		return arithmetic_add(&plan->watch.arithmetic, plan->object, import, entry, &plan->real[id])
+		           ? add_patch(plan, import, entry)
+		           : 0;
+	}
+	if (!entry->replacement) {
+		return 0;
+	}
 	real = plan->watch.arithmetic.resolve(NULL, import->name, import->version);
 	if (!real) {
 		/*
@@ -131,7 +136,7 @@ static int plan_import(const struct elf_import *import, void *context)
 		return -ENOTSUP;
 	}
 	plan->real[id] = real;
-	return add_patch(plan, import, (uintptr_t)*entry->replacement);
+	return add_patch(plan, import, entry);
 }
 
 /*
@@ -143,7 +148,8 @@ static int claim_functions(const struct plan *plan)
 	for (size_t i = 0; i < IMPORT_COUNT; i++) {
 		uintptr_t there = 0;
 
-		if (plan->real[i] && !atomic_compare_exchange_strong(&imports_real[i], &there, plan->real[i]) &&
+		if (plan->real[i] && !imports[i].is_arithmetic &&
+		    !atomic_compare_exchange_strong(&imports_real[i], &there, plan->real[i]) &&
 		    there != plan->real[i]) {
 			return -ENOTSUP;
 		}
@@ -174,7 +180,7 @@ static int make_plan(struct plan *plan, const char **ret_reason)
 		*ret_reason = plan->reason;
 	}
 	if (error == 0) {
-		arithmetic_end(&plan->watch.arithmetic);
+		arithmetic_end(&plan->watch.arithmetic, plan->real);
 		error = claim_functions(plan);
 	}
 	return error;
