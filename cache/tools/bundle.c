@@ -7,13 +7,14 @@
  *                  |    v                  v                                 v                        |
  *                  |  BROKEN      <-- next frame <------------------------------------------------------'
  *                  |
- *                  `--> last frame: end of stream? --> checksum right?        --> END
+ *                  `--> last frame, signature: end of stream? --> digest right? --> END
  *                                        | no: BROKEN        | no: CHANGED
  *   the stream ends anywhere else: CUT
  */
 #include "cache/tools/bundle.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,16 +35,19 @@ enum frame_kind { FRAME_ENTRY = 0x52544e45, FRAME_REQUEST = 0x55514552, FRAME_LA
 struct frame {
 	uint64_t kind;
 	uint64_t size;                /* of the bytes that follow */
-	uint8_t key[ENTRY_KEY_BYTES]; /* FRAME_LAST: checksum of every byte before this frame, then zeros */
+	uint8_t key[ENTRY_KEY_BYTES]; /* FRAME_LAST: digest of every byte before this frame */
 };
 
-_Static_assert(sizeof(struct header) == BUNDLE_HEADER_BYTES && sizeof(struct frame) == BUNDLE_FRAME_BYTES,
+#define DIGEST_BYTES sizeof(((struct frame *)0)->key)
+
+_Static_assert(sizeof(struct header) == BUNDLE_HEADER_BYTES && sizeof(struct frame) == BUNDLE_FRAME_BYTES &&
+                   sizeof(struct bundle_signature) == BUNDLE_SIGNATURE_BYTES,
                "these are a file format");
 
-/* Writes bytes and adds them to the checksum that the last frame will contain. */
+/* Writes bytes and adds them to the digest that the last frame will contain. */
 static int write_summed(struct bundle_writer *writer, const void *bytes, size_t size)
 {
-	(void)XXH3_128bits_update(&writer->sum, bytes, size);
+	(void)blake2b_update(&writer->sum, bytes, size);
 	return writer->put(writer->context, bytes, size);
 }
 
@@ -55,7 +59,7 @@ int bundle_write_begin(struct bundle_writer *writer, uint64_t keys, bundle_put *
 	memcpy(header.magic, magic, sizeof(magic));
 	writer->put = put_bytes;
 	writer->context = context;
-	(void)XXH3_128bits_reset(&writer->sum);
+	(void)blake2b_init(&writer->sum, DIGEST_BYTES);
 	return write_summed(writer, &header, sizeof(header));
 }
 
@@ -84,52 +88,50 @@ int bundle_write_request(struct bundle_writer *writer, const uint8_t key[ENTRY_K
 	return write_framed(writer, FRAME_REQUEST, key, bytes, size);
 }
 
-static struct frame last_frame(XXH128_hash_t all)
+/* The digest over all bytes detects wrong frames, and the loss of whole ones, which entries cannot. */
+int bundle_write_end(struct bundle_writer *writer, const struct keyring_key *key)
 {
+	struct bundle_signature signature = {.key_id = ""};
 	struct frame frame = {.kind = FRAME_LAST};
+	int rc;
 
-	memcpy(frame.key, &all, sizeof(all));
-	return frame;
+	(void)blake2b_final(&writer->sum, frame.key, DIGEST_BYTES);
+	if (key) {
+		memcpy(signature.key_id, key->id, sizeof(signature.key_id));
+		keyring_sign(key, magic, sizeof(magic), frame.key, DIGEST_BYTES, signature.mac);
+	}
+	rc = writer->put(writer->context, &frame, sizeof(frame));
+	return rc == 0 ? writer->put(writer->context, &signature, sizeof(signature)) : rc;
 }
 
-/* The checksum over all bytes detects wrong frames, and the loss of whole ones, which entries cannot. */
-int bundle_write_end(struct bundle_writer *writer)
+/* On failure reader->error is 0 if the stream has ended. */
+static bool read_bytes(struct bundle_reader *reader, void *bytes, size_t size)
 {
-	struct frame frame = last_frame(XXH3_128bits_digest(&writer->sum));
-
-	return write_summed(writer, &frame, sizeof(frame));
+	if (fread(bytes, 1, size, reader->stream) == size) {
+		return true;
+	}
+	reader->error = ferror(reader->stream) ? -errno : 0;
+	return false;
 }
 
-/*
- * Reads until it has `size` bytes, because one read of a pipe may return less. On failure reader->error is 0 if the
- * stream has ended.
- */
 static bool read_summed(struct bundle_reader *reader, void *bytes, size_t size)
 {
-	size_t done = 0;
+	bool done = read_bytes(reader, bytes, size);
 
-	while (done < size) {
-		ssize_t got = reader->get(reader->context, (uint8_t *)bytes + done, size - done);
-
-		if (got <= 0) {
-			reader->error = (int)got;
-			return false;
-		}
-		done += (size_t)got;
+	if (done) {
+		(void)blake2b_update(&reader->sum, bytes, size);
 	}
-	(void)XXH3_128bits_update(&reader->sum, bytes, size);
-	return true;
+	return done;
 }
 
-int bundle_read_begin(struct bundle_reader *reader, uint64_t entry_size_max, bundle_get *get_bytes, void *context)
+int bundle_read_begin(struct bundle_reader *reader, uint64_t entry_size_max, FILE *stream)
 {
 	struct header header;
 
 	memset(reader, 0, sizeof(*reader));
-	reader->get = get_bytes;
-	reader->context = context;
+	reader->stream = stream;
 	reader->entry_size_max = entry_size_max < ENTRY_BYTES_MAX ? entry_size_max : ENTRY_BYTES_MAX;
-	(void)XXH3_128bits_reset(&reader->sum);
+	(void)blake2b_init(&reader->sum, DIGEST_BYTES);
 	if (!read_summed(reader, &header, sizeof(header))) {
 		return reader->error < 0 ? reader->error : -EBADMSG;
 	}
@@ -218,13 +220,18 @@ static enum bundle_found read_entry(struct bundle_reader *reader, const struct f
 	return BUNDLE_ENTRY;
 }
 
-/* Bytes after the last frame are an error, because otherwise they would be ignored without notice. */
-static enum bundle_found read_last(struct bundle_reader *reader, const struct frame *frame, XXH128_hash_t all)
+/* Bytes after the signature are an error, because otherwise they would be ignored without notice. */
+static enum bundle_found read_last(struct bundle_reader *reader, const struct frame *frame)
 {
-	struct frame expected = last_frame(all);
+	struct frame expected = {.kind = FRAME_LAST};
 	uint8_t more;
 
-	if (read_summed(reader, &more, sizeof(more))) {
+	(void)blake2b_final(&reader->sum, expected.key, DIGEST_BYTES);
+	memcpy(reader->digest, expected.key, DIGEST_BYTES);
+	if (!read_bytes(reader, &reader->signature, sizeof(reader->signature))) {
+		return tell_end(reader);
+	}
+	if (read_bytes(reader, &more, sizeof(more))) {
 		return BUNDLE_BROKEN;
 	}
 	if (reader->error < 0) {
@@ -236,21 +243,37 @@ static enum bundle_found read_last(struct bundle_reader *reader, const struct fr
 /* After a frame that this program does not write, nothing is read: its size may be wrong. */
 enum bundle_found bundle_read_next(struct bundle_reader *reader, struct entry **ret_entry)
 {
-	const XXH128_hash_t all = XXH3_128bits_digest(&reader->sum);
 	struct frame frame;
 
 	free(reader->request);
 	reader->request = NULL;
-	if (!read_summed(reader, &frame, sizeof(frame))) {
+	if (!read_bytes(reader, &frame, sizeof(frame))) {
 		return tell_end(reader);
 	}
 	if (frame.kind == FRAME_LAST) {
-		return read_last(reader, &frame, all);
+		return read_last(reader, &frame);
 	}
+	(void)blake2b_update(&reader->sum, (const uint8_t *)&frame, sizeof(frame));
 	if ((frame.kind != FRAME_ENTRY && frame.kind != FRAME_REQUEST) || frame.size == 0 ||
 	    frame.size >= ENTRY_BYTES_MAX) {
 		return BUNDLE_BROKEN;
 	}
 	return frame.size > reader->entry_size_max ? pass_over(reader, frame.size)
 	                                           : read_entry(reader, &frame, ret_entry);
+}
+
+int bundle_judge(const struct bundle_reader *reader, const struct keyring *keyring)
+{
+	const struct bundle_signature *signature = &reader->signature;
+	const struct keyring_key *key = keyring_find(keyring, signature->key_id);
+	uint8_t mac[KEYRING_MAC_BYTES];
+
+	if (signature->key_id[0] == '\0') {
+		return -ENOMSG;
+	}
+	if (!key) {
+		return -ENOKEY;
+	}
+	keyring_sign(key, magic, sizeof(magic), reader->digest, DIGEST_BYTES, mac);
+	return keyring_macs_equal(mac, signature->mac) ? 0 : -EKEYREJECTED;
 }

@@ -1,44 +1,53 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bundle: several entries in one stream of bytes (docs/DESIGN.md E4), for `nvrtccache export` and the values of engines
+ * bundle: several entries in one stream of bytes, as `nvrtccache export` writes them (docs/DESIGN.md E4)
  *
- * Purpose: writes entries, then recorded requests, and reads them back, with functions of the caller. It never seeks,
- * so pipes work. The writer buffers nothing. The reader has at most one entry in memory, and never allocates more than
- * 1 MiB or twice the bytes that have arrived.
+ * Purpose: writes entries, then recorded requests, and reads them back. It never seeks, so pipes work. The reader has
+ * at most one entry in memory, and never allocates more than 1 MiB or twice the bytes that have arrived.
  *
  *     header    24 bytes: magic, format, format of the entries, number of keys announced
  *     per entry frame of 48 bytes (kind, length, key), then the entry's own bytes (cache/entry.h)
  *     per request the same, with the bytes of its file
- *     last      frame of 48 bytes (kind, zero, checksum over every byte before it), then the end of the stream
+ *     last      frame of 48 bytes (kind, zero, BLAKE2b-256 of every byte before it)
+ *     signature id of a key (16 bytes) and the keyring's signature of that digest (32); zeros: not signed; then the end
  *
- * Integers are little-endian. Magic and format will have the same place in later
- * formats. The announced number is the number of keys when the writer began; it is meant for progress bars.
+ * Integers are little-endian. Magic and format will have the same place in later formats. The announced number is that
+ * of the keys when the writer began; it is meant for progress bars.
  *
  * The reader does not trust the stream: it compares a length with the limit before it allocates memory, verifies the
  * entry like one from a file (cache/entry.h), and compares the entry's length and key with the frame's. A damaged entry
  * is reported and skipped, because its frame still tells where it ends. A wrong length is noticed where no frame
- * follows or at the end, and the rest of the stream is not read. The checksums detect accidents, not forgeries.
+ * follows or at the end, and the rest of the stream is not read. The checksums detect accidents; only a signature
+ * detects forgeries, and it comes last, so a stream must be read twice if nothing unsigned may be used.
  *
  * Calling sequence: bundle_write_begin(), bundle_write_entry() any number of times, bundle_write_end(); or
- * bundle_read_begin(), then bundle_read_next() until it returns a value that ends the reading.
- * Errors: negative errno values, including those of `put` and `get`; -ENOMEM. bundle_read_begin(): -EBADMSG: not a
- * bundle, or a damaged header; -EPROTONOSUPPORT: another format, which is in reader->format and reader->entry_format.
+ * bundle_read_begin(), then bundle_read_next() until it returns a value that ends the reading; after BUNDLE_END
+ * bundle_judge(). Errors: negative errno values, including those of `put` and the stream; -ENOMEM. bundle_read_begin():
+ * -EBADMSG: not a bundle, or a damaged header; -EPROTONOSUPPORT: another format, which is in reader->format and
+ * reader->entry_format. bundle_judge(): -ENOMSG: not signed; -ENOKEY: signed with a key that is not in the ring;
+ * -EKEYREJECTED: the signature is wrong.
  * Threads: one per struct. Ownership: the reader owns `request`.
  */
 #ifndef CACHE_TOOLS_BUNDLE_H
 #define CACHE_TOOLS_BUNDLE_H
 
 #include "cache/entry.h"
+#include "cache/tools/keyring.h"
 
-#include <stdbool.h>
+#include <blake2.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
-#include <xxhash.h>
+#include <stdio.h>
 
-#define BUNDLE_FORMAT       1
-#define BUNDLE_HEADER_BYTES 24
-#define BUNDLE_FRAME_BYTES  48
+#define BUNDLE_FORMAT          2
+#define BUNDLE_HEADER_BYTES    24
+#define BUNDLE_FRAME_BYTES     48
+#define BUNDLE_SIGNATURE_BYTES 48
+
+struct bundle_signature {
+	char key_id[KEYRING_ID_BYTES];
+	uint8_t mac[KEYRING_MAC_BYTES];
+};
 
 /* Writes all `size` bytes and returns 0, or returns a negative errno. */
 typedef int bundle_put(void *context, const void *bytes, size_t size);
@@ -46,27 +55,27 @@ typedef int bundle_put(void *context, const void *bytes, size_t size);
 struct bundle_writer {
 	bundle_put *put;
 	void *context;
-	XXH3_state_t sum; /* of all bytes so far */
+	blake2b_state sum; /* of all bytes so far */
 };
 
 int bundle_write_begin(struct bundle_writer *writer, uint64_t keys, bundle_put *put, void *context);
 int bundle_write_entry(struct bundle_writer *writer, const struct entry *entry);
 int bundle_write_request(struct bundle_writer *writer, const uint8_t key[ENTRY_KEY_BYTES], const void *bytes,
                          size_t size);
-int bundle_write_end(struct bundle_writer *writer);
-
-/* Reads 1 to `size` bytes and returns their number. Returns 0 at the end of the stream, or a negative errno. */
-typedef ssize_t bundle_get(void *context, void *bytes, size_t size);
+/* `key` NULL: the bundle is not signed. */
+int bundle_write_end(struct bundle_writer *writer, const struct keyring_key *key);
 
 struct bundle_reader {
-	bundle_get *get;
-	void *context;
+	FILE *stream;
 	uint64_t entry_size_max;
 	uint32_t format;
 	uint32_t entry_format;
-	uint64_t keys;    /* the number of keys that the header announces */
-	XXH3_state_t sum; /* of all bytes so far */
-	int error;        /* BUNDLE_FAILED: a negative errno */
+	uint64_t keys;     /* the number of keys that the header announces */
+	blake2b_state sum; /* of all bytes so far */
+	int error;         /* BUNDLE_FAILED: a negative errno */
+	/* BUNDLE_END */
+	uint8_t digest[ENTRY_KEY_BYTES];
+	struct bundle_signature signature;
 	/* BUNDLE_REQUEST; the next bundle_read_next() frees it */
 	uint8_t key[ENTRY_KEY_BYTES];
 	uint8_t *request;
@@ -86,9 +95,11 @@ enum bundle_found {
 	BUNDLE_FAILED   /* an error, see reader->error */
 };
 
-/* Reads the header. Entries larger than `entry_size_max` bytes are skipped. */
-int bundle_read_begin(struct bundle_reader *reader, uint64_t entry_size_max, bundle_get *get, void *context);
+/* Reads the header. Entries larger than `entry_size_max` bytes are skipped. The stream stays the caller's. */
+int bundle_read_begin(struct bundle_reader *reader, uint64_t entry_size_max, FILE *stream);
 /* Reads the next entry. *ret_entry is written only with BUNDLE_ENTRY, and the caller gets one reference. */
 enum bundle_found bundle_read_next(struct bundle_reader *reader, struct entry **ret_entry);
+/* Verifies the signature of a bundle that was read to its end. */
+int bundle_judge(const struct bundle_reader *reader, const struct keyring *keyring);
 
 #endif

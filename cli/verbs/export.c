@@ -8,7 +8,6 @@
 #include "cache/tools/age.h"
 #include "cache/tools/bundle.h"
 #include "cache/tools/foreign.h"
-#include "cache/tools/signature.h"
 #include "cli/console/console.h"
 #include "cli/console/entries.h"
 #include "cli/console/progress.h"
@@ -36,32 +35,9 @@ struct export
 	uint64_t bytes, entries, requests;
 	unsigned bad_requests; /* damaged or not trusted */
 	struct target *target;
-	struct store *store;     /* of --directory; NULL: a bundle is written */
-	struct keyring *keyring; /* NULL: not signed */
-	struct signature signature;
+	struct store *store;           /* of --directory; NULL: a bundle is written */
+	const struct keyring *keyring; /* NULL: not signed */
 };
-
-static int put_bytes(void *context, const void *bytes, size_t size)
-{
-	struct export *export = context;
-
-	if (export->keyring) {
-		signature_add(&export->signature, bytes, size);
-	}
-	return target_put(export->target, bytes, size);
-}
-
-/* Writes the signature of everything before it. */
-static int put_signature(struct export *export)
-{
-	uint8_t bytes[SIGNATURE_BYTES];
-
-	if (!export->keyring) {
-		return 0;
-	}
-	signature_end(&export->signature, bytes);
-	return target_put(export->target, bytes, sizeof(bytes));
-}
 
 static int put_entry(void *context, const struct entry *entry, int64_t used)
 {
@@ -137,12 +113,11 @@ static int write_all(const struct settings *settings, int64_t within_ns, struct 
 		/* the bundle's header contains the number of files, for the progress bar of the import */
 		error = export->store
 		            ? 0
-		            : bundle_write_begin(&export->writer, reading->inventory.count, put_bytes, export);
+		            : bundle_write_begin(&export->writer, reading->inventory.count, target_put, export->target);
 		error = error ? error : reading_each(reading, put_entry, export);
 		error = error || !asked.requests ? error : put_requests(export, &reading->directory, within_ns);
 		if (error == 0 && !export->store) {
-			error = bundle_write_end(&export->writer);
-			error = error ? error : put_signature(export);
+			error = bundle_write_end(&export->writer, export->keyring ? export->keyring->keys : NULL);
 		}
 	} else if (error != -EINTR) {
 		(void)console_refuse(settings, error);
@@ -173,7 +148,8 @@ static void print_report(const struct settings *settings, const struct target *t
 	}
 }
 
-static int export_to(const struct settings *settings, const char *file, int64_t within_ns, struct keyring *keyring)
+static int export_to(const struct settings *settings, const char *file, int64_t within_ns,
+                     const struct keyring *keyring)
 {
 	struct export export = {.keyring = keyring};
 	int64_t began_ns = progress_clock();
@@ -185,9 +161,6 @@ static int export_to(const struct settings *settings, const char *file, int64_t 
 		return EXIT_TROUBLE;
 	}
 	export.target = &target;
-	if (keyring) {
-		signature_begin(&export.signature, &keyring->keys[0]);
-	}
 	error = write_all(settings, within_ns, &export, &reading);
 	if (!target_close(&target, settings->fsync ? DURABILITY_SYNC : DURABILITY_NONE, error)) {
 		return EXIT_TROUBLE;

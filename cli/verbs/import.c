@@ -9,7 +9,6 @@
 #include "cache/store.h"
 #include "cache/tools/bundle.h"
 #include "cache/tools/foreign.h"
-#include "cache/tools/signature.h"
 #include "cli/console/console.h"
 #include "cli/console/progress.h"
 #include "cli/console/verb.h"
@@ -25,41 +24,15 @@ static struct {
 	const char *key_file;
 } asked;
 
-struct origin {
-	FILE *file;
-	uint64_t left; /* bytes before the signature, or UINT64_MAX */
-};
-
 struct import {
 	struct store *store;
 	uint64_t entries, requests, bytes, known, large, damaged; /* `known`: the cache already had the entry */
 	int error;                                                /* of the cache, which ends the import; 0: none */
 };
 
-/* stdio has a buffer, because the reader of the bundle takes a few bytes at a time. */
-static ssize_t read_origin(void *context, void *bytes, size_t size)
+static bool begin_reading(const char *file, const struct settings *settings, FILE *stream, struct bundle_reader *reader)
 {
-	struct origin *origin = context;
-	size_t got;
-
-	size = size < origin->left ? size : (size_t)origin->left;
-	/* EINTR without a noted signal: for example, the process was stopped and continued */
-	do {
-		clearerr(origin->file);
-		errno = 0;
-		got = fread(bytes, 1, size, origin->file);
-	} while (got == 0 && errno == EINTR && interrupt_seen() == 0);
-	if (interrupt_seen() != 0) {
-		return -EINTR;
-	}
-	origin->left -= got;
-	return got == 0 && ferror(origin->file) ? -errno : (ssize_t)got;
-}
-
-static bool begin_reading(const char *file, const struct settings *settings, struct bundle_reader *reader,
-                          struct origin *origin)
-{
-	int error = bundle_read_begin(reader, entry_size_limit(settings->max_size), read_origin, origin);
+	int error = bundle_read_begin(reader, entry_size_limit(settings->max_size), stream);
 
 	if (error == -EPROTONOSUPPORT && reader->format != BUNDLE_FORMAT) {
 		console_error("%s: bundle of format %" PRIu32 "; this version reads format %d", file, reader->format,
@@ -142,7 +115,7 @@ static enum bundle_found take_all(struct bundle_reader *reader, struct import *i
 	while (found <= BUNDLE_LARGE && import->error == 0) {
 		struct entry *entry = NULL;
 
-		found = bundle_read_next(reader, &entry);
+		found = interrupt_seen() ? BUNDLE_FAILED : bundle_read_next(reader, &entry);
 		if (found == BUNDLE_ENTRY) {
 			put_entry(import, entry);
 			entry_unref(entry);
@@ -206,61 +179,100 @@ static void print_report(const char *file, const struct settings *settings, cons
 	}
 }
 
-/* Verifies the file, if that is asked for, and finds its signature, which is not a part of the bundle. */
-static bool judge_signature(const char *file, struct origin *origin)
+/* Returns why a bundle is not imported after its first reading, in which nothing is stored; NULL: it is. */
+static const char *judge(const struct bundle_reader *reader, enum bundle_found found, const struct keyring *keyring)
 {
-	struct keyring *keyring = NULL;
-	char text[KEYRING_TEXT_MAX];
-	uint64_t size;
-	int error;
-
-	if (asked.key_file && keyring_read(asked.key_file, &keyring, text) != 0) {
-		console_error("%s", text);
-		return false;
+	if (found == BUNDLE_FAILED) {
+		return interrupt_seen() ? "interrupted" : strerror(-reader->error);
 	}
-	error = signature_verify(fileno(origin->file), keyring, &size);
-	keyring_free(keyring);
-	origin->left = error == -ESPIPE ? UINT64_MAX : size;
-	if (!asked.key_file || error == 0) {
-		return true;
+	if (found != BUNDLE_END) {
+		return "damaged or cut short";
 	}
-	console_error("%s: not imported: %s", file,
-	              error == -ENOMSG         ? "not signed (export --key-file)"
-	              : error == -ENOKEY       ? "signed with a key that is not in --key-file"
-	              : error == -EKEYREJECTED ? "the signature is wrong: damaged or forged"
-	              : error == -ESPIPE       ? "--key-file needs a regular file, which is read twice"
-	                                       : strerror(-error));
-	return false;
+	switch (bundle_judge(reader, keyring)) {
+	case 0:
+		return NULL;
+	case -ENOMSG:
+		return "not signed (export --key-file)";
+	case -ENOKEY:
+		return "signed with a key that is not in --key-file";
+	default:
+		return "the signature is wrong: damaged or forged";
+	}
 }
 
-static int import_from(const struct settings *settings, struct store *store, const char *file)
+/* Reads the bundle once, and goes back to its beginning if what it has may be imported. */
+static bool verify(const char *file, const struct settings *settings, FILE *stream, const struct keyring *keyring)
 {
-	bool is_input = strcmp(file, "-") == 0;
-	struct origin origin = {.file = is_input ? stdin : fopen(file, "re")};
+	enum bundle_found found = BUNDLE_ENTRY;
+	const off_t start = ftello(stream);
+	struct bundle_reader reader;
+	const char *refusal;
+
+	if (start < 0) {
+		console_error("%s: not imported: --key-file needs a regular file, which is read twice", file);
+		return false;
+	}
+	if (!begin_reading(file, settings, stream, &reader)) {
+		return false;
+	}
+	while (found <= BUNDLE_LARGE) {
+		struct entry *entry;
+
+		found = interrupt_seen() ? BUNDLE_FAILED : bundle_read_next(&reader, &entry);
+		if (found == BUNDLE_ENTRY) {
+			entry_unref(entry);
+		}
+	}
+	free(reader.request);
+	refusal = judge(&reader, found, keyring);
+	if (refusal) {
+		console_error("%s: not imported: %s", file, refusal);
+	}
+	return !refusal && fseeko(stream, start, SEEK_SET) == 0;
+}
+
+static int import_from(const struct settings *settings, struct store *store, const char *file, FILE *stream)
+{
 	struct import import = {.store = store};
 	int64_t began_ns = progress_clock();
 	struct bundle_reader reader;
 	enum bundle_found found;
+	const char *ending;
+
+	if (!begin_reading(file, settings, stream, &reader)) {
+		return EXIT_TROUBLE;
+	}
+	found = take_all(&reader, &import);
+	print_report(file, settings, &import, progress_clock() - began_ns);
+	if (import.error != 0) {
+		(void)console_refuse(settings, import.error);
+	}
+	ending = find_ending(found, &import, reader.error);
+	if (ending) {
+		console_error("%s: %s", file, ending);
+	}
+	return found == BUNDLE_END && import.damaged == 0 && import.error == 0 ? EXIT_DONE : EXIT_TROUBLE;
+}
+
+static int open_and_import(const struct settings *settings, struct store *store, const char *file)
+{
+	bool is_input = strcmp(file, "-") == 0;
+	FILE *stream = is_input ? stdin : fopen(file, "re");
+	struct keyring *keyring = NULL;
+	char text[KEYRING_TEXT_MAX];
 	int status = EXIT_TROUBLE;
 
 	file = is_input ? "standard input" : file;
-	if (!origin.file) {
+	if (!stream) {
 		console_error("%s: %s", file, strerror(errno));
-		return EXIT_TROUBLE;
+	} else if (asked.key_file && keyring_read(asked.key_file, &keyring, text) != 0) {
+		console_error("%s", text);
+	} else if (!keyring || verify(file, settings, stream, keyring)) {
+		status = import_from(settings, store, file, stream);
 	}
-	if (judge_signature(file, &origin) && begin_reading(file, settings, &reader, &origin)) {
-		found = take_all(&reader, &import);
-		print_report(file, settings, &import, progress_clock() - began_ns);
-		status = found == BUNDLE_END && import.damaged == 0 && import.error == 0 ? EXIT_DONE : EXIT_TROUBLE;
-		if (import.error != 0) {
-			(void)console_refuse(settings, import.error);
-		}
-		if (find_ending(found, &import, reader.error)) {
-			console_error("%s: %s", file, find_ending(found, &import, reader.error));
-		}
-	}
-	if (!is_input) {
-		fclose(origin.file);
+	keyring_free(keyring);
+	if (stream && !is_input) {
+		fclose(stream);
 	}
 	return status;
 }
@@ -281,7 +293,7 @@ static int run_import(struct settings *settings, char **operands)
 	                                         &store);
 	error = error ? error : ask_directory(settings);
 	interrupt_hold();
-	status = error ? console_refuse(settings, error) : import_from(settings, store, operands[0]);
+	status = error ? console_refuse(settings, error) : open_and_import(settings, store, operands[0]);
 	(void)events_tell_counts(EVENTS_NOW); /* evictions */
 	store_close(store);
 	return status;

@@ -13,14 +13,15 @@ keys "$tmp/other-keys" two 2
 cat "$tmp/other-keys" "$tmp/keys" >"$tmp/both" && chmod 600 "$tmp/both"
 fresh_cache
 for kernel in 1 2 3; do LD_PRELOAD=$LIBRARY "$LIFE" "$NVRTC" trivial 0 -arch=sm_90 "-DK=$kernel" >"$tmp/life.out" 2>&1; done
-made() { "$COMMAND" export --key-file "$tmp/keys" "$tmp/signed" >"$tmp/out" && "$COMMAND" export "$tmp/plain" >"$tmp/out" && [ "$(entries)" = 3 ] && cmp -n "$(stat -c %s "$tmp/plain")" "$tmp/signed" "$tmp/plain"; }
+made() { "$COMMAND" export --key-file "$tmp/keys" "$tmp/signed" >"$tmp/out" && "$COMMAND" export "$tmp/plain" >"$tmp/out" && [ "$(entries)" = 3 ] && cmp -n "$(($(stat -c %s "$tmp/plain") - 48))" "$tmp/signed" "$tmp/plain" && ! cmp -s "$tmp/signed" "$tmp/plain"; }
 check "A signed bundle is the bundle, and its signature." made
+"$COMMAND" export --key-file "$tmp/keys" --used-since 0.001s "$tmp/fewer" >"$tmp/out" # of other entries, with a signature of its own
 
 takes() { fresh_cache && "$COMMAND" import "$@" >"$tmp/out" 2>&1 && [ "$(entries)" = 3 ] || { cat "$tmp/out" && return 1; }; }
 refuses() { # WORDS ARGUMENT...
 	local words=$1
 	shift
-	fresh_cache && ! "$COMMAND" import "$@" >"$tmp/out" 2>&1 && grep -q "not imported: .*$words" "$tmp/out" && [ "$(entries)" = 0 ] || { cat "$tmp/out" && return 1; }
+	fresh_cache && ! "$COMMAND" import "$@" >"$tmp/out" 2>&1 && grep -qE "$words" "$tmp/out" && [ "$(entries)" = 0 ] || { cat "$tmp/out" && return 1; }
 }
 check "What a key of the file has signed is imported." takes --key-file "$tmp/keys" "$tmp/signed"
 check "So it is where another key is the first." takes --key-file "$tmp/both" "$tmp/signed"
@@ -36,12 +37,12 @@ changed() { # each of some bytes, also of the signature
 	size=$(stat -c %s "$tmp/signed")
 	for at in 0 9 64 $((size / 2)) $((size - 65)) $((size - 20)) $((size - 1)); do
 		cp "$tmp/signed" "$tmp/changed" && byte=$(od -An -tu1 -j "$at" -N 1 "$tmp/changed") &&
-			printf "\\x$(printf %02x $((byte ^ 1)))" | dd of="$tmp/changed" bs=1 seek="$at" conv=notrunc 2>/dev/null && refuses "signature is wrong" --key-file "$tmp/keys" "$tmp/changed" || { echo "at $at" && return 1; }
+			printf "\\x$(printf %02x $((byte ^ 1)))" | dd of="$tmp/changed" bs=1 seek="$at" conv=notrunc 2>/dev/null && refuses "not a bundle|of format|damaged or cut|signature is wrong" --key-file "$tmp/keys" "$tmp/changed" || { echo "at $at" && return 1; }
 	done
-	for at in $((size - 64)) $((size - 48)); do
-		head -c "$at" "$tmp/signed" >"$tmp/changed" && refuses "not signed" --key-file "$tmp/keys" "$tmp/changed" || return
+	for at in $((size - 64)) $((size - 48)) $((size - 1)) 100 24; do
+		head -c "$at" "$tmp/signed" >"$tmp/changed" && refuses "damaged or cut short" --key-file "$tmp/keys" "$tmp/changed" || return
 	done
-	head -c $((size - 80)) "$tmp/signed" >"$tmp/changed" && tail -c 64 "$tmp/signed" >>"$tmp/changed" && refuses "signature is wrong" --key-file "$tmp/keys" "$tmp/changed"
+	head -c $((size - 48)) "$tmp/signed" >"$tmp/changed" && tail -c 48 "$tmp/fewer" >>"$tmp/changed" && refuses "signature is wrong" --key-file "$tmp/keys" "$tmp/changed"
 }
 check "What was changed, cut or shortened is refused, and nothing of it is stored." changed
 open_keys() { cp "$tmp/keys" "$tmp/open" && chmod 644 "$tmp/open" && fresh_cache && ! "$COMMAND" import --key-file "$tmp/open" "$tmp/signed" >"$tmp/out" 2>&1 && grep -q 'chmod 600' "$tmp/out" && [ "$(entries)" = 0 ]; }

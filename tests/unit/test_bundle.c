@@ -18,6 +18,8 @@ static struct memory {
 } memory;
 
 static struct entry *entries[ENTRIES];
+static struct keyring *keyring;
+static const struct keyring_key *signer; /* that signs; NULL: none does */
 
 static int put(void *context, const void *bytes, size_t size)
 {
@@ -32,19 +34,30 @@ static int put(void *context, const void *bytes, size_t size)
 	return 0;
 }
 
-static ssize_t get(void *context, void *bytes, size_t size)
+static ssize_t get(void *context, char *bytes, size_t size)
 {
 	struct memory *source = context;
 
 	source->asked_max = size > source->asked_max ? size : source->asked_max;
 	if (source->error && source->at >= source->error_at) {
-		return source->error;
+		errno = -source->error;
+		return -1;
 	}
 	size = size < source->size - source->at ? size : source->size - source->at;
 	size = source->at_a_time && source->at_a_time < size ? source->at_a_time : size;
 	memcpy(bytes, source->bytes + source->at, size);
 	source->at += size;
 	return (ssize_t)size;
+}
+
+/* Begins to read `memory`. The caller closes the reader's stream. */
+static int begin(struct bundle_reader *reader, uint64_t size_max)
+{
+	FILE *stream = fopencookie(&memory, "r", (cookie_io_functions_t){.read = get});
+
+	cr_assert(stream && setvbuf(stream, NULL, _IONBF, 0) == 0);
+	memory.at = 0;
+	return bundle_read_begin(reader, size_max, stream);
 }
 
 static void write_entries(size_t count)
@@ -56,7 +69,7 @@ static void write_entries(size_t count)
 	for (size_t i = 0; i < count; i++) {
 		cr_assert_eq(bundle_write_entry(&writer, entries[i]), 0);
 	}
-	cr_assert_eq(bundle_write_end(&writer), 0);
+	cr_assert_eq(bundle_write_end(&writer, signer), 0);
 }
 
 static void build(void)
@@ -95,7 +108,7 @@ static struct seen {
 	size_t entries;
 	size_t damaged;
 	size_t large;
-	int error;
+	int error, judged;
 } seen;
 
 /* Reads the bundle, and checks that its entries are among the written ones and in their order. */
@@ -106,9 +119,9 @@ static enum bundle_found read_all(uint64_t size_max)
 	size_t next = 0;
 
 	seen = (struct seen){.error = 0};
-	memory.at = 0;
-	seen.error = bundle_read_begin(&reader, size_max, get, &memory);
+	seen.error = begin(&reader, size_max);
 	if (seen.error != 0) {
+		fclose(reader.stream);
 		return BUNDLE_FAILED;
 	}
 	do {
@@ -127,6 +140,8 @@ static enum bundle_found read_all(uint64_t size_max)
 		seen.damaged += found == BUNDLE_DAMAGED;
 		seen.large += found == BUNDLE_LARGE;
 	} while (found <= BUNDLE_LARGE);
+	seen.judged = found == BUNDLE_END ? bundle_judge(&reader, keyring) : 0;
+	fclose(reader.stream);
 	return found;
 }
 
@@ -143,9 +158,9 @@ Test(bundle, written_entries_are_read_back)
 
 	cr_expect_eq(read_all(UINT64_MAX), BUNDLE_END);
 	cr_expect_eq(seen.entries, ENTRIES);
-	memory.at = 0;
-	cr_assert_eq(bundle_read_begin(&reader, UINT64_MAX, get, &memory), 0);
+	cr_assert_eq(begin(&reader, UINT64_MAX), 0);
 	cr_expect_eq(reader.keys, 7);
+	fclose(reader.stream);
 	memory.size++;
 	cr_expect_eq(read_all(UINT64_MAX), BUNDLE_BROKEN, "a byte behind it");
 }
@@ -164,7 +179,7 @@ Test(bundle, an_empty_bundle_is_valid)
 {
 	write_entries(0);
 	cr_expect_eq(read_all(UINT64_MAX), BUNDLE_END);
-	cr_expect_eq(memory.size, BUNDLE_HEADER_BYTES + BUNDLE_FRAME_BYTES);
+	cr_expect_eq(memory.size, BUNDLE_HEADER_BYTES + BUNDLE_FRAME_BYTES + BUNDLE_SIGNATURE_BYTES);
 }
 
 Test(bundle, a_truncated_bundle_returns_its_whole_entries_and_reports_the_cut)
@@ -194,12 +209,36 @@ Test(bundle, a_truncated_bundle_returns_its_whole_entries_and_reports_the_cut)
 	}
 }
 
+Test(bundle, a_signature_is_of_the_key_and_of_every_byte_before_it)
+{
+	static const char *const text = "one 00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff\n";
+	struct keyring_key other;
+	unsigned line;
+
+	cr_assert_eq(keyring_parse(text, &keyring, &line), 0);
+	cr_expect(read_all(UINT64_MAX) == BUNDLE_END && seen.judged == -ENOMSG);
+	signer = keyring->keys;
+	write_entries(ENTRIES);
+	cr_expect(read_all(UINT64_MAX) == BUNDLE_END && seen.judged == 0);
+	memory.bytes[memory.size - 1] ^= 1;
+	cr_expect(read_all(UINT64_MAX) == BUNDLE_END && seen.judged == -EKEYREJECTED);
+	other = *signer;
+	other.bytes[0] ^= 1;
+	signer = &other;
+	write_entries(ENTRIES);
+	cr_expect(read_all(UINT64_MAX) == BUNDLE_END && seen.judged == -EKEYREJECTED);
+	other.id[0] ^= 1;
+	write_entries(ENTRIES);
+	cr_expect(read_all(UINT64_MAX) == BUNDLE_END && seen.judged == -ENOKEY);
+	keyring_free(keyring);
+}
+
 Test(bundle, one_wrong_byte_anywhere_is_reported_and_returns_no_wrong_entry)
 {
 	static const uint8_t wrongs[] = {0x01, 0x80, 0xff};
 	size_t all = 0;
 
-	for (size_t i = 0; i < memory.size; i++) {
+	for (size_t i = 0; i < memory.size - BUNDLE_SIGNATURE_BYTES; i++) {
 		for (size_t j = 0; j < sizeof(wrongs); j++) {
 
 			memory.bytes[i] ^= wrongs[j];
@@ -273,17 +312,16 @@ Test(bundle, the_number_of_another_format_is_reported)
 	struct bundle_reader reader;
 
 	for (uint8_t format = 0; format < 4; format++) {
-		memory.at = 0;
 		memory.bytes[AT_FORMAT] = format;
-		cr_expect_eq(bundle_read_begin(&reader, UINT64_MAX, get, &memory),
-		             format == BUNDLE_FORMAT ? 0 : -EPROTONOSUPPORT);
+		cr_expect_eq(begin(&reader, UINT64_MAX), format == BUNDLE_FORMAT ? 0 : -EPROTONOSUPPORT);
 		cr_expect_eq(reader.format, format);
+		fclose(reader.stream);
 	}
-	memory.at = 0;
 	memory.bytes[AT_FORMAT] = BUNDLE_FORMAT;
 	memory.bytes[AT_FORMAT + 4] = ENTRY_FORMAT + 1;
-	cr_expect_eq(bundle_read_begin(&reader, UINT64_MAX, get, &memory), -EPROTONOSUPPORT);
+	cr_expect_eq(begin(&reader, UINT64_MAX), -EPROTONOSUPPORT);
 	cr_expect_eq(reader.entry_format, ENTRY_FORMAT + 1);
+	fclose(reader.stream);
 }
 
 Test(bundle, a_file_that_is_not_a_bundle_is_rejected)
@@ -309,5 +347,5 @@ Test(bundle, read_and_write_errors_are_returned)
 	memory.error_at = BUNDLE_HEADER_BYTES;
 	cr_expect_eq(bundle_write_begin(&writer, 0, put, &memory), 0);
 	cr_expect_eq(bundle_write_entry(&writer, entries[0]), -EIO);
-	cr_expect_eq(bundle_write_end(&writer), -EIO);
+	cr_expect_eq(bundle_write_end(&writer, NULL), -EIO);
 }
