@@ -26,7 +26,7 @@
 #define THREAD_BITS  22 /* the kernel's PID_MAX_LIMIT */
 #define REST         INT64_C(2000000000)
 #define ROOM         256
-#define STAMPS       (INT64_C(1) << 40) /* the first stamp: no host is there, every file system allows it */
+#define STAMPS       INT64_C(0xc0000001) /* the first stamp: odd, as no host reads a file, and below FAT's 4 GiB */
 
 /* Says that a result of the key was not cached. */
 struct note {
@@ -94,7 +94,7 @@ static bool open_file(struct compile_lock_file *file, const struct directory *di
 	int fd = open_path(directory);
 	uint32_t range;
 
-	file->stamp = STAMPS + atomic_fetch_add_explicit(&stamps, 1, memory_order_relaxed);
+	file->stamp = STAMPS + 2 * (off_t)(atomic_fetch_add_explicit(&stamps, 1, memory_order_relaxed) % (1u << 28));
 	if (fd < 0) {
 		return false;
 	}
