@@ -173,8 +173,8 @@ static enum engine_answer judge_error(const struct engine *engine, const char *t
 }
 
 /*
- * Sends a command, which hiredis has formatted to `size` bytes, and frees it, zeroed, because it may contain the
- * password. On ENGINE_DONE the reply is no error, and the caller frees it.
+ * Sends a command, which hiredis has formatted to `size` bytes, and frees it. On ENGINE_DONE the reply is no error, and
+ * the caller frees it.
  */
 static enum engine_answer run_command(struct engine_redis *redis, enum step step, char *command, int size,
                                       redisReply **ret_reply)
@@ -188,7 +188,6 @@ static enum engine_answer run_command(struct engine_redis *redis, enum step step
 		return engine_tell(&redis->engine, ENGINE_BROKEN, "out of memory");
 	}
 	answer = send_command(redis, command, (size_t)size);
-	explicit_bzero(command, (size_t)size);
 	redisFreeCommand(command);
 	/* a reply is read even after ENGINE_BROKEN: a server that rejects a command sends the reason, then closes */
 	if (answer == ENGINE_DONE || answer == ENGINE_BROKEN) {

@@ -31,10 +31,8 @@ static bool parse_line(const char *line, struct keyring_key *key)
 	fine = sscanf(line, "%15[A-Za-z0-9._-]%*[ \t\r]%128[0-9a-f]%n", key->id, hex, &end) == 2 &&
 	       strchr("\n", line[end + (int)strspn(line + end, BLANKS)]) != NULL;
 	key->size = strlen(hex) / 2;
-	fine =
-	    fine && strlen(hex) % 2 == 0 && key->size >= KEYRING_KEY_LEAST && digits_parse(hex, key->size, key->bytes);
-	secret_wipe(hex, sizeof(hex));
-	return fine;
+	return fine && strlen(hex) % 2 == 0 && key->size >= KEYRING_KEY_LEAST &&
+	       digits_parse(hex, key->size, key->bytes);
 }
 
 /* Returns whether the line is empty or a comment. */
@@ -90,7 +88,7 @@ int keyring_read(const char *path, struct keyring **ret_keyring, char ret_text[K
 		return error;
 	}
 	error = keyring_parse(text, ret_keyring, &line);
-	secret_file_wipe(text);
+	free(text);
 	if (error == -EINVAL) {
 		snprintf(ret_text, KEYRING_TEXT_MAX,
 		         "%.128s, line %u: it takes a unique id and 64 to 128 lowercase hexadecimal digits", path,
@@ -103,13 +101,9 @@ int keyring_read(const char *path, struct keyring **ret_keyring, char ret_text[K
 	return error;
 }
 
-/* Uses secret_wipe(), because the compiler may remove a memset() before free(). */
 void keyring_free(struct keyring *keyring)
 {
-	if (keyring != NULL) {
-		secret_wipe(keyring, sizeof(*keyring));
-		free(keyring);
-	}
+	free(keyring);
 }
 
 /* The comparison need not take constant time, because ids are public. */
@@ -133,7 +127,6 @@ void keyring_sign(const struct keyring_key *key, const void *first, size_t first
 	(void)blake2b_update(&state, first, first_size);
 	(void)blake2b_update(&state, second, second_size);
 	(void)blake2b_final(&state, ret_mac, KEYRING_MAC_BYTES);
-	secret_wipe(&state, sizeof(state));
 }
 
 bool keyring_macs_equal(const uint8_t one[KEYRING_MAC_BYTES], const uint8_t other[KEYRING_MAC_BYTES])

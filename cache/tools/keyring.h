@@ -9,7 +9,7 @@
  *
  * Calling sequence: keyring_read(), keyring_find(), keyring_free(). Errors: negative errno values, with a text:
  * -EACCES, -EINVAL for a malformed line, -ENODATA for a file without a key. Threads: a ring is never changed.
- * Ownership: the keys belong to the ring, and are zeroed when it is freed.
+ * Ownership: the keys belong to the ring.
  */
 #ifndef CACHE_TOOLS_KEYRING_H
 #define CACHE_TOOLS_KEYRING_H

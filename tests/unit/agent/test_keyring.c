@@ -102,7 +102,7 @@ Test(secret_file, the_first_line_is_read, .init = own_directory_make, .fini = ow
 	put_file(path, "secret word\r\nmore\n", 0600);
 	cr_assert_eq(secret_file_line(path, &line), 0);
 	cr_assert_str_eq(line, "secret word");
-	secret_file_wipe(line);
+	free(line);
 	put_file(path, "\nsecond\n", 0600);
 	cr_assert_eq(secret_file_line(path, &line), -ENODATA);
 	cr_assert_eq(unlink(path), 0);
