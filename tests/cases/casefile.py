@@ -21,7 +21,8 @@ Lines with # in front of the first case hold for all of a file.
 
 A line that ends in "<<NAME WORD..." is followed by the text of that name in TEXTS, with the words in it. "made INPUT
 PRODUCT OPTION... <<NAME WORD..." is an input of nvJitLink's that NVRTC makes of such a text. "whole OPTION..."
-stands for create, compile OPTION..., all and destroy, "linker finish" for the end of a link.
+stands for create, compile OPTION..., all and destroy, "finish OPTION..." for its end without create, "nvvm finish
+OPTION..." and "linker finish" for that of other compilers. "VERB... << TEXT" has its text on the same line.
 
 casefile.py FILE prints what the player is given.
 """
@@ -78,7 +79,8 @@ extern "C" __global__ void k$1(int *p) { *p = f$1(*p); }""",
 !0 = !{void (i32*)* @k$1, !"kernel", i32 1}""",
 }
 FINISH = ["linker complete", "linker all", "linker destroy"]
-WHOLE = re.compile("whole( .*)?")
+WHOLE = re.compile("(whole|finish|nvvm finish)( .*)?")
+SHORT = re.compile(r"(.* <<x?) (.*)")
 DEFAULTS = {"caller": "f$1", "callee": "$1"}  # for the second word
 MADE = re.compile(r"made (\S+ \S+) (.*) <<")
 NAMED = re.compile(r"(.* <<)(%s) (\S+)(?: (\S+))?" % "|".join(TEXTS))
@@ -92,11 +94,14 @@ class Case:
         self.sentence, self.lines, self.marks = sentence, [], []
         text = False
         for line in lines:
-            named, whole = (None, None) if text else (NAMED.fullmatch(line), WHOLE.fullmatch(line))
+            named, short, whole = [None] * 3 if text else [form.fullmatch(line) for form in (NAMED, SHORT, WHOLE)]
             if named:
                 self.lines += spell(*named.groups())
+            elif short:
+                self.lines += [*short.groups(), "END"]
             elif whole:
-                self.lines += ["create", f"compile{whole[1] or ''}", "all", "destroy"]
+                of, options = "nvvm " if whole[1][:4] == "nvvm" else "", whole[2] or ""
+                self.lines += ["create"] * (whole[1] == "whole") + [f"{of}compile{options}", f"{of}all", f"{of}destroy"]
             elif line == "linker finish" and not text:
                 self.lines += FINISH
             elif text or not line.startswith("#"):
