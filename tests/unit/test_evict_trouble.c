@@ -12,57 +12,6 @@ TestSuite(evict_trouble, .init = fixture_open, .fini = fixture_close, .timeout =
 
 #define CAP (100 * FILE_BYTES)
 
-Store_test(evict_trouble, concurrent_evictions_do_not_remove_too_much)
-{
-	struct store *store = fixture_store((struct store_options){.max_size = CAP});
-	pid_t children[4];
-
-	for (unsigned i = 0; i < COUNT(children); i++) {
-		children[i] = fork();
-		if (children[i] == 0) {
-			int failed = 0;
-
-			for (unsigned j = 0; j < 150; j++) {
-				failed |= numbered_put(store, i * 1000 + j);
-			}
-			_exit(failed ? 1 : 0);
-		}
-	}
-	for (unsigned i = 0; i < COUNT(children); i++) {
-		cr_assert_eq(exit_of(children[i]), 0);
-	}
-	cr_assert_leq(usage_of(store).bytes, CAP * 110 / 100);
-	cr_assert_geq(usage_of(store).bytes, CAP * 90 / 100);
-}
-
-Store_test(evict_trouble, a_process_killed_at_any_moment_leaves_a_cache_that_works)
-{
-	struct store *store = fixture_store((struct store_options){.max_size = CAP});
-	uint64_t random = 3;
-
-	for (unsigned round = 0; round < 25; round++) {
-		pid_t child = fork();
-		int status;
-
-		if (child == 0) {
-			for (unsigned i = 0;; i++) {
-				(void)numbered_put(store, round * 10000 + i);
-			}
-		}
-		usleep(2000 + next_random(&random) % 20000);
-		kill(child, SIGKILL);
-		cr_assert(waitpid(child, &status, 0) == child && WIFSIGNALED(status));
-		cr_assert_leq(usage_of(store).bytes, CAP * 110 / 100 + usage_of(store).temporaries * FILE_BYTES);
-		for (unsigned number = round * 10000; number < round * 10000 + 100; number++) {
-			cr_assert(!numbered_exists(number) || numbered_get(store, number), "%u is damaged", number);
-		}
-	}
-	clock_now = now_ns() + 2 * HOUR; /* the temporaries of the killed are stale now */
-	store = fixture_store((struct store_options){.max_size = CAP, .clock = fixture_clock});
-	(void)pruned_of(store);
-	cr_assert_eq(noted_of(store).bytes, usage_of(store).bytes);
-}
-
 /* What stands in place of the sums, and whether the stores that follow write new ones there. */
 static void expect_rebuilt(struct store *store, unsigned from)
 {
@@ -232,19 +181,6 @@ static bool have_mounts(void)
 	return unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
 }
 
-static bool mount_read_only(const char *shard)
-{
-	return mount(shard, shard, NULL, MS_BIND, NULL) == 0 &&
-	       mount(NULL, shard, NULL, MS_BIND | MS_REMOUNT | MS_RDONLY, NULL) == 0;
-}
-
-static int on_read_only_mounts(struct store *store)
-{
-	return have_mounts() ? fill_past_refusing_shards(store, mount_read_only) : 77;
-}
-
-STORE_ROW(evict_trouble, skips_files_on_a_read_only_file_system, body_in_child(on_read_only_mounts))
-
 /* The file system is full before the cap is reached. */
 static int fill_file_system(struct store *store, const char *options, size_t size)
 {
@@ -258,12 +194,6 @@ static int fill_file_system(struct store *store, const char *options, size_t siz
 		}
 	}
 	return store_take_evictions(store) > 0 && !numbered_exists(0) ? 0 : 4;
-}
-
-static int without_blocks(struct store *store)
-{
-	(void)store;
-	return fill_file_system(fixture.store, "mode=700,size=1200k", ENTRY_BYTES);
 }
 
 static int without_blocks_for_large_ones(struct store *store)
@@ -304,6 +234,5 @@ static int without_quota(struct store *store)
 }
 
 STORE_ROW(evict_trouble, an_exhausted_quota_evicts_a_bounded_number_of_times, body_in_child(without_quota))
-STORE_ROW(evict_trouble, a_full_file_system_does_not_freeze_the_cache, body_in_child(without_blocks))
 STORE_ROW(evict_trouble, a_full_file_system_makes_room_for_large_entries, body_in_child(without_blocks_for_large_ones))
 STORE_ROW(evict_trouble, a_file_system_without_inodes_does_not_freeze_the_cache, body_in_child(without_inodes))

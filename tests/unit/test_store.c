@@ -37,17 +37,6 @@ Store_test(store, finds_older_results_after_newer_ones)
 	cr_assert_eq(fixture_get(fixture.store, 3), 3);
 }
 
-Store_test(store, finds_older_results_in_large_files)
-{
-	cr_assert_eq(fixture_put_sized(fixture.store, 1, 900000), 0);
-	cr_assert_eq(fixture_put_sized(fixture.store, 2, 700000), 0);
-	cr_assert_eq(fixture_put_sized(fixture.store, 3, 10), 0);
-	cr_assert_eq(fixture_get(fixture.store, 0), 3);
-	cr_assert_eq(fixture_get(fixture.store, 1), 1);
-	cr_assert_eq(fixture_get(fixture.store, 2), 2);
-	cr_assert_eq(fixture_get(fixture.store, 4), -ESTALE);
-}
-
 Store_test(store, replaces_a_result_with_the_same_dependencies)
 {
 	size_t first, second;
@@ -149,69 +138,6 @@ Store_test(store, a_read_only_store_is_never_written)
 	cr_assert(fixture_exists(fixture.path));
 }
 
-Store_test(store, counts_and_clears_its_files)
-{
-	struct store_usage usage = {.entries = 77};
-	struct store_pruned cleared;
-	uint8_t key[ENTRY_KEY_BYTES] = {0};
-
-	cr_assert_eq(store_usage(fixture.store, &usage), 0);
-	cr_assert_eq(usage.entries, 0);
-	for (int i = 0; i < 20; i++) {
-		key[0] = (uint8_t)(i * 3);
-		cr_assert_eq(fixture_put_entry(fixture.store, fixture_entry(key, 1, 100)), 0);
-	}
-	fixture_write(in_home("03/tmp.1.0"), entry_magic, sizeof(entry_magic));
-	fixture_write(in_home("03/README"), "not ours", 8);
-	cr_assert_eq(store_usage(fixture.store, &usage), 0);
-	cr_assert_eq(usage.entries, 20);
-	cr_assert_eq(usage.temporaries, 1);
-	cr_assert_geq(usage.bytes, 20 * (192 + 16 + 16 + 112) + 8);
-	cr_assert_eq(store_clear(fixture.store, &cleared), 0);
-	cr_assert_eq(cleared.removed.entries, 20);
-	cr_assert_eq(cleared.removed.temporaries, 0);
-	cr_assert_eq(cleared.foreign, 1);
-	cr_assert_eq(store_usage(fixture.store, &usage), 0);
-	cr_assert_eq(usage.entries, 0);
-	cr_assert_eq(usage.temporaries, 1, "a process may be writing it");
-	cr_assert_eq(unlink(in_home("03/tmp.1.0")), 0);
-	cr_assert(fixture_exists(in_home("03/README")));
-}
-
-Store_test(store, puts_of_two_processes_to_one_key_are_all_stored)
-{
-	pid_t children[2];
-
-	for (int i = 0; i < 2; i++) {
-		children[i] = fork();
-		if (children[i] == 0) {
-			int failed = 0;
-
-			for (int j = 0; j < 8; j++) {
-				failed |= fixture_put(fixture.store, 1 + i * 8 + j);
-			}
-			_exit(failed ? 1 : 0);
-		}
-	}
-	for (int i = 0; i < 2; i++) {
-		cr_assert_eq(exit_of(children[i]), 0);
-	}
-	for (int i = 1; i <= 16; i++) {
-		cr_assert_eq(fixture_get(fixture.store, i), i);
-	}
-}
-
-Store_test(store, put_goes_on_if_another_process_holds_the_lock)
-{
-	int lock;
-
-	cr_assert_eq(fixture_put(fixture.store, 1), 0);
-	lock = fixture_lock();
-	cr_assert_eq(fixture_put(fixture.store, 2), 0);
-	cr_assert_eq(fixture_get(fixture.store, 2), 2);
-	close(lock);
-}
-
 static void put_one(void *context, unsigned step)
 {
 	(void)fixture_put(fixture.store, 10 + step);
@@ -231,12 +157,4 @@ Store_test(store, a_process_that_holds_the_locks_is_waited_for_once)
 	for (int i = 1; i < PUTS; i++) {
 		cr_expect_eq(counts[i].slept, 0);
 	}
-}
-
-Store_test(store, puts_with_fsync_are_found)
-{
-	struct store *careful = fixture_store((struct store_options){.fsync = true});
-
-	cr_assert_eq(fixture_put(careful, 1), 0);
-	cr_assert_eq(fixture_get(fixture.store, 1), 1);
 }

@@ -11,37 +11,6 @@ static void expect_as_counted(struct store *store)
 	cr_assert_eq(noted_of(store).bytes, usage_of(store).bytes);
 }
 
-Store_test(usage, a_missing_directory_is_empty_and_not_created)
-{
-	cr_assert_eq(noted_of(fixture.store).bytes, 0);
-	cr_assert_not(fixture_exists(fixture.root));
-}
-
-Store_test(usage, the_sums_are_right_after_stores_and_evictions)
-{
-	struct store *store = fixture_capped(100 * FILE_BYTES);
-
-	put_range(store, 0, 50);
-	expect_as_counted(store);
-	put_range(store, 50, 400);
-	cr_assert_gt(store_take_evictions(store), 0);
-	expect_as_counted(store);
-}
-
-Store_test(usage, shards_whose_sums_are_missing_damaged_or_untrusted_are_counted)
-{
-	struct store *store = fixture_capped(1 << 20);
-
-	put_range(store, 0, 60);
-	cr_assert_eq(truncate(in_home("sums"), 100), 0);
-	expect_as_counted(store);
-	cr_assert_eq(chmod(in_home("sums"), 0666), 0);
-	expect_as_counted(store);
-	cr_assert_eq(unlink(in_home("sums")), 0);
-	expect_as_counted(store);
-	cr_assert_not(fixture_exists(in_home("sums")), "looking made one");
-}
-
 /* Where locks cannot be had, one process may count the temporary file of another: the next store corrects that. */
 Store_test(usage, the_sums_are_right_again_after_stores_without_a_lock)
 {
