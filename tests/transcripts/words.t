@@ -64,29 +64,6 @@ help environment names the variables.
   NVRTCCACHE_AGENT_WAIT  how long to wait for what the agent fetches
   NVRTCCACHE_LIBRARY     the library that 'run', 'env' and 'doctor' preload
 
-Every command explains itself, asked in either way.
-  $ for verb in $(sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' overview); do
-  >     nvrtccache $verb --help >direct && nvrtccache help $verb | cmp - direct && head -n 1 direct
-  > done
-  usage: nvrtccache run [options] [--] program [argument...]
-  usage: nvrtccache env [--fish | --csh] [--off]
-  usage: nvrtccache stats [--json] [--count] [--zero] [--watch [SECONDS]]
-  usage: nvrtccache ls [--json] [--sort used|saved|size]
-  usage: nvrtccache show [--json] KEY
-  usage: nvrtccache extract KEY --ptx|--cubin|--log|... [-o FILE]
-  usage: nvrtccache verify [--json] [--remove]
-  usage: nvrtccache explain [--json] [--last[=N] | KEY]
-  usage: nvrtccache prune [--max-size SIZE] [--older-than AGE] [--dry-run]
-  usage: nvrtccache clear [--compiler VERSION]
-  usage: nvrtccache warm [options]
-  usage: nvrtccache export [options] FILE | --directory DIR
-  usage: nvrtccache import [--key-file FILE] FILE
-  usage: nvrtccache doctor [--] [program [argument...]]
-  usage: nvrtccache report [TRACE...] [-o FILE]
-  usage: nvrtccache config
-  usage: nvrtccache version
-  usage: nvrtccache help [command|environment]
-
 --version, -V and version print the name and three numbers.
   $ for word in --version -V version; do nvrtccache $word; done
   nvrtccache [0-9]+\.[0-9]+\.[0-9]+ (re)
@@ -111,10 +88,6 @@ Unknown commands, options and arguments are named on stderr, with exit status 2.
   $ for words in --bogus 'help bogus'; do brief $words; done
   [2] nvrtccache: --bogus: unknown option
   [2] nvrtccache: bogus: unknown command
-  $ for verb in run stats ls prune clear export import config; do brief $verb --bogus | sed "s/: $verb:/: VERB:/"; done | uniq -c
-        8 [2] nvrtccache: VERB: --bogus: unknown option
-  $ for verb in stats ls clear config; do brief $verb bogus | sed "s/: $verb:/: VERB:/"; done | uniq -c
-        4 [2] nvrtccache: VERB: bogus: unexpected argument
 
 A mistyped word is answered with the closest one.
   $ for word in stat lsit prun xyzzy --hlep 'help exprot' 'ls --jsno' 'prune --max_size=1G'; do brief $word; done

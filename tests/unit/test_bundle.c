@@ -3,9 +3,8 @@
 #include "cache/tools/bundle.h"
 #include "tests/unit/support.h"
 
-#define ENTRIES   3
-#define AT_FORMAT 8
-#define FRAME     BUNDLE_HEADER_BYTES /* of the first entry */
+#define ENTRIES 3
+#define FRAME   BUNDLE_HEADER_BYTES /* of the first entry */
 
 static struct memory {
 	uint8_t bytes[16384];
@@ -60,13 +59,13 @@ static int begin(struct bundle_reader *reader, uint64_t size_max)
 	return bundle_read_begin(reader, size_max, stream);
 }
 
-static void write_entries(size_t count)
+static void write_entries(void)
 {
 	struct bundle_writer writer;
 
 	memory.size = 0;
 	cr_assert_eq(bundle_write_begin(&writer, 7, put, &memory), 0);
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < ENTRIES; i++) {
 		cr_assert_eq(bundle_write_entry(&writer, entries[i]), 0);
 	}
 	cr_assert_eq(bundle_write_end(&writer, signer), 0);
@@ -83,7 +82,7 @@ static void build(void)
 		cr_assert_eq(entry_build(key, i, text, i, &section, 1, &entries[i]), 0);
 	}
 	memset(&memory, 0, sizeof(memory));
-	write_entries(ENTRIES);
+	write_entries();
 }
 
 static void drop(void)
@@ -165,23 +164,6 @@ Test(bundle, written_entries_are_read_back)
 	cr_expect_eq(read_all(UINT64_MAX), BUNDLE_BROKEN, "a byte behind it");
 }
 
-Test(bundle, equal_entries_give_equal_bundles)
-{
-	static struct memory first;
-
-	first = memory;
-	write_entries(ENTRIES);
-	cr_expect_eq(first.size, memory.size);
-	cr_expect_arr_eq(first.bytes, memory.bytes, first.size);
-}
-
-Test(bundle, an_empty_bundle_is_valid)
-{
-	write_entries(0);
-	cr_expect_eq(read_all(UINT64_MAX), BUNDLE_END);
-	cr_expect_eq(memory.size, BUNDLE_HEADER_BYTES + BUNDLE_FRAME_BYTES + BUNDLE_SIGNATURE_BYTES);
-}
-
 Test(bundle, a_truncated_bundle_returns_its_whole_entries_and_reports_the_cut)
 {
 	size_t whole = memory.size;
@@ -218,17 +200,17 @@ Test(bundle, a_signature_is_of_the_key_and_of_every_byte_before_it)
 	cr_assert_eq(keyring_parse(text, &keyring, &line), 0);
 	cr_expect(read_all(UINT64_MAX) == BUNDLE_END && seen.judged == -ENOMSG);
 	signer = keyring->keys;
-	write_entries(ENTRIES);
+	write_entries();
 	cr_expect(read_all(UINT64_MAX) == BUNDLE_END && seen.judged == 0);
 	memory.bytes[memory.size - 1] ^= 1;
 	cr_expect(read_all(UINT64_MAX) == BUNDLE_END && seen.judged == -EKEYREJECTED);
 	other = *signer;
 	other.bytes[0] ^= 1;
 	signer = &other;
-	write_entries(ENTRIES);
+	write_entries();
 	cr_expect(read_all(UINT64_MAX) == BUNDLE_END && seen.judged == -EKEYREJECTED);
 	other.id[0] ^= 1;
-	write_entries(ENTRIES);
+	write_entries();
 	cr_expect(read_all(UINT64_MAX) == BUNDLE_END && seen.judged == -ENOKEY);
 	keyring_free(keyring);
 }
@@ -305,30 +287,6 @@ Test(bundle, a_length_larger_than_the_data_allocates_little_memory)
 	number = UINT64_MAX - 15;
 	memcpy(frame + 8, &number, sizeof(number));
 	cr_expect_eq(read_all(UINT64_MAX), BUNDLE_BROKEN);
-}
-
-Test(bundle, the_number_of_another_format_is_reported)
-{
-	struct bundle_reader reader;
-
-	for (uint8_t format = 0; format < 4; format++) {
-		memory.bytes[AT_FORMAT] = format;
-		cr_expect_eq(begin(&reader, UINT64_MAX), format == BUNDLE_FORMAT ? 0 : -EPROTONOSUPPORT);
-		cr_expect_eq(reader.format, format);
-		fclose(reader.stream);
-	}
-	memory.bytes[AT_FORMAT] = BUNDLE_FORMAT;
-	memory.bytes[AT_FORMAT + 4] = ENTRY_FORMAT + 1;
-	cr_expect_eq(begin(&reader, UINT64_MAX), -EPROTONOSUPPORT);
-	cr_expect_eq(reader.entry_format, ENTRY_FORMAT + 1);
-	fclose(reader.stream);
-}
-
-Test(bundle, a_file_that_is_not_a_bundle_is_rejected)
-{
-	memory.bytes[0] = 'x';
-	cr_expect_eq(read_all(UINT64_MAX), BUNDLE_FAILED);
-	cr_expect_eq(seen.error, -EBADMSG);
 }
 
 Test(bundle, read_and_write_errors_are_returned)
