@@ -41,6 +41,12 @@ static int begin_work(const struct store *store, enum dryness dryness, int64_t u
 	return rc;
 }
 
+static void close_work(struct work *work)
+{
+	sample_end(&work->sample);
+	close(work->sample.home);
+}
+
 static void end_work(struct work *work, struct store_pruned *ret_pruned)
 {
 	struct sample *sample = &work->sample;
@@ -54,8 +60,58 @@ static void end_work(struct work *work, struct store_pruned *ret_pruned)
 	    .foreign = sample->foreign,
 	    .failures = sample->failures,
 	};
-	sample_end(sample);
-	close(sample->home);
+	close_work(work);
+}
+
+int store_usage(struct store *store, struct store_usage *ret_usage)
+{
+	struct work work;
+	struct sample *sample = &work.sample;
+	int rc = begin_work(store, DRY, INT64_MAX, &work);
+
+	if (rc < 0) {
+		*ret_usage = rc == -ENOENT ? (struct store_usage){.entries = 0} : *ret_usage;
+		return rc == -ENOENT ? 0 : rc;
+	}
+	sample->cap = 0;
+	memset(sample->sums.shards, 0, sizeof(sample->sums.shards)); /* a shard that is not read has none */
+	chore_begin(work.chore, "counting");
+	for (unsigned shard = 0; shard < DIRECTORY_SHARDS && rc != -EINTR; shard++) {
+		/* -EPERM: the shard is not trusted, so no look-up reads it */
+		int sampled = chore_stopped(work.chore) ? -EINTR : sample_shard(sample, shard);
+
+		rc = rc < 0 || sampled == -EPERM ? rc : sampled;
+		chore_advance(work.chore, sample->count, shard + 1, DIRECTORY_SHARDS);
+		sample->count = 0;
+	}
+	if (rc == 0) {
+		const struct sums_shard total = sums_total(&sample->sums);
+
+		/* stale temporary files are counted as removed */
+		*ret_usage =
+		    (struct store_usage){total.files, total.bytes + sample->removed.bytes, sample->temporaries};
+	}
+	close_work(&work);
+	return rc;
+}
+
+int store_usage_about(struct store *store, struct store_usage *ret_usage)
+{
+	struct sums sums = {.file = -1};
+	struct sums_shard total;
+	int home = -1;
+
+	if (store->directory.path && directory_open(&store->directory, DIRECTORY_REACH, &home) == 0) {
+		sums_open(&store->directory, home, SUMS_READ, &sums);
+		sums_close(&sums);
+		close(home);
+	}
+	total = sums_total(&sums);
+	if (total.known < DIRECTORY_SHARDS) {
+		return store_usage(store, ret_usage);
+	}
+	*ret_usage = (struct store_usage){.entries = total.files, .bytes = total.bytes};
+	return 0;
 }
 
 /* A shard that cannot be read keeps its sum. */

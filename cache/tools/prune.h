@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * prune: removes the least recently used entries of the whole directory, exactly, or all entries (docs/DESIGN.md C4)
+ * prune: counts all entries, removes the least recently used ones of the whole directory, exactly, or all of them
+ * (docs/DESIGN.md C4)
  *
  *   store_prune(): examine all files --> remove entries not used for the given time --> remove the least recently used
  *                  until the rest is below the cap
@@ -10,14 +11,28 @@
  * first bytes are not ours. Temporary files are removed if they are stale (cache/upkeep/sample.h). No lock is taken.
  * The sums of all shards (cache/upkeep/sums.h) are right afterwards. A process that is killed leaves them too large,
  * until the next samples.
- * Errors: negative errno values. -EINTR: the chore was stopped, and the report says what was done. store_clear()
- * returns the first error after it has removed what it could.
+ * Errors: negative errno values. -EINTR: the chore was stopped, and the report says what was done. store_clear() and
+ * store_usage() return the first error of a shard at the end; then store_usage() writes nothing.
  */
 #ifndef CACHE_TOOLS_PRUNE_H
 #define CACHE_TOOLS_PRUNE_H
 
 #include "cache/store.h"
-#include "cache/tools/usage.h"
+
+struct store_usage {
+	uint64_t entries; /* number of entry files */
+	uint64_t bytes;   /* allocated for entries, requests, facts and temporary files */
+	uint64_t temporaries;
+};
+
+/* Counts all files. A missing directory counts as empty. */
+int store_usage(struct store *store, struct store_usage *ret_usage);
+/*
+ * The same as stores have noted it (cache/upkeep/sums.h), if they have sampled all shards, without examining files:
+ * large shards are estimated, and files that were removed by hand or stored by a process that was killed are noticed
+ * when their shard is sampled again. `temporaries` is 0.
+ */
+int store_usage_about(struct store *store, struct store_usage *ret_usage);
 
 struct store_pruned {
 	struct store_usage removed;

@@ -204,6 +204,7 @@ static int visit_file(void *context, const struct directory_file *file)
 	sample->foreign += file->kind == DIRECTORY_FOREIGN;
 	drawing->entries += file->kind == DIRECTORY_ENTRY;
 	sample->has_requests |= file->kind == DIRECTORY_BESIDE;
+	sample->temporaries += file->kind == DIRECTORY_TEMPORARY;
 	if (file->kind == DIRECTORY_FOREIGN || (file->kind == DIRECTORY_ENTRY && !is_picked(drawing, file->key))) {
 		return 0;
 	}

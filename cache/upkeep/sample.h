@@ -48,7 +48,8 @@ struct sample {
 	size_t count;
 	size_t room;
 
-	bool has_requests; /* in a shard that was read */
+	bool has_requests;    /* in a shard that was read */
+	uint64_t temporaries; /* files that were read */
 
 	/* what was done */
 	struct sample_removed {

@@ -9,7 +9,7 @@
 #include "cache/settings.h"
 #include "cache/store.h"
 #include "cache/tools/age.h"
-#include "cache/tools/usage.h"
+#include "cache/tools/prune.h"
 #include "cli/console/console.h"
 #include "cli/console/progress.h"
 #include "cli/console/verb.h"

@@ -9,7 +9,7 @@
 #define TESTS_STORE_FIXTURE_H
 
 #include "cache/store.h"
-#include "cache/tools/usage.h"
+#include "cache/tools/prune.h"
 #include "tests/unit/support.h"
 
 #define FIXTURE_MAX_SIZE (UINT64_C(64) << 20)

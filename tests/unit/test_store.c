@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* store: entries that were put are found again, by other threads and processes too */
 #include "cache/tools/prune.h"
-#include "cache/tools/usage.h"
 #include "store_fixture.h"
 #include "tests/unit/syscalls.h"
 
