@@ -68,7 +68,7 @@ static bool is_ours(const struct question *question)
 {
 	struct stat found;
 
-	return question->socket >= 0 && call_fstat(question->socket, &found) == 0 && found.st_dev == question->device &&
+	return question->socket >= 0 && fstat(question->socket, &found) == 0 && found.st_dev == question->device &&
 	       found.st_ino == question->inode;
 }
 
@@ -76,7 +76,7 @@ static bool is_ours(const struct question *question)
 static void close_question(struct question *question)
 {
 	if (is_ours(question)) {
-		call_close(question->socket);
+		close(question->socket);
 	}
 	question->socket = -1;
 }
@@ -87,7 +87,7 @@ static bool open_question(struct question *question)
 	struct stat found;
 
 	question->socket = agent_socket_new();
-	if (question->socket < 0 || call_fstat(question->socket, &found) < 0) {
+	if (question->socket < 0 || fstat(question->socket, &found) < 0) {
 		return false;
 	}
 	question->device = found.st_dev;

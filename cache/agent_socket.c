@@ -92,7 +92,7 @@ int agent_socket_address(const char *path, struct agent_address *ret_address)
 void agent_socket_forget(struct agent_address *address)
 {
 	if (address->place >= 0) {
-		call_close(address->place);
+		close(address->place);
 	}
 	address->place = -1;
 }
@@ -130,7 +130,7 @@ int agent_socket_connect(const char *path, int *ret_socket)
 	if (rc == 0) {
 		*ret_socket = made;
 	} else if (made >= 0) {
-		call_close(made);
+		close(made);
 	}
 	return rc;
 }
@@ -161,11 +161,11 @@ static bool file_is_trusted(const char *path, const struct directory *directory,
 	}
 	file = call_openat(AT_FDCWD, path, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0);
 	if (file >= 0) {
-		trusted = call_fstat(file, &found) == 0 && S_ISSOCK(found.st_mode) && found.st_uid == owner &&
+		trusted = fstat(file, &found) == 0 && S_ISSOCK(found.st_mode) && found.st_uid == owner &&
 		          trust_found(true, home, &found);
-		call_close(file);
+		close(file);
 	}
-	call_close(home);
+	close(home);
 	return trusted;
 }
 
@@ -192,8 +192,8 @@ int agent_socket_place(const struct directory *directory, uint64_t *ret_device, 
 	if (rc < 0) {
 		return rc;
 	}
-	rc = call_fstat(home, &found) < 0 ? -errno : 0;
-	call_close(home);
+	rc = fstat(home, &found) < 0 ? -errno : 0;
+	close(home);
 	if (rc == 0) {
 		*ret_device = found.st_dev;
 		*ret_inode = found.st_ino;

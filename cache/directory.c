@@ -33,7 +33,7 @@ static const char tag_text[] = "Signature: 8a477f597d28d172789f06886806bc55\n"
  */
 static int make_directory(const struct directory *directory, int parent, const char *path)
 {
-	return call_mkdirat(parent, path, trust_first_mode(directory->shared, parent, 0777));
+	return mkdirat(parent, path, trust_first_mode(directory->shared, parent, 0777));
 }
 
 /* EEXIST: another process created it first; the caller checks that directory like any other. */
@@ -69,11 +69,11 @@ static void write_tag(int root, bool shared)
 	if (tag < 0) {
 		return;
 	}
-	(void)call_fchmod(tag, shared ? 0640 : 0600);
+	(void)fchmod(tag, shared ? 0640 : 0600);
 	if (output_at(tag, 0, tag_text, sizeof(tag_text) - 1) < 0) {
-		(void)call_unlinkat(root, "CACHEDIR.TAG", 0);
+		(void)unlinkat(root, "CACHEDIR.TAG", 0);
 	}
-	call_close(tag);
+	close(tag);
 }
 
 /*
@@ -97,7 +97,7 @@ static int make_root(const struct directory *directory)
 	for (i = 1; i < length; i++) {
 		if (path[i] == '/') {
 			path[i] = '\0';
-			(void)call_mkdirat(AT_FDCWD, path, 0700);
+			(void)mkdirat(AT_FDCWD, path, 0700);
 			path[i] = '/';
 		}
 	}
@@ -114,13 +114,13 @@ static int open_trusted(const struct directory *directory, int parent, const cha
 	if (place < 0) {
 		return -errno;
 	}
-	if (call_fstat(place, &found) < 0) {
+	if (fstat(place, &found) < 0) {
 		rc = -errno;
 	} else if (!trust_found(directory->shared, parent, &found)) {
 		rc = -EPERM;
 	}
 	if (rc < 0) {
-		call_close(place);
+		close(place);
 		return rc;
 	}
 	*ret_place = place;
@@ -167,7 +167,7 @@ static int judge_place(const struct directory *directory, int root, const char *
 {
 	struct stat found;
 
-	if (call_fstatat(root, path, &found, AT_SYMLINK_NOFOLLOW) < 0) {
+	if (fstatat(root, path, &found, AT_SYMLINK_NOFOLLOW) < 0) {
 		return -errno;
 	}
 	if (!S_ISDIR(found.st_mode)) {
@@ -190,7 +190,7 @@ void directory_drop_root(void)
 
 	kept_root = -1; /* first, because a signal handler of the host may jump out of the next line */
 	if (root >= 0) {
-		call_close(root);
+		close(root);
 	}
 }
 
@@ -212,7 +212,7 @@ int directory_open_root(const struct directory *directory, const char *place, in
 		rc = judge_place(directory, root, place);
 	}
 	if (rc < 0) {
-		call_close(root);
+		close(root);
 		return rc;
 	}
 	*ret_root = root;
@@ -237,7 +237,7 @@ int directory_open(const struct directory *directory, enum directory_want want, 
 		rc = ground_allows() ? make_place(directory, root, DIRECTORY_HOME) : -ENXIO;
 		rc = rc < 0 ? rc : open_trusted(directory, root, DIRECTORY_HOME, O_PATH, ret_home);
 	}
-	call_close(root);
+	close(root);
 	return rc;
 }
 
@@ -256,7 +256,7 @@ int directory_open_shard(const struct directory *directory, int home, unsigned s
  */
 static int judge_file(const struct directory *directory, int at, int file, int flags, struct stat *ret_found)
 {
-	if (call_fstat(file, ret_found) < 0) {
+	if (fstat(file, ret_found) < 0) {
 		return -errno;
 	}
 	if (!S_ISREG(ret_found->st_mode) || !trust_found(directory->shared, at, ret_found)) {
@@ -294,7 +294,7 @@ int directory_open_seen(const struct directory *directory, int at, const char *n
 	}
 	rc = judge_file(directory, at, file, flags, ret_found);
 	if (rc < 0) {
-		call_close(file);
+		close(file);
 		return rc;
 	}
 	*ret_file = file;
@@ -404,7 +404,7 @@ int directory_walk_shard(const struct directory *directory, int home, unsigned s
 	names = fdopendir(place);
 	if (!names) {
 		rc = -errno;
-		call_close(place);
+		close(place);
 		return rc;
 	}
 	for (errno = 0; (found = readdir(names)) != NULL; errno = 0) {

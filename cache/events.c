@@ -6,7 +6,8 @@
  *        ^----the write fails: given back, for the next record
  *        \--fork: the child starts from zero
  *
- * A worker may end without running our destructor (_exit, SIGTERM, the end of a pool), so hits must be recorded before
+ * A worker may end without running our exit handler (_exit, SIGTERM, the end of a pool), so hits must be recorded
+ * before
  * that. Each of the first PROMPT_HITS hits has a record of its own, because a worker on a busy machine may need its
  * first second for a few hits. Then, until the process is a second old, counts are recorded once per tick of the coarse
  * clock, so that a loop of hits in memory costs at most one record of some microseconds per tick. After that they are
@@ -42,10 +43,15 @@ void events_open(const struct directory *directory, enum events_access access, p
 	atomic_store_explicit(&owner, process, memory_order_relaxed);
 }
 
-static void begin_anew(pid_t process)
+static void begin_promptly(void)
 {
 	atomic_store_explicit(&began_ns, 0, memory_order_relaxed);
 	atomic_store_explicit(&tries, 0, memory_order_relaxed);
+}
+
+static void begin_anew(pid_t process)
+{
+	begin_promptly();
 	atomic_store_explicit(&wrote, false, memory_order_relaxed);
 	atomic_store_explicit(&owner, process, memory_order_relaxed);
 }
@@ -53,7 +59,7 @@ static void begin_anew(pid_t process)
 void events_fork_child(void)
 {
 	counters_fork_child();
-	begin_anew(call_getpid());
+	begin_anew(getpid());
 }
 
 static bool is_due(void)
@@ -100,7 +106,7 @@ static bool is_inherited(const struct counters_amounts *amounts, enum events_whe
 	if (when == EVENTS_WHEN_DUE && is_one_hit(amounts)) { /* spares the first hits a system call */
 		return false;
 	}
-	process = call_getpid();
+	process = getpid();
 	if (atomic_load_explicit(&owner, memory_order_relaxed) == process) {
 		return false;
 	}
@@ -158,6 +164,9 @@ int events_tell_counts(enum events_when when)
 
 	if (access_wanted == EVENTS_READ_ONLY || error != 0 || (when == EVENTS_WHEN_DUE && !is_due())) {
 		return error;
+	}
+	if (when == EVENTS_NOW) { /* hits after our exit handler are recorded at once, like the first ones */
+		begin_promptly();
 	}
 	counters_take(&amounts);
 	if (amounts.count == 0 || is_inherited(&amounts, when)) {

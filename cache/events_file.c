@@ -18,6 +18,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,7 +64,7 @@ static bool may_replace(const struct directory *directory, int home, const char 
 	bool is_ours = error == -ENOENT || (error == 0 && directory_is_ours(file, EVENTS_MAGIC));
 
 	if (file >= 0) {
-		call_close(file);
+		close(file);
 	}
 	return is_ours;
 }
@@ -83,7 +84,7 @@ const char *events_foreign(const struct directory *directory)
 
 	if (directory_open(directory, DIRECTORY_REACH, &home) == 0) {
 		name = find_foreign(directory, home);
-		call_close(home);
+		close(home);
 	}
 	return name;
 }
@@ -101,7 +102,7 @@ static int roll_locked(const struct directory *directory, int home, int file)
 		error = carry_past(file, &past);
 	}
 	events_free(&past);
-	return error == 0 && call_renameat(home, EVENTS_NAME, EVENTS_OLD_NAME) < 0 ? -errno : error;
+	return error == 0 && renameat(home, EVENTS_NAME, home, EVENTS_OLD_NAME) < 0 ? -errno : error;
 }
 
 /*
@@ -113,7 +114,7 @@ static bool is_ripe(int home)
 	struct stat found;
 	int64_t age_ns;
 
-	if (call_fstatat(home, EVENTS_OLD_NAME, &found, AT_SYMLINK_NOFOLLOW) < 0) {
+	if (fstatat(home, EVENTS_OLD_NAME, &found, AT_SYMLINK_NOFOLLOW) < 0) {
 		return true;
 	}
 	age_ns = call_clock_ns(CLOCK_REALTIME) - found.st_ctim.tv_sec * INT64_C(1000000000) - found.st_ctim.tv_nsec;
@@ -134,15 +135,15 @@ static int roll_over(const struct directory *directory)
 	if (error == 0 && found.st_size > (off_t)EVENTS_ROLL && is_ripe(home) &&
 	    lock_bytes(file, LOCK_WHOLE, 0) != LOCK_HELD) {
 		bool is_newest =
-		    call_fstatat(home, EVENTS_NAME, &named, AT_SYMLINK_NOFOLLOW) == 0 && named.st_ino == found.st_ino;
+		    fstatat(home, EVENTS_NAME, &named, AT_SYMLINK_NOFOLLOW) == 0 && named.st_ino == found.st_ino;
 
 		error = is_newest ? roll_locked(directory, home, file) : 0;
 		lock_release_bytes(file, LOCK_WHOLE);
 	}
 	if (file >= 0) {
-		call_close(file);
+		close(file);
 	}
-	call_close(home);
+	close(home);
 	return error;
 }
 
@@ -176,11 +177,11 @@ static int open_known(const struct directory *directory, int *ret_file, struct s
 	if (file < 0) {
 		return -EAGAIN;
 	}
-	if (call_fstat(file, ret_found) < 0 ||
+	if (fstat(file, ret_found) < 0 ||
 	    ret_found->st_dev != atomic_load_explicit(&known.device, memory_order_relaxed) ||
 	    ret_found->st_ino != atomic_load_explicit(&known.inode, memory_order_relaxed) ||
 	    rights_of(ret_found) != atomic_load_explicit(&known.rights, memory_order_relaxed)) {
-		call_close(file);
+		close(file);
 		return -EAGAIN;
 	}
 	*ret_file = file;
@@ -201,9 +202,9 @@ static int open_trusted(const struct directory *directory, enum events_want want
 		return error;
 	}
 	error = directory_open_seen(directory, place, name, O_RDWR | O_CREAT | O_APPEND, ret_file, ret_found);
-	call_close(place);
+	close(place);
 	if (error == 0 && !directory_is_ours(*ret_file, EVENTS_MAGIC)) {
-		call_close(*ret_file);
+		close(*ret_file);
 		return -EPERM;
 	}
 	if (error == 0) {
@@ -228,7 +229,7 @@ static int append_once(const struct directory *directory, const void *bytes, siz
 	}
 	*ret_size = (uint64_t)found.st_size + size;
 	error = *ret_size > most ? -EFBIG : output_line(file, bytes, size);
-	call_close(file);
+	close(file);
 	return error;
 }
 

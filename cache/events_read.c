@@ -211,7 +211,7 @@ static int open_file(const struct directory *directory, int home, const char *na
 static bool is_same(int home, const char *name, const struct opened *opened)
 {
 	struct stat found;
-	bool is_there = call_fstatat(home, name, &found, AT_SYMLINK_NOFOLLOW) == 0;
+	bool is_there = fstatat(home, name, &found, AT_SYMLINK_NOFOLLOW) == 0;
 
 	if (opened->file < 0) {
 		return !opened->is_missing || !is_there;
@@ -236,7 +236,7 @@ static void close_files(struct opened *files)
 {
 	for (size_t i = 0; i < FILES; i++) {
 		if (files[i].file >= 0) {
-			call_close(files[i].file);
+			close(files[i].file);
 		}
 	}
 }
@@ -375,7 +375,7 @@ int events_read(const struct directory *directory, enum events_files files, stru
 		}
 		error = read_once(directory, home, files == EVENTS_ALL ? FILES : FILE_NEWEST, ret_events);
 	}
-	call_close(home);
+	close(home);
 	return error;
 }
 

@@ -37,7 +37,7 @@ static int set_lock(int file, struct lock_range range, short type)
 {
 	struct flock flock = {.l_type = type, .l_whence = SEEK_SET, .l_start = range.at, .l_len = range.size};
 
-	return call_lock(file, F_OFD_SETLK, &flock);
+	return fcntl(file, F_OFD_SETLK, &flock);
 }
 
 /* Pauses double, so that a lock that is held briefly costs little time, and one that is held long few system calls. */
@@ -99,7 +99,7 @@ int lock_take(const struct directory *directory, int home, uint64_t byte, unsign
 	}
 	result = take_byte(lock, byte, wait_us);
 	if (result != LOCK_TAKEN) {
-		call_close(lock);
+		close(lock);
 		lock = -1;
 	}
 	if (result == LOCK_HELD) {
@@ -119,7 +119,7 @@ void lock_release(int lock)
 {
 	if (lock >= 0) {
 		lock_release_bytes(lock, LOCK_WHOLE);
-		call_close(lock);
+		close(lock);
 	}
 }
 

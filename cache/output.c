@@ -54,13 +54,13 @@ int output_at(int fd, off_t offset, const void *bytes, size_t size)
 	size_t done = 0;
 	int error = 0;
 
-	if (call_getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
-	    (limit.rlim_cur < size || limit.rlim_cur - size < (rlim_t)offset)) {
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && (limit.rlim_cur < size || limit.rlim_cur - size < (rlim_t)offset)) {
 		return -EFBIG;
 	}
 	shelter = block_signals();
 	while (done < size && error == 0) {
-		ssize_t put = call_pwrite(fd, (const char *)bytes + done, size - done, offset + (off_t)done);
+		ssize_t put =
+		    TEMP_FAILURE_RETRY(pwrite(fd, (const char *)bytes + done, size - done, offset + (off_t)done));
 
 		if (put <= 0) {
 			error = put < 0 ? -errno : -EIO;
@@ -76,7 +76,7 @@ int output_at(int fd, off_t offset, const void *bytes, size_t size)
 int output_line(int fd, const void *bytes, size_t size)
 {
 	struct shelter shelter = block_signals();
-	ssize_t put = call_write(fd, bytes, size);
+	ssize_t put = TEMP_FAILURE_RETRY(write(fd, bytes, size));
 	int error = put < 0 ? -errno : (size_t)put < size ? -EIO : 0;
 
 	restore_signals(shelter, put < 0 ? error : 0);
@@ -90,7 +90,7 @@ int output_cut(int fd, off_t size)
 	struct stat found;
 	int error = 0;
 
-	if (call_fstat(fd, &found) < 0 || (found.st_size > size && call_ftruncate(fd, size) < 0)) {
+	if (fstat(fd, &found) < 0 || (found.st_size > size && ftruncate(fd, size) < 0)) {
 		error = -errno;
 	}
 	restore_signals(shelter, error);

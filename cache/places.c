@@ -45,7 +45,7 @@ static int try_directory(const char *path, bool shared)
 	int home, error = directory_open(&directory, DIRECTORY_REACH, &home);
 
 	if (error == 0) {
-		call_close(home);
+		close(home);
 	}
 	return error;
 }
@@ -75,7 +75,7 @@ static int try_file(const char *path)
 	if (file < 0) {
 		return errno == ENOENT ? can_make(path, ABOVE_ONE) : -errno;
 	}
-	call_close(file);
+	close(file);
 	return 0;
 }
 

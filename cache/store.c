@@ -10,7 +10,6 @@
  */
 #include "cache/store_state.h"
 
-#include "cache/calls.h"
 #include "cache/digits.h"
 #include "cache/directory.h"
 #include "cache/lock.h"
@@ -137,7 +136,7 @@ static int read_result(struct store *store, int at, const char *path, const uint
 	}
 	source_close(&source);
 	if (rc == 0 && (ret_found->st_uid != 0 || (ret_found->st_mode & S_IWGRP)) && user_may_change()) {
-		entry_set_reader(*ret_entry, call_geteuid());
+		entry_set_reader(*ret_entry, geteuid());
 	}
 	if (rc == 0 && !store->read_only && recency_due(ret_found, now)) {
 		recency_touch(at, path, ret_found, now);

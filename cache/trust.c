@@ -25,10 +25,10 @@ static bool in_group(gid_t group)
 	int count;
 	int i;
 
-	if (group == call_getegid()) {
+	if (group == getegid()) {
 		return true;
 	}
-	count = call_getgroups(GROUPS_MAX, groups);
+	count = getgroups(GROUPS_MAX, groups);
 	for (i = 0; i < count; i++) {
 		if (groups[i] == group) {
 			return true;
@@ -76,7 +76,7 @@ static bool has_idmapped_mount(void)
 		found = memmem(text, (size_t)size, flag, sizeof(flag) - 1) != NULL;
 	}
 	if (file >= 0) {
-		call_close(file);
+		close(file);
 	}
 	return found || size < 0;
 }
@@ -97,7 +97,7 @@ static bool tells_apart(const char *map_path)
 /* Reads the user at each call, because hosts change it. Root's files are trusted: root can change ours anyway. */
 static bool is_ours(const struct stat *found)
 {
-	return found->st_uid == 0 || found->st_uid == call_geteuid();
+	return found->st_uid == 0 || found->st_uid == geteuid();
 }
 
 bool trust_owner(const struct stat *found)
@@ -125,7 +125,7 @@ static bool is_ours_in_root(const struct stat *found)
 /* A user without a mapping in the user namespace would create files without an identifiable owner. */
 bool trust_user(void)
 {
-	return call_geteuid() != OVERFLOW_ID || tells_apart(USERS);
+	return geteuid() != OVERFLOW_ID || tells_apart(USERS);
 }
 
 /* Most caches are private: for them only the mode and the owner are compared. */
@@ -143,7 +143,7 @@ bool trust_found(bool shared, int parent, const struct stat *found)
 	if (!shared) {
 		return !(found->st_mode & S_IWGRP) && is_ours_in_root(found);
 	}
-	if (parent != AT_FDCWD && call_fstat(parent, &above) < 0) {
+	if (parent != AT_FDCWD && fstat(parent, &above) < 0) {
 		return false;
 	}
 	if (found->st_gid == above.st_gid && (found->st_gid != OVERFLOW_ID || tells_apart(GROUPS))) {
@@ -164,8 +164,7 @@ mode_t trust_first_mode(bool shared, int parent, mode_t all)
 
 	if (shared && parent == AT_FDCWD) {
 		mode |= S_IRWXG;
-	} else if (shared && call_fstat(parent, &above) == 0 &&
-	           ((above.st_mode & S_ISGID) || above.st_gid == call_getegid())) {
+	} else if (shared && fstat(parent, &above) == 0 && ((above.st_mode & S_ISGID) || above.st_gid == getegid())) {
 		mode |= above.st_mode & S_IRWXG;
 	}
 	return mode & all;
@@ -183,12 +182,12 @@ static mode_t join_group(int parent, int made, const struct stat *found)
 	if (parent == AT_FDCWD) {
 		return S_IRWXG;
 	}
-	if (call_fstat(parent, &above) < 0) {
+	if (fstat(parent, &above) < 0) {
 		return 0;
 	}
-	/* checked again, because some file systems report success and do nothing */
-	if (found->st_gid != above.st_gid &&
-	    (call_chgrp(made, above.st_gid) < 0 || call_fstat(made, &after) < 0 || after.st_gid != above.st_gid)) {
+	/* fchown(2) refuses O_PATH. Checked again, because some file systems report success and do nothing. */
+	if (found->st_gid != above.st_gid && (fchownat(made, "", (uid_t)-1, above.st_gid, AT_EMPTY_PATH) < 0 ||
+	                                      fstat(made, &after) < 0 || after.st_gid != above.st_gid)) {
 		return 0;
 	}
 	return above.st_mode & S_IRWXG;
@@ -228,15 +227,15 @@ static int open_own(int parent, const char *path, struct stat *ret_found)
 	int made = call_openat(parent, path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
 	int place = -1;
 
-	if (made >= 0 && call_fstat(made, ret_found) == 0 && ret_found->st_uid == call_geteuid()) {
+	if (made >= 0 && fstat(made, ret_found) == 0 && ret_found->st_uid == geteuid()) {
 		if (!(ret_found->st_mode & S_IRUSR)) {
 			(void)snprintf(link, sizeof(link), "/proc/thread-self/fd/%d", made);
-			(void)call_chmod(link, S_IRWXU);
+			(void)chmod(link, S_IRWXU);
 		}
 		place = call_openat(made, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
 	}
 	if (made >= 0) {
-		call_close(made);
+		close(made);
 	}
 	return place;
 }
@@ -259,10 +258,10 @@ void trust_settle_directory(bool shared, int parent, const char *path)
 		wanted |= shared ? join_group(parent, made, &found) : 0;
 		wanted |= wanted & S_IRWXG ? S_ISGID : 0;
 		if ((found.st_mode & (0777 | (wanted & S_ISGID))) != wanted) {
-			(void)call_fchmod(made, wanted);
+			(void)fchmod(made, wanted);
 		}
 	}
-	call_close(made);
+	close(made);
 }
 
 /* Sets the mode after the group, because the other order would open the file to the wrong group for a moment. */
@@ -271,8 +270,8 @@ int trust_settle_file(bool shared, int parent, int file)
 	mode_t wanted = S_IRUSR | S_IWUSR;
 	struct stat found;
 
-	if (shared && call_fstat(file, &found) == 0) {
+	if (shared && fstat(file, &found) == 0) {
 		wanted |= join_group(parent, file, &found) & (S_IRGRP | S_IWGRP);
 	}
-	return call_fchmod(file, wanted) < 0 ? -errno : 0;
+	return fchmod(file, wanted) < 0 ? -errno : 0;
 }

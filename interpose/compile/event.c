@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/compile/event.h"
 
-#include "cache/calls.h"
 #include "keygen/about.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Fields are set one by one, because clearing the large texts for each hit would take time. */
 void event_begin(struct event *ret_event, const struct compiler *compiler, const struct library *library,
@@ -84,7 +84,7 @@ struct events_record event_record(const struct event *event, uint64_t when_ns)
 	    .when_ns = when_ns,
 	    .took_ns = event->call.ns,
 	    .cost_ns = event->compile_ns ? event->compile_ns : event->call.ns,
-	    .pid = (uint32_t)call_getpid(),
+	    .pid = (uint32_t)getpid(),
 	    .return_code = event->return_code,
 	    .reason = event->reason,
 	    .why = event->why,

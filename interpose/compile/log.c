@@ -26,7 +26,7 @@ static uint64_t file_identity(int descriptor)
 	uint64_t digest = 0;
 	struct stat found;
 
-	if (call_fstat(descriptor, &found) < 0) {
+	if (fstat(descriptor, &found) < 0) {
 		return CLOSED;
 	}
 	for (int i = 0; i < 4; i++) {
@@ -82,7 +82,7 @@ void log_put_stderr(const char *line, size_t size)
 		if (is_noted(descriptor)) {
 			(void)output_line(descriptor, line, size);
 		}
-		(void)call_close(descriptor);
+		(void)close(descriptor);
 	}
 	errno = saved;
 }
@@ -114,20 +114,39 @@ static void date_of(int64_t days, int *ret_year, int *ret_month, int *ret_day)
 	*ret_year = (int)(year + era * 400 + (*ret_month <= 2));
 }
 
+static void add_list(struct log_line *line, const char *format, va_list arguments)
+{
+	size_t room = sizeof(line->text) - line->size;
+	int size = vsnprintf(line->text + line->size, room, format, arguments);
+
+	if (size > 0) {
+		line->size += (size_t)size < room ? (size_t)size : room - 1;
+	}
+}
+
+void log_add(struct log_line *line, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	add_list(line, format, arguments);
+	va_end(arguments);
+}
+
 /* "2026-11-22T14:02:11.123Z nvrtccache[4711]: " */
-static int put_head(char *line, size_t size)
+static void add_head(struct log_line *line)
 {
 	struct timespec now = {0};
 	int year, month, day, second;
 
-	call_clock(CLOCK_REALTIME, &now);
+	(void)clock_gettime(CLOCK_REALTIME, &now);
 	if (now.tv_sec < 0) {
 		now = (struct timespec){0};
 	}
 	date_of(now.tv_sec / 86400, &year, &month, &day);
 	second = (int)(now.tv_sec % 86400);
-	return snprintf(line, size, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ nvrtccache[%d]: ", year, month, day,
-	                second / 3600, second / 60 % 60, second % 60, (int)(now.tv_nsec / 1000000), (int)call_getpid());
+	log_add(line, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ nvrtccache[%d]: ", year, month, day, second / 3600,
+	        second / 60 % 60, second % 60, (int)(now.tv_nsec / 1000000), (int)getpid());
 }
 
 /* Replaces control characters, which a terminal interprets: C0, DEL, and C1 in UTF-8. */
@@ -147,25 +166,22 @@ static void blank_controls(char *line, size_t size)
 void log_write(enum log_level level, const char *format, ...)
 {
 	const char *path = atomic_load_explicit(&log_path, memory_order_acquire);
-	char line[1024];
+	struct log_line line = {.size = 0};
 	int saved = errno;
-	int head, body, descriptor;
-	size_t size;
+	int descriptor;
 	va_list arguments;
 
 	if (!log_wanted(level)) {
 		return;
 	}
-	head = put_head(line, sizeof(line));
+	add_head(&line);
 	va_start(arguments, format);
-	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): clang 14 misses va_start */
-	body = vsnprintf(line + head, sizeof(line) - (size_t)head - 1, format, arguments);
+	add_list(&line, format, arguments);
 	va_end(arguments);
-	size = body < 0 ? (size_t)head : strlen(line);
-	blank_controls(line, size);
-	line[size++] = '\n';
+	blank_controls(line.text, line.size);
+	line.text[line.size++] = '\n';
 	if (strcmp(path, "stderr") == 0) {
-		log_put_stderr(line, size);
+		log_put_stderr(line.text, line.size);
 		errno = saved;
 		return;
 	}
@@ -173,9 +189,9 @@ void log_write(enum log_level level, const char *format, ...)
 	    call_openat(AT_FDCWD, path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600);
 	if (descriptor >= 0) {
 		if (log_may_write(path, descriptor)) {
-			(void)output_line(descriptor, line, size);
+			(void)output_line(descriptor, line.text, line.size);
 		}
-		(void)call_close(descriptor);
+		(void)close(descriptor);
 	}
 	errno = saved;
 }

@@ -16,6 +16,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#define LOG_LINE_BYTES 1024
+
 enum log_level { LOG_ERROR = 1, LOG_WARNING, LOG_INFO, LOG_DEBUG };
 
 /*
@@ -36,6 +38,12 @@ bool log_may_write(const char *path, int descriptor);
 /* `path` NULL: there is no log; "stderr": the log goes to descriptor 2. */
 void log_open(const char *path, int level);
 bool log_wanted(enum log_level level);
-/* Writes a line of at most 1,023 bytes: "<time, UTC> nvrtccache[<pid>]: <text>". Control characters become blanks. */
+/* A line in the making. What has no room is left out. */
+struct log_line {
+	char text[LOG_LINE_BYTES];
+	size_t size;
+};
+void log_add(struct log_line *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Writes a line of at most 1,024 bytes: "<time, UTC> nvrtccache[<pid>]: <text>". Control characters become blanks. */
 void log_write(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 #endif

@@ -179,6 +179,72 @@ static void log_settings(const struct settings *settings)
 	}
 }
 
+/* ---- at the end of the process ---- */
+
+static unsigned long long count_here(enum counter counter)
+{
+	return counters_here(counter);
+}
+
+/* Adds ", 3 not cached (time_macros 2)": the sum, and the most frequent reason. */
+static void add_reasons(struct log_line *line, const char *words, enum counter sum, enum counter_group group)
+{
+	enum counter top = COUNTER_NONE;
+
+	for (int i = 1; i < COUNTER_COUNT; i++) {
+		if (counter_group((enum counter)i) == group && count_here((enum counter)i) > 0 &&
+		    (top == COUNTER_NONE || count_here((enum counter)i) > count_here(top))) {
+			top = (enum counter)i;
+		}
+	}
+	if (top != COUNTER_NONE) {
+		log_add(line, ", %llu %s (%s%s)", count_here(sum), words,
+		        count_here(top) < count_here(sum) ? "most: " : "", counter_name(top));
+	}
+}
+
+/* Prints one line on stderr, if NVRTCCACHE_STATS asks for it. */
+static void print_stats(void)
+{
+	unsigned long long in_memory = count_here(COUNTER_TOTAL_hits_memory);
+	unsigned long long misses = count_here(COUNTER_TOTAL_misses);
+	unsigned long long mismatches = count_here(COUNTER_ERRORS_mismatch);
+	struct log_line line = {.size = 0};
+
+	log_add(&line, "nvrtccache[%d]: ", (int)getpid());
+	if (runtime.off_reason) {
+		log_add(&line, "%s, %llu bypassed", counter_name(runtime.off_reason),
+		        count_here(COUNTER_TOTAL_bypassed));
+	} else {
+		log_add(&line, "%llu hit%s in memory, %llu on disk, %llu miss%s, %llu stored", in_memory,
+		        in_memory == 1 ? "" : "s", count_here(COUNTER_TOTAL_hits_disk), misses, misses == 1 ? "" : "es",
+		        count_here(COUNTER_TOTAL_stores));
+		add_reasons(&line, "not cached", COUNTER_TOTAL_not_kept, COUNTER_NOT_KEPT);
+		add_reasons(&line, "bypassed", COUNTER_TOTAL_bypassed, COUNTER_BYPASSED);
+		log_add(&line, ", %llu ms saved", count_here(COUNTER_TOTAL_saved_ns) / 1000000);
+	}
+	if (runtime.settings.verify) {
+		log_add(&line, ", %llu verified, %llu mismatch%s", count_here(COUNTER_TOTAL_verified), mismatches,
+		        mismatches == 1 ? "" : "es");
+	}
+	line.text[line.size++] = '\n';
+	log_put_stderr(line.text, line.size);
+}
+
+/*
+ * For atexit(): the destructors of other preloads (libfaketime, fakeroot, tracers), whose wrappers of libc may crash
+ * afterwards, run later.
+ */
+static void record_rest(void)
+{
+	runtime_log_record(events_tell_counts(EVENTS_NOW));
+	if (runtime.settings.stats) {
+		print_stats();
+	}
+}
+
+/* ---- the set-up ---- */
+
 static void set_up_cache(pid_t process)
 {
 	runtime = (struct runtime){0}; /* a child that was forked during the set-up starts with a half-written struct */
@@ -197,7 +263,7 @@ static void set_up_cache(pid_t process)
 	 * The set-up never runs in a fork handler, where glibc 2.28 to 2.35 would deadlock in __register_atfork() (BZ
 	 * 24595), because no host compiles in a fork handler.
 	 */
-	if (__register_atfork(fork_prepare, loaded_fork_parent, fork_child, NULL) != 0) {
+	if (__register_atfork(fork_prepare, loaded_fork_parent, fork_child, NULL) != 0 || atexit(record_rest) != 0) {
 		runtime.off_reason = COUNTER_ERRORS_memory;
 	}
 }
@@ -248,10 +314,7 @@ const struct runtime *runtime_get(void)
 
 int64_t runtime_clock(void)
 {
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+	return call_clock_ns(CLOCK_MONOTONIC);
 }
 
 void runtime_log_record(int error)

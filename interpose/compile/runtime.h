@@ -11,7 +11,7 @@
  * others wait for it (the set-up makes no call into the loader). Fork: the set-up registers a handler that resets the
  * locks in the child. There is no handler before the fork, because it would have to take locks while a handler of the
  * host waits (cache/fork_mutex.h). Signals: not from handlers. Errors: a part that could not be set up is NULL; if the
- * cache is off, `off_reason` says why. Exit: a destructor records the remaining counts (views.c), and frees nothing.
+ * cache is off, `off_reason` says why. Exit: a handler records the remaining counts, and frees nothing.
  */
 #ifndef INTERPOSE_COMPILE_RUNTIME_H
 #define INTERPOSE_COMPILE_RUNTIME_H

@@ -83,7 +83,7 @@ static void append_regular(int file, const char *line, size_t size)
 	struct stat found;
 	off_t end;
 
-	if (call_fstat(file, &found) < 0) {
+	if (fstat(file, &found) < 0) {
 		return;
 	}
 	end = found.st_size > 0 ? find_end(file, found.st_size) : 0;
@@ -102,8 +102,8 @@ static void append_line(const char *path, const char *line, size_t size)
 	if (file < 0) {
 		return;
 	}
-	if (call_fstat(file, &found) < 0 || !log_may_write(path, file)) {
-		call_close(file);
+	if (fstat(file, &found) < 0 || !log_may_write(path, file)) {
+		close(file);
 		return;
 	}
 	if (!S_ISREG(found.st_mode)) {
@@ -112,7 +112,7 @@ static void append_line(const char *path, const char *line, size_t size)
 		append_regular(file, line, size);
 		lock_release_bytes(file, LOCK_WHOLE);
 	}
-	call_close(file);
+	close(file);
 }
 
 /* The options of the call, and the architecture that they name. `left`: room in bytes. */

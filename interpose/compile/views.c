@@ -9,16 +9,13 @@
 #include "interpose/compile/runtime.h"
 #include "interpose/compile/timeline.h"
 #include "interpose/compiler.h"
-#include "keygen/about.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #define KEY_SHOWN 4 /* bytes, as many as `nvrtccache ls` shows */
-#define LINE      1024
 
 /* ---- the counters ---- */
 
@@ -87,27 +84,7 @@ static void count_end(const struct event *event)
 
 /* ---- the line of the log ---- */
 
-struct line {
-	char text[LINE];
-	size_t size;
-};
-
-__attribute__((format(printf, 2, 3))) static void put_words(struct line *line, const char *format, ...)
-{
-	size_t room = sizeof(line->text) - line->size;
-	va_list arguments;
-	int size;
-
-	va_start(arguments, format);
-	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): clang 14 misses va_start */
-	size = vsnprintf(line->text + line->size, room, format, arguments);
-	va_end(arguments);
-	if (size > 0) {
-		line->size += (size_t)size < room ? (size_t)size : room - 1;
-	}
-}
-
-static void put_outcome(struct line *line, const struct event *event)
+static void put_outcome(struct log_line *line, const struct event *event)
 {
 	static const char *const words[] = {
 #define EVENT_WORDS(name, category, words) [EVENT_##name] = (words),
@@ -115,19 +92,19 @@ static void put_outcome(struct line *line, const struct event *event)
 #undef EVENT_WORDS
 	};
 
-	put_words(line, "%s", words[event->kind]);
+	log_add(line, "%s", words[event->kind]);
 	if (event->reason != COUNTER_NONE) {
-		put_words(line, ": %s", counter_name(event->reason));
+		log_add(line, ": %s", counter_name(event->reason));
 	}
 	if (event->kind == EVENT_STORED) {
-		put_words(line, ", %" PRIu64 " bytes", event->bytes);
+		log_add(line, ", %" PRIu64 " bytes", event->bytes);
 	}
 }
 
-static void put_explanation(struct line *line, const char *text)
+static void put_explanation(struct log_line *line, const char *text)
 {
 	if (text[0] != '\0') {
-		put_words(line, " (%s)", text);
+		log_add(line, " (%s)", text);
 	}
 }
 
@@ -135,15 +112,15 @@ static void put_explanation(struct line *line, const char *text)
 static void write_log(const struct event *event)
 {
 	char digits[DIGITS_BYTES(KEY_SHOWN)];
-	struct line line = {.size = 0};
+	struct log_line line = {.size = 0};
 
 	put_outcome(&line, event);
-	put_words(&line, ", %" PRIu64 " us", event->call.ns / 1000);
+	log_add(&line, ", %" PRIu64 " us", event->call.ns / 1000);
 	if (event->agent != AGENT_FETCH_NOT_ASKED) {
-		put_words(&line, ", the agent %s", agent_outcome_words(event->agent));
+		log_add(&line, ", the agent %s", agent_outcome_words(event->agent));
 	}
 	if (event->has_key) {
-		put_words(&line, ", key %s", digits_spell(event->key, KEY_SHOWN, digits));
+		log_add(&line, ", key %s", digits_spell(event->key, KEY_SHOWN, digits));
 	}
 	put_explanation(&line, event->detail);
 	put_explanation(&line, event->refusal);
@@ -231,71 +208,4 @@ void event_tell(struct event *event, int return_code)
 	directory_drop_root();
 	stream_free(&event->about);
 	errno = saved;
-}
-
-/* ---- the line of the statistics, at the end of the process ---- */
-
-static unsigned long long count_here(enum counter counter)
-{
-	return counters_here(counter);
-}
-
-/* Adds ", 3 not cached (time_macros 2)": the sum, and the most frequent reason. */
-static void add_reasons(struct line *line, const char *words, enum counter sum, enum counter_group group)
-{
-	enum counter top = COUNTER_NONE;
-
-	for (int i = 1; i < COUNTER_COUNT; i++) {
-		if (counter_group((enum counter)i) == group && count_here((enum counter)i) > 0 &&
-		    (top == COUNTER_NONE || count_here((enum counter)i) > count_here(top))) {
-			top = (enum counter)i;
-		}
-	}
-	if (top != COUNTER_NONE) {
-		put_words(line, ", %llu %s (%s%s)", count_here(sum), words,
-		          count_here(top) < count_here(sum) ? "most: " : "", counter_name(top));
-	}
-}
-
-/* Prints one line on stderr, if NVRTCCACHE_STATS asks for it. */
-static void print_stats(const struct runtime *runtime)
-{
-	unsigned long long in_memory = count_here(COUNTER_TOTAL_hits_memory);
-	unsigned long long misses = count_here(COUNTER_TOTAL_misses);
-	unsigned long long mismatches = count_here(COUNTER_ERRORS_mismatch);
-	struct line line = {.size = 0};
-
-	put_words(&line, "nvrtccache[%d]: ", (int)call_getpid());
-	if (runtime->off_reason) {
-		put_words(&line, "%s, %llu bypassed", counter_name(runtime->off_reason),
-		          count_here(COUNTER_TOTAL_bypassed));
-	} else {
-		put_words(&line, "%llu hit%s in memory, %llu on disk, %llu miss%s, %llu stored", in_memory,
-		          in_memory == 1 ? "" : "s", count_here(COUNTER_TOTAL_hits_disk), misses,
-		          misses == 1 ? "" : "es", count_here(COUNTER_TOTAL_stores));
-		add_reasons(&line, "not cached", COUNTER_TOTAL_not_kept, COUNTER_NOT_KEPT);
-		add_reasons(&line, "bypassed", COUNTER_TOTAL_bypassed, COUNTER_BYPASSED);
-		put_words(&line, ", %llu ms saved", count_here(COUNTER_TOTAL_saved_ns) / 1000000);
-	}
-	if (runtime->settings.verify) {
-		put_words(&line, ", %llu verified, %llu mismatch%s", count_here(COUNTER_TOTAL_verified), mismatches,
-		          mismatches == 1 ? "" : "es");
-	}
-	line.text[line.size++] = '\n';
-	log_put_stderr(line.text, line.size);
-}
-
-__attribute__((destructor)) static void at_exit(void)
-{
-	const struct runtime *runtime = runtime_if_set_up();
-
-	if (!runtime) {
-		return;
-	}
-	/* another preload's wrapper of libc functions may have been finalised already (cache/calls.h) */
-	calls_go_straight();
-	runtime_log_record(events_tell_counts(EVENTS_NOW));
-	if (runtime->settings.stats) {
-		print_stats(runtime);
-	}
 }

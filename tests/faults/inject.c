@@ -98,6 +98,7 @@ static size_t shortened(unsigned number, size_t size)
 }
 
 int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *object);
+int __cxa_atexit(void (*handler)(void *), void *argument, void *object);
 
 /* A header that is said to be absent is absent: that is an answer, and no fault. Files of the cache vanish at any time.
  */
@@ -163,6 +164,8 @@ static bool is_answer(const char *path)
 	  (what, a, b, c, d))                                                                                          \
 	X(OTHER, long, syscall, -1, call != SYS_gettid && call != SYS_clock_gettime,                                   \
 	  (long call, long a, long b, long c, long d, long e, long f), (call, a, b, c, d, e, f))                       \
+	X(MEMORY, int, __cxa_atexit, -1, true, (void (*handler)(void *), void *argument, void *object),                \
+	  (handler, argument, object))                                                                                 \
 	X(MEMORY, int, __register_atfork, plan.error, true,                                                            \
 	  (void (*prepare)(void), void (*parent)(void), void (*child)(void), void *object),                            \
 	  (prepare, parent, child, object))

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* events: the record of counts and calls, in one process and on disk */
 #include "cache/agent_client.h"
-#include "cache/calls.h"
 #include "cache/events.h"
 #include "cache/lock.h"
 #include "tests/unit/support.h"
@@ -272,16 +271,13 @@ Test(events, a_relative_directory_is_rejected)
 	cr_expect_eq(tell(1, 0), -ENXIO);
 }
 
-enum step { STEP_FIRST, STEP_HIT, STEP_AGAIN, STEP_STRAIGHT, STEPS };
+enum step { STEP_FIRST, STEP_HIT, STEP_AGAIN, STEPS };
 
 static void tell_step(void *context, unsigned step)
 {
 	const bool is_hit = step == STEP_FIRST || step == STEP_HIT;
 
 	counters_add(HITS, is_hit);
-	if (step == STEP_STRAIGHT) {
-		calls_go_straight();
-	}
 	if (events_tell_counts(is_hit ? EVENTS_WHEN_DUE : EVENTS_NOW) != 0) {
 		_exit(1);
 	}
@@ -295,7 +291,6 @@ Test(events, a_hit_costs_six_system_calls_and_nothing_new_costs_none)
 	cr_expect_gt(counts[STEP_FIRST].all, 6);
 	cr_expect_eq(counts[STEP_HIT].all, 6); /* open, fstat, block, write, restore, close */
 	cr_expect_eq(counts[STEP_AGAIN].all, 0);
-	cr_expect_eq(counts[STEP_STRAIGHT].all, 0);
 }
 
 /* ---- records ---- */
