@@ -79,28 +79,16 @@ void sums_note(struct sums *sums, unsigned shard)
 	sums->noted[shard] = true;
 }
 
-/* Writes the sums of neighbouring shards at once, because a write costs four system calls (cache/output.h). */
 void sums_flush(struct sums *sums)
 {
-	struct sums_shard run[DIRECTORY_SHARDS];
-	unsigned count = 0;
-
 	for (unsigned shard = 0; shard < DIRECTORY_SHARDS; shard++) {
-		if (sums->noted[shard]) {
-			run[count] = sums->shards[shard];
-			run[count].known = check_of(&run[count], shard);
-			sums->noted[shard] = false;
-			count++;
-		}
-		if (count > 0 && (shard + 1 == DIRECTORY_SHARDS || !sums->noted[shard + 1])) {
-			const unsigned first = shard + 1 - count;
+		struct sums_shard sum = sums->shards[shard];
 
-			if (sums->file >= 0) {
-				(void)output_at(sums->file, (off_t)(SUMS_AT + first * sizeof(run[0])), run,
-				                count * sizeof(run[0]));
-			}
-			count = 0;
+		if (sums->noted[shard] && sums->file >= 0) {
+			sum.known = check_of(&sum, shard);
+			(void)output_at(sums->file, (off_t)(SUMS_AT + shard * sizeof(sum)), &sum, sizeof(sum));
 		}
+		sums->noted[shard] = false;
 	}
 }
 
