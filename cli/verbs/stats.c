@@ -252,29 +252,17 @@ static void print_table(const struct settings *settings, const struct counted *s
 	}
 }
 
-static int read_counts(const struct settings *settings, struct counted *ret_shown)
-{
-	const struct directory directory = {.path = settings->directory, .shared = settings->shared};
-	struct events events;
-	int error = events_read(&directory, EVENTS_ALL, &events);
-
-	if (error == 0) {
-		memcpy(ret_shown->counts, events.counts, sizeof(events.counts));
-		ret_shown->since = (int64_t)(events.since_ns / 1000000000);
-		events_free(&events);
-	}
-	return error;
-}
-
 static int gather_counts(const struct settings *settings, struct counted *ret_shown)
 {
-	struct store *store;
+	const struct directory directory = {.path = settings->directory, .shared = settings->shared};
 	struct store_options options = {.directory = settings->directory,
 	                                .max_size = settings->max_size,
 	                                /* read-only, so that the command neither creates nor changes the store */
 	                                .read_only = true,
 	                                .shared = settings->shared,
 	                                .chore = progress_chore()};
+	struct store *store;
+	struct events events;
 	int error = store_open(&options, &store);
 
 	if (error != 0) {
@@ -283,39 +271,48 @@ static int gather_counts(const struct settings *settings, struct counted *ret_sh
 	error = asked.count ? store_usage(store, &ret_shown->usage) : store_usage_about(store, &ret_shown->usage);
 	progress_end();
 	store_close(store);
-	return error != 0 ? error : read_counts(settings, ret_shown);
-}
-
-static void print_counted(const struct settings *settings, const struct counted *shown)
-{
-	if (asked.json) {
-		print_json(settings, shown);
-	} else {
-		print_table(settings, shown);
+	error = error ? error : events_read(&directory, EVENTS_ALL, &events);
+	if (error == 0) {
+		memcpy(ret_shown->counts, events.counts, sizeof(events.counts));
+		ret_shown->since = (int64_t)(events.since_ns / 1000000000);
+		events_free(&events);
 	}
+	return error;
 }
 
-static int show_stats(const struct settings *settings)
+/* Prints `before`, then the statistics. */
+static int show_stats(const struct settings *settings, const char *before)
 {
 	struct counted shown = {.since = 0};
 	int error = gather_counts(settings, &shown);
 
+	fputs(before, stdout);
 	if (error != 0) {
 		return console_refuse(settings, error);
 	}
-	print_counted(settings, &shown);
-	if (!asked.zero) {
-		return EXIT_DONE;
+	if (asked.json) {
+		print_json(settings, &shown);
+	} else {
+		print_table(settings, &shown);
 	}
-	/* the counters are not reset if they could not be printed */
-	if (fflush(stdout) != 0 || ferror(stdout)) {
-		return EXIT_TROUBLE;
-	}
-	error = settings->read_only ? -EROFS : events_zero(&(struct directory){settings->directory, settings->shared});
-	return error == 0 ? EXIT_DONE : console_refuse(settings, error);
+	return fflush(stdout) != 0 || ferror(stdout) ? EXIT_TROUBLE : EXIT_DONE;
 }
 
-/* Prints the statistics periodically until a signal arrives. After ^C, the usual end, the exit status is 0. */
+/* The counters are not reset if they could not be printed. */
+static int zero_stats(const struct settings *settings)
+{
+	int status = show_stats(settings, "");
+	int error = status != EXIT_DONE   ? 0
+	            : settings->read_only ? -EROFS
+	                                  : events_zero(&(struct directory){settings->directory, settings->shared});
+
+	return error == 0 ? status : console_refuse(settings, error);
+}
+
+/*
+ * Prints the statistics periodically until a signal arrives, or the reader closes the pipe (`| head`). After ^C, the
+ * usual end, the exit status is 0, although the signal may have interrupted a write.
+ */
 static int watch_stats(const struct settings *settings, int64_t period_ns)
 {
 	struct timespec pause = {.tv_sec = (time_t)(period_ns / 1000000000), .tv_nsec = (long)(period_ns % 1000000000)};
@@ -325,20 +322,7 @@ static int watch_stats(const struct settings *settings, int64_t period_ns)
 
 	interrupt_hold();
 	while (interrupt_seen() == 0 && status == EXIT_DONE) {
-		struct counted shown = {.since = 0};
-		int error = gather_counts(settings, &shown);
-
-		fputs(redraw ? "\x1b[H\x1b[J" : "", stdout);
-		if (error != 0) {
-			status = console_refuse(settings, error);
-		} else {
-			print_counted(settings, &shown);
-		}
-		/* the watch ends when the reader closes the pipe (`| head`); a signal may interrupt the write */
-		if ((fflush(stdout) != 0 || ferror(stdout)) && interrupt_seen() == 0) {
-			return EXIT_TROUBLE;
-		}
-		clearerr(stdout);
+		status = show_stats(settings, redraw ? "\x1b[H\x1b[J" : "");
 		if (status == EXIT_DONE && interrupt_seen() == 0) {
 			/* a signal ends the sleep; one that arrives just before it takes effect a period later */
 			(void)nanosleep(&pause, NULL);
@@ -346,6 +330,8 @@ static int watch_stats(const struct settings *settings, int64_t period_ns)
 	}
 	if (interrupt_seen() == SIGINT) {
 		interrupt_forget();
+		clearerr(stdout);
+		status = EXIT_DONE;
 	}
 	return status;
 }
@@ -368,7 +354,9 @@ static int run_stats(struct settings *settings, char **operands)
 			                   "seconds, at least 0.1, such as 2 or 0.5");
 		}
 	}
-	return asked.watch ? watch_stats(settings, period_ns) : show_stats(settings);
+	return asked.watch  ? watch_stats(settings, period_ns)
+	       : asked.zero ? zero_stats(settings)
+	                    : show_stats(settings, "");
 }
 
 const struct verb verb_stats = {
