@@ -4,11 +4,7 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <sched.h>
-#include <stdio.h>
 #include <sys/syscall.h>
-
-#define KERNEL_SET_BYTES 8 /* size of the kernel's set of signals */
 
 /* ---- through libc ---- */
 
@@ -172,46 +168,4 @@ int call_poll(int fd, short events, int64_t nanoseconds, short *ret_events)
 		*ret_events = asked.revents;
 	}
 	return ready;
-}
-
-/*
- * libc adds only checks to the functions for signals, and wrappers of them do nothing that we need. rt_sigprocmask
- * changes the mask of this thread only.
- */
-unsigned call_block(unsigned signals)
-{
-	unsigned long set = signals;
-	unsigned long before = 0;
-
-	(void)ask_kernel(SYS_rt_sigprocmask, SIG_BLOCK, (long)&set, (long)&before, KERNEL_SET_BYTES, 0);
-	return (unsigned)before & signals;
-}
-
-/* Signals that were blocked before stay blocked, because the host has blocked them. */
-void call_restore(unsigned signals, unsigned before)
-{
-	unsigned long set = signals & ~before;
-
-	if (set != 0) {
-		(void)ask_kernel(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&set, 0, KERNEL_SET_BYTES, 0);
-	}
-}
-
-/* Returns the signals that are pending for the thread or the process. */
-unsigned call_pending(void)
-{
-	unsigned long set = 0;
-
-	(void)ask_kernel(SYS_rt_sigpending, (long)&set, KERNEL_SET_BYTES, 0, 0, 0);
-	return (unsigned)set;
-}
-
-/* Takes back a pending signal. Returns at once if another thread has received it in the meantime. */
-void call_consume(unsigned signal)
-{
-	unsigned long set = 1ul << (signal - 1);
-	const struct timespec at_once = {0, 0};
-
-	while (ask_kernel(SYS_rt_sigtimedwait, (long)&set, 0, (long)&at_once, KERNEL_SET_BYTES, 0) == -EINTR) {
-	}
 }

@@ -60,10 +60,4 @@ ssize_t call_recvmsg(int fd, struct msghdr *message, int flags);
 /* Like poll() with one descriptor. Returns 1 if it is ready, 0 after the timeout, or -1. */
 int call_poll(int fd, short events, int64_t nanoseconds, short *ret_events);
 
-/* Sets of signals below 32: signal n is bit n - 1. Only cache/output.c needs them. */
-unsigned call_block(unsigned signals); /* returns the signals that were blocked before */
-void call_restore(unsigned signals, unsigned before);
-unsigned call_pending(void);
-void call_consume(unsigned signal);
-
 #endif

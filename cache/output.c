@@ -4,43 +4,50 @@
  */
 #include "cache/output.h"
 
-#include "cache/calls.h"
-
 #include <errno.h>
-#include <stdint.h>
-
-#define BIT(signal) (1u << ((signal) - 1))
-#define SIGNALS     (BIT(SIGXFSZ) | BIT(SIGPIPE))
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 struct shelter {
-	unsigned blocked; /* signals that the host has blocked */
-	unsigned pending; /* signals that were pending before, if the host has blocked any */
+	sigset_t before;  /* signals that the host has blocked */
+	sigset_t pending; /* signals that were pending before */
+	bool had_any;     /* the host has blocked one of both; else none was pending, and `pending` is not set */
 };
 
 /* Blocks the signals in this thread only, and for one write, so that other threads are not affected. */
-static struct shelter block_signals(void)
+static void block_signals(struct shelter *ret_shelter)
 {
-	struct shelter shelter = {.blocked = call_block(SIGNALS)};
+	sigset_t both;
 
-	/* if the host has blocked neither, none can be pending, and the system call is not needed */
-	if (shelter.blocked != 0) {
-		shelter.pending = call_pending();
+	(void)sigemptyset(&both);
+	(void)sigaddset(&both, SIGXFSZ);
+	(void)sigaddset(&both, SIGPIPE);
+	(void)sigprocmask(SIG_BLOCK, &both, &ret_shelter->before);
+	ret_shelter->had_any = sigismember(&ret_shelter->before, SIGXFSZ) || sigismember(&ret_shelter->before, SIGPIPE);
+	if (ret_shelter->had_any) {
+		(void)sigpending(&ret_shelter->pending);
 	}
-	return shelter;
 }
 
 /*
- * Consumes the signal that the write raised before the mask is restored. A signal that was pending before belongs to
- * the host.
+ * Consumes the signal that the write raised before the mask is restored, unless another thread has received it in the
+ * meantime. A signal that was pending before belongs to the host.
  */
-static void restore_signals(struct shelter shelter, int error)
+static void restore_signals(const struct shelter *shelter, int error)
 {
 	int raised = error == -EFBIG ? SIGXFSZ : error == -EPIPE ? SIGPIPE : 0;
+	const struct timespec at_once = {0, 0};
+	sigset_t one;
 
-	if (raised != 0 && !(shelter.pending & BIT(raised))) {
-		call_consume((unsigned)raised);
+	if (raised != 0 && !(shelter->had_any && sigismember(&shelter->pending, raised))) {
+		(void)sigemptyset(&one);
+		(void)sigaddset(&one, raised);
+		(void)TEMP_FAILURE_RETRY(sigtimedwait(&one, NULL, &at_once));
 	}
-	call_restore(SIGNALS, shelter.blocked);
+	(void)sigprocmask(SIG_SETMASK, &shelter->before, NULL);
 }
 
 /*
@@ -57,7 +64,7 @@ int output_at(int fd, off_t offset, const void *bytes, size_t size)
 	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && (limit.rlim_cur < size || limit.rlim_cur - size < (rlim_t)offset)) {
 		return -EFBIG;
 	}
-	shelter = block_signals();
+	block_signals(&shelter);
 	while (done < size && error == 0) {
 		ssize_t put =
 		    TEMP_FAILURE_RETRY(pwrite(fd, (const char *)bytes + done, size - done, offset + (off_t)done));
@@ -68,31 +75,35 @@ int output_at(int fd, off_t offset, const void *bytes, size_t size)
 			done += (size_t)put;
 		}
 	}
-	restore_signals(shelter, error);
+	restore_signals(&shelter, error);
 	return error;
 }
 
 /* Makes one write, so that lines of several processes do not mix. */
 int output_line(int fd, const void *bytes, size_t size)
 {
-	struct shelter shelter = block_signals();
-	ssize_t put = TEMP_FAILURE_RETRY(write(fd, bytes, size));
-	int error = put < 0 ? -errno : (size_t)put < size ? -EIO : 0;
+	struct shelter shelter;
+	ssize_t put;
+	int error;
 
-	restore_signals(shelter, put < 0 ? error : 0);
+	block_signals(&shelter);
+	put = TEMP_FAILURE_RETRY(write(fd, bytes, size));
+	error = put < 0 ? -errno : (size_t)put < size ? -EIO : 0;
+	restore_signals(&shelter, put < 0 ? error : 0);
 	return error;
 }
 
 /* ftruncate() beyond the limit raises SIGXFSZ too. */
 int output_cut(int fd, off_t size)
 {
-	struct shelter shelter = block_signals();
+	struct shelter shelter;
 	struct stat found;
 	int error = 0;
 
+	block_signals(&shelter);
 	if (fstat(fd, &found) < 0 || (found.st_size > size && ftruncate(fd, size) < 0)) {
 		error = -errno;
 	}
-	restore_signals(shelter, error);
+	restore_signals(&shelter, error);
 	return error;
 }
