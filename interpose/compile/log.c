@@ -72,15 +72,18 @@ bool log_may_write(const char *path, int descriptor)
 	return i == sizeof(names) / sizeof(names[0]) || is_noted(descriptor);
 }
 
-/* Writes to a duplicate, so that another thread cannot replace the descriptor between the check and the write. */
-void log_put_stderr(const char *line, size_t size)
+/* Descriptor 2 is duplicated, so that another thread cannot replace it between the check and the write. */
+void log_put(const char *path, struct log_line *line)
 {
+	const int flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+	bool is_stderr = strcmp(path, "stderr") == 0;
 	int saved = errno;
-	int descriptor = call_dup(STDERR_FILENO);
+	int descriptor = is_stderr ? call_dup(STDERR_FILENO) : call_openat(AT_FDCWD, path, flags, 0600);
 
+	line->text[line->size++] = '\n';
 	if (descriptor >= 0) {
-		if (is_noted(descriptor)) {
-			(void)output_line(descriptor, line, size);
+		if (is_stderr ? is_noted(descriptor) : log_may_write(path, descriptor)) {
+			(void)output_line(descriptor, line->text, line->size);
 		}
 		(void)close(descriptor);
 	}
@@ -165,10 +168,7 @@ static void blank_controls(char *line, size_t size)
 
 void log_write(enum log_level level, const char *format, ...)
 {
-	const char *path = atomic_load_explicit(&log_path, memory_order_acquire);
 	struct log_line line = {.size = 0};
-	int saved = errno;
-	int descriptor;
 	va_list arguments;
 
 	if (!log_wanted(level)) {
@@ -179,19 +179,5 @@ void log_write(enum log_level level, const char *format, ...)
 	add_list(&line, format, arguments);
 	va_end(arguments);
 	blank_controls(line.text, line.size);
-	line.text[line.size++] = '\n';
-	if (strcmp(path, "stderr") == 0) {
-		log_put_stderr(line.text, line.size);
-		errno = saved;
-		return;
-	}
-	descriptor =
-	    call_openat(AT_FDCWD, path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600);
-	if (descriptor >= 0) {
-		if (log_may_write(path, descriptor)) {
-			(void)output_line(descriptor, line.text, line.size);
-		}
-		(void)close(descriptor);
-	}
-	errno = saved;
+	log_put(atomic_load_explicit(&log_path, memory_order_acquire), &line);
 }

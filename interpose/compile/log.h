@@ -27,11 +27,6 @@ enum log_level { LOG_ERROR = 1, LOG_WARNING, LOG_INFO, LOG_DEBUG };
  * do anything.
  */
 void log_note_stderr(void);
-/*
- * Writes a line to stderr with one write(2), or nothing. If the reader has gone, or the file has the size RLIMIT_FSIZE,
- * the line is lost and the host gets no signal (cache/output.h).
- */
-void log_put_stderr(const char *line, size_t size);
 /* Returns false if the path names descriptor 2 and the open file is not the one recorded for it. */
 bool log_may_write(const char *path, int descriptor);
 
@@ -44,6 +39,11 @@ struct log_line {
 	size_t size;
 };
 void log_add(struct log_line *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/*
+ * Writes the line to the path, or to descriptor 2 if that is "stderr", with one write(2), or nothing. If the reader has
+ * gone, or the file has the size RLIMIT_FSIZE, the line is lost and the host gets no signal (cache/output.h).
+ */
+void log_put(const char *path, struct log_line *line);
 /* Writes a line of at most 1,024 bytes: "<time, UTC> nvrtccache[<pid>]: <text>". Control characters become blanks. */
 void log_write(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 #endif

@@ -227,8 +227,7 @@ static void print_stats(void)
 		log_add(&line, ", %llu verified, %llu mismatch%s", count_here(COUNTER_TOTAL_verified), mismatches,
 		        mismatches == 1 ? "" : "es");
 	}
-	line.text[line.size++] = '\n';
-	log_put_stderr(line.text, line.size);
+	log_put("stderr", &line);
 }
 
 /*
