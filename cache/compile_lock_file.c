@@ -231,9 +231,7 @@ static int64_t find_namespace(void)
 {
 	struct stat space;
 
-	return stat("/proc/self/ns/pid", &space) < 0
-	           ? 0
-	           : (int64_t)(space.st_ino << THREAD_BITS) & HOLDER_CODE_MAX;
+	return stat("/proc/self/ns/pid", &space) < 0 ? 0 : (int64_t)(space.st_ino << THREAD_BITS) & HOLDER_CODE_MAX;
 }
 
 int64_t holder_code(void)

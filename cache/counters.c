@@ -15,11 +15,6 @@ static const struct {
 #undef COUNTER_ROW
 };
 
-static const char all_names[] =
-#define COUNTER_TEXT(group, name) #group "." #name "\n"
-    COUNTERS(COUNTER_TEXT);
-#undef COUNTER_TEXT
-
 static _Atomic uint64_t counted[COUNTER_COUNT];
 static _Atomic uint64_t unrecorded[COUNTER_COUNT]; /* the part of `counted` that no record contains */
 static _Atomic uint64_t changed[WORDS];            /* a bit for each counter of which that may not be 0 */
@@ -119,7 +114,7 @@ uint64_t counters_list(void)
 	uint64_t sum = atomic_load_explicit(&known, memory_order_relaxed);
 
 	if (sum == 0) {
-		sum = XXH3_64bits(all_names, sizeof(all_names) - 1);
+		sum = XXH3_64bits(counters, sizeof(counters));
 		atomic_store_explicit(&known, sum, memory_order_relaxed);
 	}
 	return sum;

@@ -7,11 +7,10 @@
  *        \--fork: the child starts from zero
  *
  * A worker may end without running our exit handler (_exit, SIGTERM, the end of a pool), so hits must be recorded
- * before
- * that. Each of the first PROMPT_HITS hits has a record of its own, because a worker on a busy machine may need its
- * first second for a few hits. Then, until the process is a second old, counts are recorded once per tick of the coarse
- * clock, so that a loop of hits in memory costs at most one record of some microseconds per tick. After that they are
- * recorded once a second.
+ * before that. Each of the first PROMPT_HITS hits has a record of its own, because a worker on a busy machine may need
+ * its first second for a few hits. Then, until the process is a second old, counts are recorded once per tick of the
+ * coarse clock, so that a loop of hits in memory costs at most one record of some microseconds per tick. After that
+ * they are recorded once a second.
  *
  * If the host has removed the directory since the first record, none creates it again (after chroot nothing does: see
  * ground_settle()). If there is nothing to record at exit, no system call is made, because a sandbox that the host
@@ -81,18 +80,10 @@ static bool is_due(void)
 /* Returns whether the amounts are those of a single hit. After a hit, none of them can then be another process's. */
 static bool is_one_hit(const struct counters_amounts *amounts)
 {
-	uint64_t hits = 0;
+	const struct counters_amount *list = amounts->list; /* in the order of the counters */
 
-	for (size_t i = 0; i < amounts->count; i++) {
-		uint64_t counter = amounts->list[i].counter;
-
-		if (counter == COUNTER_TOTAL_hits_memory || counter == COUNTER_TOTAL_hits_disk) {
-			hits += amounts->list[i].amount;
-		} else if (counter == COUNTER_TOTAL_misses || counter == COUNTER_TOTAL_bypassed) {
-			return false;
-		}
-	}
-	return hits == 1;
+	return amounts->count > 0 && list[0].counter <= COUNTER_TOTAL_hits_disk && list[0].amount == 1 &&
+	       (amounts->count == 1 || list[1].counter > COUNTER_TOTAL_bypassed);
 }
 
 /*
@@ -116,8 +107,7 @@ static bool is_inherited(const struct counters_amounts *amounts, enum events_whe
 }
 
 /* Writes the record with the counts that are not recorded yet. */
-static int write_record(const struct events_record *record, const struct counters_amounts *amounts,
-                        enum events_when when)
+static int write_record(struct events_record *record, const struct counters_amounts *amounts, enum events_when when)
 {
 	int64_t none = 0, now_ns = call_clock_ns(CLOCK_MONOTONIC_COARSE);
 	int error;
@@ -125,7 +115,9 @@ static int write_record(const struct events_record *record, const struct counter
 	(void)atomic_compare_exchange_strong(&began_ns, &none, now_ns);
 	atomic_store_explicit(&tried_ns, now_ns, memory_order_relaxed);
 	atomic_fetch_add_explicit(&tries, 1, memory_order_relaxed);
-	error = events_append(&where, record, amounts,
+	record->parts[EVENTS_AMOUNTS] =
+	    (struct events_text){amounts->list, amounts->count * sizeof(struct counters_amount)};
+	error = events_append(&where, record,
 	                      atomic_load_explicit(&wrote, memory_order_relaxed) ? EVENTS_FIND : EVENTS_MAKE, when);
 	if (error == 0) {
 		atomic_store_explicit(&wrote, true, memory_order_relaxed);
@@ -141,7 +133,7 @@ static int check_directory(void)
 	return !where.path ? -ENXIO : where.path[0] != '/' ? -EINVAL : 0;
 }
 
-int events_tell(const struct events_record *record)
+int events_tell(struct events_record *record)
 {
 	struct counters_amounts amounts;
 	int error = check_directory();

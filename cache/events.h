@@ -13,12 +13,12 @@
  *
  *     counts and newest calls of events.old --appended--> events --renamed--> events.old
  *
- * One process does so at a time, with a lock on the file that it tries once. What it appends says which file it
- * carries, so that a process that dies in between leaves nothing that is counted twice. A record that would make a file
- * larger than EVENTS_BYTES is not written (when several processes append the last ones, the file may be that much
- * larger). A writer that is stopped between its open and its write while the file is rolled over twice loses that
- * record, so the second time is EVENTS_GRACE_NS after the first or later. Meanwhile the file may become full. Its last
- * EVENTS_SPARE bytes are for EVENTS_NOW, because a process that ends has no next record.
+ * One process does so at a time, with a lock on the file that it tries once. A file that contains such counts carries
+ * all that is older, so that a process that dies in between leaves nothing that is counted twice. A record that would
+ * make a file larger than EVENTS_BYTES is not written (when several processes append the last ones, the file may be
+ * that much larger). A writer that is stopped between its open and its write while the file is rolled over twice loses
+ * that record, so the second time is EVENTS_GRACE_NS after the first or later. Meanwhile the file may become full. Its
+ * last EVENTS_SPARE bytes are for EVENTS_NOW, because a process that ends has no next record.
  *
  * A record has a length and a checksum. Readers skip bytes that are torn, damaged or of another list of counters, up to
  * the next sound record. A record that cannot be written is lost, but not its counts: the next record contains them.
@@ -70,30 +70,45 @@ struct events_text {
 	size_t size;
 };
 
-/* The members after `when_ns` belong to the last three kinds. */
-struct events_record {
-	enum events_kind kind;
-	uint64_t when_ns; /* CLOCK_REALTIME at the end of the call; of EVENTS_SUMS: when counting began */
-	uint64_t took_ns; /* the time from the beginning of the call to its end */
-	uint64_t cost_ns; /* the time that the compiler itself took */
-	uint32_t pid;
-	int32_t return_code;
-	enum counter reason; /* why the result was not cached, or the call bypassed the cache; else COUNTER_NONE */
-	enum events_why why;
-	unsigned agent; /* what the node's agent answered (enum agent_outcome) */
-	bool has_key;
-	bool is_cut; /* `about` lacks its last facts */
-	uint8_t key[ENTRY_KEY_BYTES];
-	struct events_text detail;
-	struct events_text refusal; /* what prevented caching: a file, a variable, a return code */
-	struct events_text about;   /* the request, for people (keygen/about.h) */
-	struct events_text amounts; /* read by events_add_amounts() */
-	struct events_text whole;   /* set by events_next(): the bytes of the record */
-	uint64_t carried;           /* EVENTS_SUMS: the id of the newest file of these sums; of a call: not 0 */
+enum events_part {
+	EVENTS_AMOUNTS, /* to add to the counters: struct counters_amount */
+	EVENTS_DETAIL,
+	EVENTS_REFUSAL, /* what prevented caching: a file, a variable, a return code */
+	EVENTS_ABOUT,   /* the request, for people (keygen/about.h) */
+	EVENTS_PARTS
 };
 
-/* Bytes that the texts of a record may have together. */
-#define EVENTS_TEXT_BYTES (EVENTS_RECORD_BYTES - 128 - COUNTER_COUNT * sizeof(struct counters_amount))
+/*
+ * A record in a file is the beginning of this struct, then its parts. All numbers are little-endian. events_spell()
+ * sets magic, checksum, sizes and list.
+ */
+struct events_record {
+	char magic[DIRECTORY_MAGIC_BYTES];
+	uint64_t checksum; /* XXH3 of all that follows */
+	uint32_t size;     /* of the whole record */
+	uint32_t kind;     /* enum events_kind */
+	uint64_t list;     /* identifies the list of counters */
+	uint64_t when_ns;  /* CLOCK_REALTIME at the end of the call; of EVENTS_SUMS: when counting began */
+	/* the following belong to the last three kinds */
+	uint64_t took_ns; /* the time from the beginning of the call to its end */
+	uint64_t cost_ns; /* the time that the compiler itself took */
+	uint16_t sizes[EVENTS_PARTS];
+	uint32_t pid;
+	int32_t return_code;
+	uint32_t reason; /* why the result was not cached, or the call bypassed the cache (enum counter); else 0 */
+	uint32_t why;    /* enum events_why */
+	uint32_t agent;  /* what the node's agent answered (enum agent_outcome) */
+	uint8_t has_key;
+	uint8_t is_cut;      /* the request lacks its last facts */
+	uint16_t is_carried; /* it was copied from the file before, or is the sums of that */
+	uint8_t key[ENTRY_KEY_BYTES];
+	/* not in the file */
+	struct events_text parts[EVENTS_PARTS];
+};
+
+#define EVENTS_HEAD_BYTES offsetof(struct events_record, parts)
+/* Bytes that the texts of a record, which are all parts but the amounts, may have together. */
+#define EVENTS_TEXT_BYTES (EVENTS_RECORD_BYTES - EVENTS_HEAD_BYTES - COUNTER_COUNT * sizeof(struct counters_amount))
 
 /* ---- this process (events.c) ---- */
 
@@ -105,8 +120,8 @@ enum events_when { EVENTS_WHEN_DUE, EVENTS_NOW };
  * the host has removed it. EVENTS_READ_ONLY: nothing is written.
  */
 void events_open(const struct directory *directory, enum events_access access, pid_t process);
-/* Adds a record of a miss or a bypass, with the counts that are not recorded yet. `amounts` and `whole` are ignored. */
-int events_tell(const struct events_record *record);
+/* Adds a record of a miss or a bypass, with the counts that are not recorded yet as its amounts. */
+int events_tell(struct events_record *record);
 /* Adds a record of the counts, if there are any and it is due. */
 int events_tell_counts(enum events_when when);
 void events_fork_child(void);
@@ -119,16 +134,16 @@ enum events_want { EVENTS_FIND, EVENTS_MAKE };
  * Appends a record. EVENTS_MAKE: a missing directory is created. EVENTS_WHEN_DUE: EVENTS_SPARE bytes are left. -EFBIG:
  * the file is full and cannot be rolled over, or the texts are too long. -ENOMEM.
  */
-int events_append(const struct directory *directory, const struct events_record *record,
-                  const struct counters_amounts *amounts, enum events_want want, enum events_when when);
+int events_append(const struct directory *directory, const struct events_record *record, enum events_want want,
+                  enum events_when when);
 /* Makes all counts zero for readers. */
 int events_zero(const struct directory *directory);
 /* Returns the name of the first file of the record that is not ours or not trusted, or NULL. */
 const char *events_foreign(const struct directory *directory);
 
-/* ---- reading (events_read.c) ---- */
+/* ---- reading (events_file.c) ---- */
 
-/* Finds the first sound record at `*at` or later, and moves `*at` behind it. Texts point into `bytes`. */
+/* Finds the first sound record at `*at` or later, and moves `*at` behind it. Its parts point into `bytes`. */
 bool events_next(const void *bytes, size_t size, size_t *at, struct events_record *ret_record);
 /* Adds the counts of a record to `counts`, or resets them (EVENTS_ZERO). `since` is when counting began; 0: unknown. */
 void events_add_amounts(const struct events_record *record, uint64_t counts[COUNTER_COUNT], uint64_t *since_ns);
@@ -136,11 +151,9 @@ void events_add_amounts(const struct events_record *record, uint64_t counts[COUN
 struct events {
 	uint64_t counts[COUNTER_COUNT];
 	uint64_t since_ns;             /* when counting began, in nanoseconds since 1970; 0: nothing was counted */
-	struct events_record *records; /* of calls, oldest first; texts point into `bytes` */
+	struct events_record *records; /* of calls, oldest first */
 	size_t count;
-	void *bytes;
-	uint64_t old_id;     /* identifies events.old; 0: it has no records */
-	bool old_is_carried; /* the newest file carries it, so it is not counted or listed */
+	bool old_is_carried; /* the newest file carries events.old, which is not counted or listed */
 };
 
 /*
@@ -153,7 +166,7 @@ void events_free(struct events *events);
 
 /* ---- the bytes of a record ---- */
 
-/* Writes the record and returns its size: at most EVENTS_RECORD_BYTES - EVENTS_TEXT_BYTES, and those of its texts. */
-size_t events_spell(const struct events_record *record, const struct counters_amounts *amounts, uint8_t *ret_bytes);
+/* Writes the record and returns its size: EVENTS_HEAD_BYTES, and those of its parts. */
+size_t events_spell(const struct events_record *record, uint8_t *ret_bytes);
 
 #endif

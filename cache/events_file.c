@@ -7,30 +7,243 @@
  *
  *     read events.old --> append its counts and newest calls to events --> rename events to events.old
  *
- * If events already carries events.old, another process died before the last step, and only that is done. Without locks
+ * If events has such counts already, another process died before the last step, and only that is done. Without locks
  * (some network file systems have none) two processes may do this at once, and counts may be lost or doubled.
+ *
+ * The newest file is opened first, and read after events.old was opened. A roll-over appends the sums of what is older
+ * to a file before it renames that. So if the newest file was rolled over meanwhile, it has sums, and what was opened
+ * as events.old is not counted: the result is the state just before the rename.
  */
+#include "cache/agent_client.h"
 #include "cache/calls.h"
 #include "cache/events.h"
 #include "cache/lock.h"
 #include "cache/output.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <xxhash.h>
+
+#define READ_BYTES (2 * EVENTS_BYTES) /* of a file, which has grown a little too large if many appended at once */
+
+_Static_assert(__BYTE_ORDER == __LITTLE_ENDIAN, "records are written as they are in memory");
+_Static_assert(EVENTS_HEAD_BYTES == 120, "no padding");
+_Static_assert(EVENTS_RECORD_BYTES <= UINT16_MAX, "sizes of parts");
+
+/* ---- one record ---- */
+
+static uint64_t sum_of(const uint8_t *bytes, size_t size)
+{
+	const size_t from = offsetof(struct events_record, size);
+
+	return XXH3_64bits(bytes + from, size - from);
+}
+
+size_t events_spell(const struct events_record *record, uint8_t *ret_bytes)
+{
+	struct events_record head = *record;
+	size_t size = EVENTS_HEAD_BYTES;
+
+	for (size_t i = 0; i < EVENTS_PARTS; i++) {
+		head.sizes[i] = (uint16_t)record->parts[i].size;
+		if (head.sizes[i] > 0) {
+			memcpy(ret_bytes + size, record->parts[i].bytes, head.sizes[i]);
+		}
+		size += head.sizes[i];
+	}
+	memcpy(head.magic, EVENTS_MAGIC, sizeof(head.magic));
+	head.size = (uint32_t)size;
+	head.list = counters_list();
+	memcpy(ret_bytes, &head, EVENTS_HEAD_BYTES);
+	head.checksum = sum_of(ret_bytes, size);
+	memcpy(ret_bytes, &head, EVENTS_HEAD_BYTES);
+	return size;
+}
+
+/* Reads the record at the beginning of `bytes`. Returns its size, or 0 if there is no sound record. */
+static size_t read_record(const uint8_t *bytes, size_t size, struct events_record *ret_record)
+{
+	const struct events_record *head = ret_record;
+	size_t at = EVENTS_HEAD_BYTES;
+
+	if (size < EVENTS_HEAD_BYTES) {
+		return 0;
+	}
+	memcpy(ret_record, bytes, EVENTS_HEAD_BYTES);
+	if (head->size > size || head->size > EVENTS_RECORD_BYTES || head->size < EVENTS_HEAD_BYTES ||
+	    head->list != counters_list() || head->checksum != sum_of(bytes, head->size) ||
+	    head->kind >= EVENTS_KINDS || head->reason >= COUNTER_COUNT || head->why > EVENTS_WHY_UNFIT ||
+	    head->agent >= AGENT_OUTCOME_COUNT) {
+		return 0;
+	}
+	for (size_t i = 0; i < EVENTS_PARTS; i++) {
+		if (head->sizes[i] > head->size - at) {
+			return 0;
+		}
+		ret_record->parts[i] = (struct events_text){bytes + at, head->sizes[i]};
+		at += head->sizes[i];
+	}
+	return head->size;
+}
+
+bool events_next(const void *bytes, size_t size, size_t *at, struct events_record *ret_record)
+{
+	const uint8_t *all = bytes, *found;
+
+	while (*at < size && (found = memmem(all + *at, size - *at, EVENTS_MAGIC, DIRECTORY_MAGIC_BYTES)) != NULL) {
+		size_t begin = (size_t)(found - all), used = read_record(found, size - begin, ret_record);
+
+		*at = begin + (used ? used : 1);
+		if (used) {
+			return true;
+		}
+	}
+	*at = size;
+	return false;
+}
+
+void events_add_amounts(const struct events_record *record, uint64_t counts[COUNTER_COUNT], uint64_t *since_ns)
+{
+	const struct events_text *amounts = &record->parts[EVENTS_AMOUNTS];
+	struct counters_amount amount;
+
+	if (record->kind == EVENTS_ZERO) {
+		memset(counts, 0, COUNTER_COUNT * sizeof(*counts));
+		*since_ns = record->when_ns;
+	}
+	*since_ns = *since_ns ? *since_ns : record->when_ns;
+	for (size_t at = 0; at + sizeof(amount) <= amounts->size; at += sizeof(amount)) {
+		memcpy(&amount, (const uint8_t *)amounts->bytes + at, sizeof(amount));
+		if (amount.counter < COUNTER_COUNT) {
+			counts[amount.counter] = counters_sum(counts[amount.counter], amount.amount);
+		}
+	}
+}
+
+/* ---- reading ---- */
+
+enum { FILE_NEWEST, FILE_OLD, FILES };
+static const char *const names[FILES] = {EVENTS_NAME, EVENTS_OLD_NAME};
+
+/* The records of calls, then the bytes of the files. */
+struct mapping {
+	struct events_record records[FILES * READ_BYTES / EVENTS_HEAD_BYTES];
+	uint8_t bytes[FILES][READ_BYTES];
+};
+
+/* -1: missing, not trusted or not a regular file; it counts as empty. */
+static int open_file(const struct directory *directory, int home, const char *name, int *ret_file)
+{
+	int error = directory_open_file(directory, home, name, O_RDONLY, ret_file);
+
+	if (error == -ENOENT || error == -EPERM || error == -ELOOP || error == -ENXIO || error == -EISDIR) {
+		*ret_file = -1;
+		error = 0;
+	}
+	return error;
+}
+
+static int read_files(const struct directory *directory, int home, struct mapping *mapping, size_t *ret_sizes)
+{
+	int files[FILES] = {-1, -1}, error = 0;
+
+	for (size_t i = 0; i < FILES && error == 0; i++) {
+		error = open_file(directory, home, names[i], &files[i]);
+	}
+	for (size_t i = 0; i < FILES && error == 0; i++) {
+		ssize_t got = files[i] < 0 ? 0 : call_pread(files[i], mapping->bytes[i], READ_BYTES, 0);
+
+		error = got < 0 ? -errno : 0;
+		ret_sizes[i] = got < 0 ? 0 : (size_t)got;
+	}
+	for (size_t i = 0; i < FILES; i++) {
+		if (files[i] >= 0) {
+			close(files[i]);
+		}
+	}
+	return error;
+}
+
+static bool has_sums(const uint8_t *bytes, size_t size)
+{
+	struct events_record record;
+
+	for (size_t at = 0; events_next(bytes, size, &at, &record);) {
+		if (record.kind == EVENTS_SUMS) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Adds the counts and calls of a file: those that it carries, which are older than the others, or the others. */
+static void add_records(struct events *events, const uint8_t *bytes, size_t size, bool is_carried)
+{
+	struct events_record record;
+
+	for (size_t at = 0; events_next(bytes, size, &at, &record);) {
+		if ((record.is_carried != 0) == is_carried) {
+			events_add_amounts(&record, events->counts, &events->since_ns);
+			if (record.kind >= EVENTS_STORED) {
+				events->records[events->count++] = record;
+			}
+		}
+	}
+}
+
+int events_read(const struct directory *directory, enum events_files files, struct events *ret_events)
+{
+	struct mapping *mapping;
+	size_t sizes[FILES];
+	int home = -1;
+	int error = directory->path ? directory_open(directory, DIRECTORY_REACH, &home) : -ENXIO;
+
+	*ret_events = (struct events){.count = 0};
+	if (error != 0) {
+		return error == -ENOENT ? 0 : error;
+	}
+	/* a large block of malloc() would change from which size on the host's own are mapped */
+	mapping = mmap(NULL, sizeof(*mapping), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	error = mapping == MAP_FAILED ? -ENOMEM : read_files(directory, home, mapping, sizes);
+	close(home);
+	if (mapping != MAP_FAILED) {
+		ret_events->records = mapping->records;
+	}
+	if (error != 0) {
+		events_free(ret_events);
+		return error;
+	}
+	ret_events->old_is_carried = has_sums(mapping->bytes[FILE_NEWEST], sizes[FILE_NEWEST]);
+	for (int i = ret_events->old_is_carried ? FILE_NEWEST : FILE_OLD; i >= (int)files; i--) {
+		add_records(ret_events, mapping->bytes[i], sizes[i], true);
+		add_records(ret_events, mapping->bytes[i], sizes[i], false);
+	}
+	return 0;
+}
+
+void events_free(struct events *events)
+{
+	if (events->records) {
+		(void)munmap(events->records, sizeof(struct mapping));
+	}
+	*events = (struct events){.count = 0};
+}
 
 /* ---- rolling over ---- */
 
 /* Appends the counts of events.old, with those that it carries, and its newest calls. `file` is the newest file. */
 static int carry_past(int file, const struct events *past)
 {
-	struct events_record sums = {.kind = EVENTS_SUMS, .when_ns = past->since_ns, .carried = past->old_id};
-	struct counters_amounts amounts = {.count = 0};
+	struct events_record sums = {.kind = EVENTS_SUMS, .when_ns = past->since_ns, .is_carried = true};
+	struct counters_amount amounts[COUNTER_COUNT];
 	uint8_t *bytes = malloc(EVENTS_CARRIED_BYTES);
-	size_t first = past->count, room, size;
+	size_t first = past->count, count = 0, room, size;
 	int error;
 
 	if (!bytes) {
@@ -38,43 +251,41 @@ static int carry_past(int file, const struct events *past)
 	}
 	for (size_t i = 0; i < COUNTER_COUNT; i++) {
 		if (past->counts[i] != 0) {
-			amounts.list[amounts.count++] = (struct counters_amount){i, past->counts[i]};
+			amounts[count++] = (struct counters_amount){i, past->counts[i]};
 		}
 	}
-	size = events_spell(&sums, &amounts, bytes);
+	sums.parts[EVENTS_AMOUNTS] = (struct events_text){amounts, count * sizeof(amounts[0])};
+	size = events_spell(&sums, bytes);
 	room = EVENTS_CARRIED_BYTES - size;
-	while (first > 0 && past->count - first < EVENTS_CARRIED && past->records[first - 1].whole.size <= room) {
-		room -= past->records[--first].whole.size;
+	while (first > 0 && past->count - first < EVENTS_CARRIED && past->records[first - 1].size <= room) {
+		room -= past->records[--first].size;
 	}
-	amounts.count = 0; /* those of the calls are in the sums */
 	for (; first < past->count; first++) {
-		past->records[first].carried = past->old_id;
-		size += events_spell(&past->records[first], &amounts, bytes + size);
+		past->records[first].is_carried = true;
+		past->records[first].parts[EVENTS_AMOUNTS].size = 0; /* they are in the sums */
+		size += events_spell(&past->records[first], bytes + size);
 	}
 	error = output_line(file, bytes, size);
 	free(bytes);
 	return error;
 }
 
-/* Returns whether the name is free, or that of a file of ours, which may be replaced. */
-static bool may_replace(const struct directory *directory, int home, const char *name)
-{
-	int file = -1;
-	int error = directory_open_file(directory, home, name, O_RDONLY, &file);
-	bool is_ours = error == -ENOENT || (error == 0 && directory_is_ours(file, EVENTS_MAGIC));
-
-	if (file >= 0) {
-		close(file);
-	}
-	return is_ours;
-}
-
-/* Returns the name of a file that is not of the record, or NULL. */
+/* Returns the name of a file that is not of the record and must not be replaced, or NULL. */
 static const char *find_foreign(const struct directory *directory, int home)
 {
-	return !may_replace(directory, home, EVENTS_NAME)       ? EVENTS_NAME
-	       : !may_replace(directory, home, EVENTS_OLD_NAME) ? EVENTS_OLD_NAME
-	                                                        : NULL;
+	for (size_t i = 0; i < FILES; i++) {
+		int file = -1;
+		int error = directory_open_file(directory, home, names[i], O_RDONLY, &file);
+		bool is_ours = error == 0 ? directory_is_ours(file, EVENTS_MAGIC) : error == -ENOENT;
+
+		if (error == 0) {
+			close(file);
+		}
+		if (!is_ours) {
+			return names[i];
+		}
+	}
+	return NULL;
 }
 
 const char *events_foreign(const struct directory *directory)
@@ -98,7 +309,7 @@ static int roll_locked(const struct directory *directory, int home, int file)
 	if (error != 0) {
 		return error;
 	}
-	if (past.old_id != 0 && !past.old_is_carried) {
+	if (!past.old_is_carried) {
 		error = carry_past(file, &past);
 	}
 	events_free(&past);
@@ -149,15 +360,16 @@ static int roll_over(const struct directory *directory)
 
 /* ---- appending ---- */
 
-/* The file to which this process appended last, after it was opened through trusted directories. */
-static struct {
-	_Atomic uint64_t device, inode, rights;
-} known;
+/* identity_of() the file to which this process appended last, after it was opened through trusted directories; or 0 */
+static _Atomic uint64_t known;
 
-/* Owner and mode of the file. A second hard link would make another file of it. */
-static uint64_t rights_of(const struct stat *found)
+/* Includes owner and mode. A second hard link would make another file of it. */
+static uint64_t identity_of(const struct stat *found)
 {
-	return (uint64_t)found->st_uid << 32 | found->st_mode | (uint64_t)(found->st_nlink > 1) << 31;
+	const uint64_t parts[] = {found->st_dev, found->st_ino, (uint64_t)found->st_uid << 32 | found->st_mode,
+	                          found->st_nlink > 1};
+
+	return XXH3_64bits(parts, sizeof(parts)) | 1;
 }
 
 /* -EAGAIN: the path leads to another file, or to none. */
@@ -168,7 +380,7 @@ static int open_known(const struct directory *directory, int *ret_file, struct s
 	size_t length = strlen(directory->path);
 	int file = -1;
 
-	if (length + sizeof(rest) > sizeof(path) || atomic_load_explicit(&known.inode, memory_order_relaxed) == 0) {
+	if (length + sizeof(rest) > sizeof(path) || atomic_load_explicit(&known, memory_order_relaxed) == 0) {
 		return -EAGAIN;
 	}
 	memcpy(path, directory->path, length);
@@ -178,9 +390,7 @@ static int open_known(const struct directory *directory, int *ret_file, struct s
 		return -EAGAIN;
 	}
 	if (fstat(file, ret_found) < 0 ||
-	    ret_found->st_dev != atomic_load_explicit(&known.device, memory_order_relaxed) ||
-	    ret_found->st_ino != atomic_load_explicit(&known.inode, memory_order_relaxed) ||
-	    rights_of(ret_found) != atomic_load_explicit(&known.rights, memory_order_relaxed)) {
+	    identity_of(ret_found) != atomic_load_explicit(&known, memory_order_relaxed)) {
 		close(file);
 		return -EAGAIN;
 	}
@@ -208,9 +418,7 @@ static int open_trusted(const struct directory *directory, enum events_want want
 		return -EPERM;
 	}
 	if (error == 0) {
-		atomic_store_explicit(&known.device, ret_found->st_dev, memory_order_relaxed);
-		atomic_store_explicit(&known.inode, ret_found->st_ino, memory_order_relaxed);
-		atomic_store_explicit(&known.rights, rights_of(ret_found), memory_order_relaxed);
+		atomic_store_explicit(&known, identity_of(ret_found), memory_order_relaxed);
 	}
 	return error;
 }
@@ -233,16 +441,19 @@ static int append_once(const struct directory *directory, const void *bytes, siz
 	return error;
 }
 
-int events_append(const struct directory *directory, const struct events_record *record,
-                  const struct counters_amounts *amounts, enum events_want want, enum events_when when)
+int events_append(const struct directory *directory, const struct events_record *record, enum events_want want,
+                  enum events_when when)
 {
 	const size_t most = when == EVENTS_NOW ? EVENTS_BYTES : EVENTS_BYTES - EVENTS_SPARE;
 	/* a hit has no texts, and a host's thread may have a small stack */
 	uint8_t without_texts[EVENTS_RECORD_BYTES - EVENTS_TEXT_BYTES], *bytes = without_texts;
-	size_t texts = record->detail.size + record->refusal.size + record->about.size, size;
+	size_t texts = 0, size;
 	uint64_t new_size = 0;
 	int error;
 
+	for (size_t i = EVENTS_DETAIL; i < EVENTS_PARTS; i++) {
+		texts += record->parts[i].size;
+	}
 	if (texts > EVENTS_TEXT_BYTES) {
 		return -EFBIG;
 	}
@@ -252,7 +463,7 @@ int events_append(const struct directory *directory, const struct events_record 
 	if (!bytes) {
 		return -ENOMEM;
 	}
-	size = events_spell(record, amounts, bytes);
+	size = events_spell(record, bytes);
 	error = append_once(directory, bytes, size, want, most, &new_size);
 	if (new_size > EVENTS_ROLL) {
 		(void)roll_over(directory);
@@ -269,8 +480,7 @@ int events_append(const struct directory *directory, const struct events_record 
 int events_zero(const struct directory *directory)
 {
 	const struct events_record record = {.kind = EVENTS_ZERO, .when_ns = (uint64_t)call_clock_ns(CLOCK_REALTIME)};
-	const struct counters_amounts none = {.count = 0};
-	int error = events_append(directory, &record, &none, EVENTS_FIND, EVENTS_NOW);
+	int error = events_append(directory, &record, EVENTS_FIND, EVENTS_NOW);
 
 	return error == -ENOENT ? 0 : error; /* there is no directory, and so nothing to set to zero */
 }

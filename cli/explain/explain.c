@@ -73,8 +73,8 @@ static void add_explanation(struct json *json, const struct explanation *explana
 	json_bool(json, "cut", record->is_cut);
 	json_bool(json, "failed", record->return_code != 0);
 	json_string(json, "advice", has_reason ? reasons_words(reason) : NULL);
-	span_json_filled(json, "detail", span_of_record(record->detail));
-	span_json_filled(json, "refusal", span_of_record(record->refusal));
+	span_json_filled(json, "detail", span_of_record(record, EVENTS_DETAIL));
+	span_json_filled(json, "refusal", span_of_record(record, EVENTS_REFUSAL));
 	json_string(json, "agent", is_asked ? agent_outcome_name((enum agent_outcome)record->agent) : NULL);
 	json_string(json, "before", is_refused ? counter_name(earlier->reason) : NULL);
 	add_key(json, "key", record->has_key ? record->key : NULL);
@@ -82,7 +82,7 @@ static void add_explanation(struct json *json, const struct explanation *explana
 	span_json(json, "compiler", request_text(request, ABOUT_COMPILER));
 	span_json(json, "version", request_text(request, ABOUT_RELEASE));
 	json_number(json, "pid", record->pid);
-	json_thousandths(json, "time", (int64_t)(record->when_ns / 1000000));
+	json_thousandths(json, "time", record->when_ns / 1000000);
 	json_number(json, "cost_ns", record->cost_ns);
 	add_differences(json, explanation);
 	json_end(json);

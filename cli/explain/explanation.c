@@ -19,7 +19,9 @@ int history_read(const struct events *events, struct history *ret_history)
 	for (size_t i = 0; i < events->count; i++) {
 		const struct events_record *record = &events->records[i];
 
-		if (request_read(record->about.bytes, record->about.size, &requests[i]) == 0) {
+		const struct events_text *about = &record->parts[EVENTS_ABOUT];
+
+		if (request_read(about->bytes, about->size, &requests[i]) == 0) {
 			requests[i].is_cut = record->is_cut;
 		}
 	}
@@ -47,7 +49,8 @@ static bool is_same_request(const struct events_record *record, const struct eve
 	if (record->has_key || other->has_key) {
 		return record->has_key && other->has_key && memcmp(record->key, other->key, ENTRY_KEY_BYTES) == 0;
 	}
-	return record->about.size > 0 && span_equal(span_of_record(record->about), span_of_record(other->about));
+	return record->parts[EVENTS_ABOUT].size > 0 &&
+	       span_equal(span_of_record(record, EVENTS_ABOUT), span_of_record(other, EVENTS_ABOUT));
 }
 
 /* Returns the last miss before the record that had the same request; NULL: there is none. */

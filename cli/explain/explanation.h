@@ -15,9 +15,9 @@
 #include "cache/events.h"
 #include "cli/explain/differences.h"
 
-static inline struct span span_of_record(struct events_text text)
+static inline struct span span_of_record(const struct events_record *record, enum events_part part)
 {
-	return (struct span){text.bytes, text.size};
+	return (struct span){record->parts[part].bytes, record->parts[part].size};
 }
 
 struct history {

@@ -178,11 +178,11 @@ static void print_why(const struct events_record *record)
 	const char *reason = reasons_words(record->reason);
 
 	/* the detail of a stale entry is printed with its differences */
-	if (record->detail.size > 0 && record->why != EVENTS_WHY_STALE) {
-		console_line("  %.*s.", SPAN(record->detail));
+	if (record->parts[EVENTS_DETAIL].size > 0 && record->why != EVENTS_WHY_STALE) {
+		console_line("  %.*s.", SPAN(record->parts[EVENTS_DETAIL]));
 	}
-	if (record->refusal.size > 0) {
-		console_line("  %.*s.", SPAN(record->refusal));
+	if (record->parts[EVENTS_REFUSAL].size > 0) {
+		console_line("  %.*s.", SPAN(record->parts[EVENTS_REFUSAL]));
 	}
 	if (reason) {
 		printf("  %s\n", reason);
@@ -249,7 +249,7 @@ static void print_closest(const struct explanation *explanation)
 /* Prints why an entry with the same key was not used: the record's detail names the dependency that changed. */
 static void print_stale(const struct explanation *explanation)
 {
-	struct span detail = span_of_record(explanation->record->detail), rest;
+	struct span detail = span_of_record(explanation->record, EVENTS_DETAIL), rest;
 	char distance[CONSOLE_NUMBER_BYTES];
 
 	fputs("the same request was cached before", stdout);
@@ -272,7 +272,8 @@ static void print_refused(const struct explanation *explanation)
 	printf("the same request was compiled before, %s earlier, and not cached: ",
 	       spell_distance(explanation, distance));
 	print_reason(earlier);
-	console_print(stdout, earlier->refusal.size ? " (%.*s)" : "%.*s", SPAN(earlier->refusal));
+	console_print(stdout, earlier->parts[EVENTS_REFUSAL].size ? " (%.*s)" : "%.*s",
+	              SPAN(earlier->parts[EVENTS_REFUSAL]));
 	putchar('\n');
 }
 

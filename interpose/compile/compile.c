@@ -317,8 +317,8 @@ static enum counter find_result(struct handle *handle, const struct call *call, 
 	if (entry) {
 		compile_lock_release(&attempt->compile_lock, COMPILE_LOCK_KEPT);
 	}
-	memcpy(event->key, attempt->finding.key.bytes, sizeof(event->key));
-	event->has_key = true;
+	memcpy(event->record.key, attempt->finding.key.bytes, sizeof(event->record.key));
+	event->record.has_key = true;
 	*ret_entry = entry;
 	return COUNTER_NONE;
 }

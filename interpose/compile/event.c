@@ -17,14 +17,10 @@ void event_begin(struct event *ret_event, const struct compiler *compiler, const
 	ret_event->library = library;
 	ret_event->reached = reached;
 	ret_event->kind = EVENT_BYPASSED;
-	ret_event->reason = COUNTER_NONE;
-	ret_event->why = EVENTS_WHY_UNKNOWN;
+	ret_event->record = (struct events_record){.agent = AGENT_FETCH_NOT_ASKED};
 	ret_event->detail[0] = ret_event->refusal[0] = '\0';
-	ret_event->return_code = 0;
-	ret_event->has_key = false;
 	ret_event->call = (struct event_span){now_ns, 0};
 	ret_event->wait = ret_event->asking = (struct event_span){0, 0};
-	ret_event->agent = AGENT_FETCH_NOT_ASKED;
 	ret_event->compile_ns = ret_event->bytes = 0;
 	ret_event->about = STREAM_EMPTY;
 }
@@ -32,7 +28,7 @@ void event_begin(struct event *ret_event, const struct compiler *compiler, const
 void event_end(struct event *event, enum event_kind kind, enum counter reason, const struct entry *entry)
 {
 	event->kind = kind;
-	event->reason = reason;
+	event->record.reason = reason;
 	if (entry) {
 		const struct entry_info *info = entry_info(entry);
 
@@ -59,7 +55,7 @@ void event_explain_unfit(struct event *event, const char *format, ...)
 	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): clang 14 misses va_start */
 	(void)vsnprintf(event->detail, sizeof(event->detail), format, arguments);
 	va_end(arguments);
-	event->why = EVENTS_WHY_UNFIT;
+	event->record.why = EVENTS_WHY_UNFIT;
 }
 
 void event_note_wait(struct event *event, int64_t since_ns, int64_t now_ns)
@@ -75,31 +71,24 @@ static struct events_text text_of(const char *text)
 	return (struct events_text){text, strlen(text)};
 }
 
-struct events_record event_record(const struct event *event, uint64_t when_ns)
+struct events_record *event_record(struct event *event, uint64_t when_ns)
 {
 	static const enum events_kind kinds[] = {
 	    [EVENT_STORED] = EVENTS_STORED, [EVENT_NOT_KEPT] = EVENTS_NOT_KEPT, [EVENT_BYPASSED] = EVENTS_BYPASSED};
-	struct events_record record = {
-	    .kind = kinds[event->kind],
-	    .when_ns = when_ns,
-	    .took_ns = event->call.ns,
-	    .cost_ns = event->compile_ns ? event->compile_ns : event->call.ns,
-	    .pid = (uint32_t)getpid(),
-	    .return_code = event->return_code,
-	    .reason = event->reason,
-	    .why = event->why,
-	    .agent = event->agent,
-	    .has_key = event->has_key,
-	    .detail = text_of(event->detail),
-	    .refusal = text_of(event->refusal),
-	    .about = {event->about.bytes, event->about.size},
-	};
+	struct events_record *record = &event->record;
+	struct events_text *parts = record->parts;
 
-	if (record.has_key) {
-		memcpy(record.key, event->key, sizeof(record.key));
-	}
-	record.about.size = about_fit(event->about.bytes, event->about.size,
-	                              EVENTS_TEXT_BYTES - record.detail.size - record.refusal.size);
-	record.is_cut = record.about.size < event->about.size;
+	record->kind = kinds[event->kind];
+	record->when_ns = when_ns;
+	record->took_ns = event->call.ns;
+	record->cost_ns = event->compile_ns ? event->compile_ns : event->call.ns;
+	record->pid = (uint32_t)getpid();
+	parts[EVENTS_DETAIL] = text_of(event->detail);
+	parts[EVENTS_REFUSAL] = text_of(event->refusal);
+	parts[EVENTS_ABOUT].bytes = event->about.bytes;
+	parts[EVENTS_ABOUT].size =
+	    about_fit(event->about.bytes, event->about.size,
+	              EVENTS_TEXT_BYTES - parts[EVENTS_DETAIL].size - parts[EVENTS_REFUSAL].size);
+	record->is_cut = parts[EVENTS_ABOUT].size < event->about.size;
 	return record;
 }

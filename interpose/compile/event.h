@@ -50,16 +50,11 @@ struct event {
 	const char *program;           /* the name of the program; NULL: it has none, or it is not known */
 	const char *reached;           /* how the call reached this library: "linked" or "dlsym" */
 	enum event_kind kind;
-	enum counter reason; /* why the result was not cached, or the call bypassed the cache; else COUNTER_NONE */
-	enum events_why why;
+	struct events_record record; /* reason, why, return code, key and agent; the rest is set by event_record() */
 	char detail[EVENT_DETAIL_BYTES];  /* why the call was not a hit, if known */
 	char refusal[EVENT_DETAIL_BYTES]; /* what prevented caching: a file, a variable, a return code */
-	int return_code;
-	bool has_key;
-	uint8_t key[ENTRY_KEY_BYTES];
 	struct event_span call;
 	struct event_span wait;   /* for another thread or process that compiled the same */
-	enum agent_outcome agent; /* what the node's agent answered */
 	struct event_span asking; /* the duration of the agent's answer */
 	uint64_t compile_ns;      /* duration of the real compile; for a hit, that of the stored one */
 	uint64_t bytes;           /* size of the entry that was stored or served */
@@ -81,5 +76,5 @@ void event_note_wait(struct event *event, int64_t since_ns, int64_t now_ns);
  * Returns the record of a miss or a bypass that ended at `when_ns`; its texts are the event's. If the request (`about`)
  * has no room, its last facts are left out.
  */
-struct events_record event_record(const struct event *event, uint64_t when_ns);
+struct events_record *event_record(struct event *event, uint64_t when_ns);
 #endif

@@ -99,7 +99,7 @@ struct entry *look_up(const struct request *request, struct event *event, struct
 
 	dependencies_budget_begin(&looking.budget);
 	event->detail[0] = '\0';
-	event->why = EVENTS_WHY_UNKNOWN;
+	event->record.why = EVENTS_WHY_UNKNOWN;
 	digest_fingerprint(&runtime->secret, request->spans, request->span_count, &ret_finding->fingerprint);
 	if (runtime->settings.recache) {
 		event_explain_unfit(event, "NVRTCCACHE_RECACHE is set, so nothing was looked up");
@@ -116,7 +116,7 @@ struct entry *look_up(const struct request *request, struct event *event, struct
 	digest_key(request->spans, request->span_count, &ret_finding->key);
 	error = look_on_disk(&looking, &entry);
 	if (error == -ESTALE) {
-		event->why = EVENTS_WHY_STALE;
+		event->record.why = EVENTS_WHY_STALE;
 	}
 	if (error != 0) {
 		return NULL;
@@ -163,21 +163,21 @@ bool fetch_from_agent(struct attempt *attempt)
 	struct event *event = attempt->event;
 	struct agent_options options;
 
-	if (!settings->agent || settings->recache || settings->verify || event->agent != AGENT_FETCH_NOT_ASKED) {
+	if (!settings->agent || settings->recache || settings->verify || event->record.agent != AGENT_FETCH_NOT_ASKED) {
 		return false;
 	}
 	options = options_now();
 	event->asking.start_ns = runtime_clock();
-	event->agent = agent_fetch(&options, attempt->finding.key.bytes);
+	event->record.agent = agent_fetch(&options, attempt->finding.key.bytes);
 	event->asking.ns = (uint64_t)(runtime_clock() - event->asking.start_ns);
-	count_outcome(event->agent, event->asking.ns);
-	return event->agent == AGENT_FETCH_FOUND;
+	count_outcome(event->record.agent, event->asking.ns);
+	return event->record.agent == AGENT_FETCH_FOUND;
 }
 
 void fetch_judge_agent(const struct attempt *attempt, const struct entry *entry)
 {
 	/* the compile time that the entry saves; 0 without an entry */
-	const enum agent_outcome said = attempt->event->agent;
+	const enum agent_outcome said = attempt->event->record.agent;
 	uint64_t spared = entry ? entry_info(entry)->cost_ns : 0;
 	struct agent_options options;
 

@@ -225,27 +225,27 @@ static void put_library(struct json *json, const struct library *library)
 
 static void put_facts(struct json *json, const struct event *event)
 {
-	char digits[DIGITS_BYTES(sizeof(event->key))];
+	char digits[DIGITS_BYTES(sizeof(event->record.key))];
 
 	json_string(json, "compiler", event->compiler->name);
 	if (event->library) {
 		put_library(json, event->library);
 	}
 	json_string(json, "reached", event->reached);
-	if (event->has_key) {
-		json_string(json, "key", digits_spell(event->key, sizeof(event->key), digits));
+	if (event->record.has_key) {
+		json_string(json, "key", digits_spell(event->record.key, sizeof(event->record.key), digits));
 	}
-	if (event->reason != COUNTER_NONE) {
-		json_string(json, "reason", counter_name(event->reason));
+	if (event->record.reason != COUNTER_NONE) {
+		json_string(json, "reason", counter_name(event->record.reason));
 	}
-	if (event->agent != AGENT_FETCH_NOT_ASKED) {
-		json_string(json, "agent", agent_outcome_name(event->agent));
+	if (event->record.agent != AGENT_FETCH_NOT_ASKED) {
+		json_string(json, "agent", agent_outcome_name(event->record.agent));
 		json_number(json, "agent_wait", event->asking.ns);
 	}
 	json_number(json, "bytes", event->bytes);
 	json_number(json, "cost", event->compile_ns);
 	json_number(json, "wait", event->wait.ns);
-	json_integer(json, "result", event->return_code);
+	json_integer(json, "result", event->record.return_code);
 }
 
 static void put_args(struct json *json, const struct event *event)
@@ -302,7 +302,7 @@ void timeline_write(const struct event *event)
 		put_slice(&json, event, "wait", event->wait);
 		write_line(path, &json);
 	}
-	if (event->agent > AGENT_FETCH_SKIPPED) {
+	if (event->record.agent > AGENT_FETCH_SKIPPED) {
 		put_slice(&json, event, "agent", event->asking);
 		write_line(path, &json);
 	}

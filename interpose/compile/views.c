@@ -36,19 +36,13 @@ static void count_share(const struct event *event, enum counter counter, uint64_
 	}
 }
 
-static void count_hit(const struct event *event, enum counter hits)
-{
-	count_share(event, hits, 1);
-	count_share(event, COUNTER_TOTAL_saved_ns, saved_by(event));
-}
-
 void event_count_work(const struct event *event)
 {
 	if (replay_told.mode == REPLAY_CHECK) {
 		return;
 	}
 	if (event->kind == EVENT_BYPASSED) {
-		counters_bypassed(event->compiler->share, event->reason);
+		counters_bypassed(event->compiler->share, event->record.reason);
 		return;
 	}
 	count_share(event, COUNTER_TOTAL_misses, 1);
@@ -56,29 +50,24 @@ void event_count_work(const struct event *event)
 	/*
 	 * Stale entries are also counted as misses: this counter says how many misses were due to changed dependencies.
 	 */
-	counters_add(COUNTER_TOTAL_stale, event->why == EVENTS_WHY_STALE);
+	counters_add(COUNTER_TOTAL_stale, event->record.why == EVENTS_WHY_STALE);
 }
 
 static void count_end(const struct event *event)
 {
-	switch (event->kind) {
-	case EVENT_HIT_IN_MEMORY:
-		count_hit(event, COUNTER_TOTAL_hits_memory);
-		break;
-	case EVENT_HIT_ON_DISK:
-		count_hit(event, COUNTER_TOTAL_hits_disk);
-		break;
-	case EVENT_STORED:
-		count_share(event, COUNTER_TOTAL_stores, 1);
-		break;
-	case EVENT_NOT_KEPT:
-		counters_not_kept(event->compiler->share, event->reason);
-		break;
-	case EVENT_VERIFIED:
+	static const uint16_t counters[] = {[EVENT_HIT_IN_MEMORY] = COUNTER_TOTAL_hits_memory,
+	                                    [EVENT_HIT_ON_DISK] = COUNTER_TOTAL_hits_disk,
+	                                    [EVENT_STORED] = COUNTER_TOTAL_stores};
+
+	if (event->kind == EVENT_NOT_KEPT) {
+		counters_not_kept(event->compiler->share, event->record.reason);
+	} else if (event->kind == EVENT_VERIFIED) {
 		counters_add(COUNTER_TOTAL_verified, 1);
-		break;
-	case EVENT_BYPASSED:
-		break;
+	} else if (event->kind != EVENT_BYPASSED) {
+		count_share(event, counters[event->kind], 1);
+	}
+	if (event->kind == EVENT_HIT_IN_MEMORY || event->kind == EVENT_HIT_ON_DISK) {
+		count_share(event, COUNTER_TOTAL_saved_ns, saved_by(event));
 	}
 }
 
@@ -93,8 +82,8 @@ static void put_outcome(struct log_line *line, const struct event *event)
 	};
 
 	log_add(line, "%s", words[event->kind]);
-	if (event->reason != COUNTER_NONE) {
-		log_add(line, ": %s", counter_name(event->reason));
+	if (event->record.reason != COUNTER_NONE) {
+		log_add(line, ": %s", counter_name(event->record.reason));
 	}
 	if (event->kind == EVENT_STORED) {
 		log_add(line, ", %" PRIu64 " bytes", event->bytes);
@@ -116,11 +105,11 @@ static void write_log(const struct event *event)
 
 	put_outcome(&line, event);
 	log_add(&line, ", %" PRIu64 " us", event->call.ns / 1000);
-	if (event->agent != AGENT_FETCH_NOT_ASKED) {
-		log_add(&line, ", the agent %s", agent_outcome_words(event->agent));
+	if (event->record.agent != AGENT_FETCH_NOT_ASKED) {
+		log_add(&line, ", the agent %s", agent_outcome_words(event->record.agent));
 	}
-	if (event->has_key) {
-		log_add(&line, ", key %s", digits_spell(event->key, KEY_SHOWN, digits));
+	if (event->record.has_key) {
+		log_add(&line, ", key %s", digits_spell(event->record.key, KEY_SHOWN, digits));
 	}
 	put_explanation(&line, event->detail);
 	put_explanation(&line, event->refusal);
@@ -138,10 +127,9 @@ static uint64_t end_of(const struct event *event)
 }
 
 /* Hits have no record of their own, nor have compilations that verify a hit: they are counted. */
-static int write_record(const struct event *event)
+static int write_record(struct event *event)
 {
 	bool is_miss = event->kind == EVENT_STORED || event->kind == EVENT_NOT_KEPT || event->kind == EVENT_BYPASSED;
-	struct events_record record;
 
 	if (!is_miss || !event_tells_misses()) {
 		return events_tell_counts(EVENTS_WHEN_DUE);
@@ -149,8 +137,7 @@ static int write_record(const struct event *event)
 	if (!event->about.bytes || event->about.failed) {
 		return events_tell_counts(EVENTS_NOW);
 	}
-	record = event_record(event, end_of(event));
-	return events_tell(&record);
+	return events_tell(event_record(event, end_of(event)));
 }
 
 bool event_tells_misses(void)
@@ -172,13 +159,13 @@ static void tell_worker(const struct event *event)
 	    [EVENT_HIT_IN_MEMORY] = REPLAY_HIT, [EVENT_HIT_ON_DISK] = REPLAY_HIT, [EVENT_STORED] = REPLAY_STORED,
 	    [EVENT_NOT_KEPT] = REPLAY_NOT_KEPT, [EVENT_VERIFIED] = REPLAY_HIT,    [EVENT_BYPASSED] = REPLAY_BYPASSED,
 	};
-	const char *reason = event->reason != COUNTER_NONE ? counter_name(event->reason) : "";
+	const char *reason = event->record.reason != COUNTER_NONE ? counter_name(event->record.reason) : "";
 	const char *detail = event->detail[0] != '\0' ? event->detail : event->refusal;
 
 	replay_told.outcome = (enum replay_outcome)outcomes[event->kind];
 	replay_told.key[0] = '\0';
-	if (event->has_key) {
-		(void)digits_spell(event->key, sizeof(event->key), replay_told.key);
+	if (event->record.has_key) {
+		(void)digits_spell(event->record.key, sizeof(event->record.key), replay_told.key);
 	}
 	(void)snprintf(replay_told.why, sizeof(replay_told.why), "%s%s%s", reason,
 	               reason[0] != '\0' && detail[0] != '\0' ? ": " : "", detail);
@@ -189,7 +176,7 @@ void event_tell(struct event *event, int return_code)
 	int saved = errno;
 
 	event->call.ns = (uint64_t)(runtime_clock() - event->call.start_ns);
-	event->return_code = return_code;
+	event->record.return_code = return_code;
 	if (REPLAY_FORBIDS()) {
 		tell_worker(event);
 	}

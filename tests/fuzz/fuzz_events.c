@@ -29,17 +29,18 @@ static void read_any(const uint8_t *all, size_t size)
 {
 	uint64_t counts[COUNTER_COUNT] = {0}, since = 0;
 	struct events_record record;
+	struct events_text about;
 	size_t at = 0;
 
 	while (events_next(all, size, &at, &record)) {
 		size_t sum = 0;
 
-		require_inside(record.whole, all, size);
-		require_inside(record.detail, all, size);
-		require_inside(record.refusal, all, size);
-		require_inside(record.about, all, size);
+		for (size_t i = 0; i < EVENTS_PARTS; i++) {
+			require_inside(record.parts[i], all, size);
+		}
 		events_add_amounts(&record, counts, &since);
-		require(about_read(record.about.bytes, record.about.size, see_fact, &sum) <= 0 && sum <= size);
+		about = record.parts[EVENTS_ABOUT];
+		require(about_read(about.bytes, about.size, see_fact, &sum) <= 0 && sum <= size);
 	}
 	require(at == size);
 }

@@ -10,11 +10,11 @@ Test(event, the_reason_for_not_caching_is_recorded_beside_the_stale_dependency)
 
 	event_begin(&event, NULL, NULL, NULL, NULL, 1000);
 	(void)strcpy(event.detail, "header changed: v.h");
-	event.why = EVENTS_WHY_STALE;
+	event.record.why = EVENTS_WHY_STALE;
 	event_explain_refusal(&event, "return code %d", 5);
 	cr_expect_str_eq(event.refusal, "return code 5");
 	cr_expect_str_eq(event.detail, "header changed: v.h");
-	cr_expect_eq(event.why, EVENTS_WHY_STALE);
+	cr_expect_eq(event.record.why, EVENTS_WHY_STALE);
 }
 
 Test(event, waits_are_summed_and_start_with_the_first)
@@ -34,10 +34,10 @@ Test(event, the_reason_unfit_replaces_the_reason_stale)
 
 	event_begin(&event, NULL, NULL, NULL, NULL, 1000);
 	(void)strcpy(event.detail, "header changed: v.h");
-	event.why = EVENTS_WHY_STALE;
+	event.record.why = EVENTS_WHY_STALE;
 	event_explain_unfit(&event, "not %s", "now");
 	cr_expect_str_eq(event.detail, "not now");
-	cr_expect_eq(event.why, EVENTS_WHY_UNFIT);
+	cr_expect_eq(event.record.why, EVENTS_WHY_UNFIT);
 }
 
 static int count_fact(const struct about_fact *fact, void *context)
@@ -51,7 +51,8 @@ Test(event, a_request_that_has_no_room_in_a_record_loses_its_last_facts)
 {
 	for (size_t size = 900; size < 1200; size++) {
 		struct event event;
-		struct events_record record;
+		const struct events_record *record;
+		struct events_text about;
 		char text[2000];
 		int facts = 0;
 
@@ -63,9 +64,10 @@ Test(event, a_request_that_has_no_room_in_a_record_loses_its_last_facts)
 			about_sized(&event.about, ABOUT_OPTION, text, size);
 		}
 		record = event_record(&event, 1);
-		cr_assert_leq(record.about.size, EVENTS_TEXT_BYTES);
-		cr_expect_eq(about_read(record.about.bytes, record.about.size, count_fact, &facts), 0);
-		cr_expect(record.is_cut == (facts < 15) && facts >= 10);
+		about = record->parts[EVENTS_ABOUT];
+		cr_assert_leq(about.size, EVENTS_TEXT_BYTES);
+		cr_expect_eq(about_read(about.bytes, about.size, count_fact, &facts), 0);
+		cr_expect(record->is_cut == (facts < 15) && facts >= 10);
 		stream_free(&event.about);
 	}
 }
