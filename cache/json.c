@@ -4,12 +4,13 @@
 #include "cache/harmless.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define ESCAPE_MAX   6  /* \u001f */
-#define NUMBER_MAX   24 /* -9223372036854775.808 */
+#define NUMBER_MAX   24 /* 18446744073709551.615 */
 #define FIRST_BYTES  512
 #define INDENT_BYTES 2
 
@@ -55,41 +56,10 @@ static size_t spell_character(char *to, const unsigned char *at, size_t length, 
 }
 
 /* Most characters are written as they are, and are not looked at further. */
-static bool is_plain(unsigned char byte, enum json_bytes bytes)
+static bool is_plain(char byte, enum json_bytes bytes)
 {
-	return byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\' && bytes != JSON_BYTES_SCRIPT;
-}
-
-/*
- * Writes the content of a string without quotes and without a NUL, as many whole characters as fit in `capacity` bytes.
- * `ret_taken` is the number of bytes of `text` that were used. Returns how many bytes were written.
- */
-static size_t escape_text(char *ret_escaped, size_t capacity, const char *text, size_t size, enum json_bytes bytes,
-                          size_t *ret_taken)
-{
-	const unsigned char *at = (const unsigned char *)text;
-	const unsigned char *end = at + size;
-	size_t written = 0;
-
-	while (at < end) {
-		char one[ESCAPE_MAX];
-		size_t length, needed;
-
-		if (written < capacity && is_plain(*at, bytes)) {
-			ret_escaped[written++] = (char)*at++;
-			continue;
-		}
-		length = utf8_length((const char *)at, (size_t)(end - at));
-		needed = spell_character(one, at, length, bytes);
-		if (needed > capacity - written) {
-			break;
-		}
-		memcpy(ret_escaped + written, one, needed);
-		written += needed;
-		at += length > 0 ? length : 1;
-	}
-	*ret_taken = (size_t)(at - (const unsigned char *)text);
-	return written;
+	return byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\' &&
+	       (bytes != JSON_BYTES_SCRIPT || !strchr("<>&", byte));
 }
 
 struct json json_fixed(char *buffer, size_t capacity, enum json_bytes spelling)
@@ -142,6 +112,35 @@ static void put_text(struct json *json, const char *text)
 	put_bytes(json, text, strlen(text));
 }
 
+/* Writes the content of a string, as many whole characters as fit in `most` bytes. */
+static void put_escaped(struct json *json, const char *text, size_t size, size_t most)
+{
+	const char *at = text, *end = text + size;
+
+	while (at < end && !json->failed) {
+		char one[ESCAPE_MAX];
+		size_t plain = 0, length, needed;
+
+		while (at + plain < end && plain < most && is_plain(at[plain], json->spelling)) {
+			plain++;
+		}
+		put_bytes(json, at, plain);
+		at += plain;
+		most -= plain;
+		if (at == end) {
+			break;
+		}
+		length = utf8_length(at, (size_t)(end - at));
+		needed = spell_character(one, (const unsigned char *)at, length, json->spelling);
+		if (needed > most) {
+			break;
+		}
+		put_bytes(json, one, needed);
+		most -= needed;
+		at += length > 0 ? length : 1;
+	}
+}
+
 static void break_line(struct json *json)
 {
 	size_t blanks = (size_t)INDENT_BYTES * json->depth;
@@ -169,7 +168,7 @@ static void begin_member(struct json *json, const char *name)
 	json->filled |= level;
 	if (name) {
 		put_text(json, "\"");
-		(void)json_add_text(json, name, strlen(name), SIZE_MAX);
+		put_escaped(json, name, strlen(name), SIZE_MAX);
 		put_text(json, json->lines > 0 ? "\": " : "\":");
 	}
 }
@@ -209,39 +208,12 @@ void json_end(struct json *json)
 	put_text(json, json->arrays & level ? "]" : "}");
 }
 
-void json_begin_string(struct json *json, const char *name)
+void json_text_cut(struct json *json, const char *name, const void *text, size_t size, size_t most)
 {
 	begin_member(json, name);
 	put_text(json, "\"");
-}
-
-size_t json_add_text(struct json *json, const void *text, size_t size, size_t most)
-{
-	const char *at = text, *end = at + size;
-	size_t written = 0, one = 1;
-
-	while (at < end && one > 0 && !json->failed) {
-		char escaped[128];
-		size_t taken, room = most - written < sizeof(escaped) ? most - written : sizeof(escaped);
-
-		one = escape_text(escaped, room, at, (size_t)(end - at), json->spelling, &taken);
-		put_bytes(json, escaped, one);
-		written += one;
-		at += taken;
-	}
-	return written;
-}
-
-void json_end_string(struct json *json)
-{
+	put_escaped(json, text, size, most);
 	put_text(json, "\"");
-}
-
-void json_text_cut(struct json *json, const char *name, const void *text, size_t size, size_t most)
-{
-	json_begin_string(json, name);
-	(void)json_add_text(json, text, size, most);
-	json_end_string(json);
 }
 
 void json_text(struct json *json, const char *name, const void *text, size_t size)
@@ -258,44 +230,44 @@ void json_string(struct json *json, const char *name, const char *text)
 	}
 }
 
-void json_raw(struct json *json, const char *name, const char *text, size_t size)
+__attribute__((format(printf, 3, 4))) static void add_number(struct json *json, const char *name, const char *format,
+                                                             ...)
 {
+	char text[NUMBER_MAX];
+	va_list numbers;
+
+	va_start(numbers, format);
+	(void)vsnprintf(text, sizeof(text), format, numbers);
+	va_end(numbers);
 	begin_member(json, name);
-	put_bytes(json, text, size);
+	put_text(json, text);
 }
 
 void json_number(struct json *json, const char *name, uint64_t number)
 {
-	char text[NUMBER_MAX];
-
-	json_raw(json, name, text, (size_t)snprintf(text, sizeof(text), "%" PRIu64, number));
+	add_number(json, name, "%" PRIu64, number);
 }
 
 void json_integer(struct json *json, const char *name, int64_t number)
 {
-	char text[NUMBER_MAX];
-
-	json_raw(json, name, text, (size_t)snprintf(text, sizeof(text), "%" PRId64, number));
+	add_number(json, name, "%" PRId64, number);
 }
 
-void json_thousandths(struct json *json, const char *name, int64_t number)
+void json_thousandths(struct json *json, const char *name, uint64_t number)
 {
-	uint64_t size = number < 0 ? -(uint64_t)number : (uint64_t)number;
-	char text[NUMBER_MAX];
-
-	json_raw(json, name, text,
-	         (size_t)snprintf(text, sizeof(text), "%s%" PRIu64 ".%03" PRIu64, number < 0 ? "-" : "", size / 1000,
-	                          size % 1000));
+	add_number(json, name, "%" PRIu64 ".%03" PRIu64, number / 1000, number % 1000);
 }
 
 void json_bool(struct json *json, const char *name, bool value)
 {
-	json_raw(json, name, value ? "true" : "false", value ? 4 : 5);
+	begin_member(json, name);
+	put_text(json, value ? "true" : "false");
 }
 
 void json_null(struct json *json, const char *name)
 {
-	json_raw(json, name, "null", 4);
+	begin_member(json, name);
+	put_text(json, "null");
 }
 
 void json_end_line(struct json *json)

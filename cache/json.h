@@ -58,16 +58,9 @@ void json_text_cut(struct json *json, const char *name, const void *text, size_t
 void json_number(struct json *json, const char *name, uint64_t number);
 void json_integer(struct json *json, const char *name, int64_t number);
 /* Writes a number with three decimals: 1234567 as 1234.567. */
-void json_thousandths(struct json *json, const char *name, int64_t number);
+void json_thousandths(struct json *json, const char *name, uint64_t number);
 void json_bool(struct json *json, const char *name, bool value);
 void json_null(struct json *json, const char *name);
-/* Writes a text that is JSON already, which is not checked. */
-void json_raw(struct json *json, const char *name, const char *text, size_t size);
-
-/* Write a string in several pieces. json_add_text() returns how many bytes it has written, at most `most`. */
-void json_begin_string(struct json *json, const char *name);
-size_t json_add_text(struct json *json, const void *text, size_t size, size_t most);
-void json_end_string(struct json *json);
 
 /* Writes a line break after the outermost value. */
 void json_end_line(struct json *json);

@@ -115,60 +115,49 @@ static void append_line(const char *path, const char *line, size_t size)
 	close(file);
 }
 
-/* The options of the call, and the architecture that they name. `left`: room in bytes. */
-struct asked {
-	struct json *json;
-	struct about_arch arch;
-	size_t left;
+/* What the request says. A text NULL: nothing. */
+struct facts {
+	struct about_fact command;
+	struct about_fact kernel; /* the first name expression, which tells programs apart that have no name */
+	struct about_arch arch;   /* that the options name */
+	char options[OPTIONS_SHOWN];
+	size_t size;
 };
 
-static int put_option(const struct about_fact *fact, void *context)
+/* The options become one text, as typed in a shell but without quoting. */
+static void add_option(struct facts *facts, const char *text, size_t size)
 {
-	struct asked *asked = context;
+	size_t room = sizeof(facts->options) - facts->size;
 
-	if (fact->kind != ABOUT_OPTION || asked->left < 2) {
-		return 0;
+	about_see_arch(&facts->arch, text, size);
+	if (facts->size > 0 && room > 0) {
+		facts->options[facts->size++] = ' ';
+		room--;
 	}
-	if (asked->left < OPTIONS_SHOWN) {
-		asked->left -= json_add_text(asked->json, " ", 1, 1);
+	size = size < room ? size : room;
+	memcpy(facts->options + facts->size, text, size);
+	facts->size += size;
+}
+
+static int see_fact(const struct about_fact *fact, void *context)
+{
+	struct facts *facts = context;
+
+	if (fact->kind == ABOUT_COMMAND) {
+		facts->command = *fact;
+	} else if (fact->kind == ABOUT_EXPRESSION && !facts->kernel.text) {
+		facts->kernel = *fact;
+	} else if (fact->kind == ABOUT_OPTION) {
+		add_option(facts, fact->text, fact->size);
 	}
-	asked->left -= json_add_text(asked->json, fact->text, fact->size, asked->left);
-	about_see_arch(&asked->arch, fact->text, fact->size);
 	return 0;
 }
 
-/* Writes the options as one text, as typed in a shell but without quoting. */
-static void put_options(struct json *json, const struct stream *about)
+static void put_some(struct json *json, const char *name, const char *text, size_t size, size_t most)
 {
-	struct asked asked = {.json = json, .left = OPTIONS_SHOWN};
-
-	json_begin_string(json, "options");
-	if (!about->failed) {
-		(void)about_read(about->bytes, about->size, put_option, &asked);
+	if (text) {
+		json_text_cut(json, name, text, size, most);
 	}
-	json_end_string(json);
-	if (asked.arch.text) {
-		json_text_cut(json, "arch", asked.arch.text, asked.arch.size, ARCH_SHOWN);
-	}
-}
-
-/* Writes the first name expression, which tells programs apart that have no name. */
-static int put_kernel(const struct about_fact *fact, void *context)
-{
-	if (fact->kind != ABOUT_EXPRESSION) {
-		return 0;
-	}
-	json_text_cut(context, "kernel", fact->text, fact->size, KERNEL_SHOWN);
-	return 1;
-}
-
-static int put_command(const struct about_fact *fact, void *context)
-{
-	if (fact->kind != ABOUT_COMMAND) {
-		return 0;
-	}
-	json_text_cut(context, "name", fact->text, fact->size, COMMAND_SHOWN);
-	return 1;
 }
 
 static void put_thread(struct json *json)
@@ -178,12 +167,12 @@ static void put_thread(struct json *json)
 }
 
 /* Writes the event that names the process before its first slice, and again after a fork, with the same name. */
-static void put_process(struct json *json, const struct stream *about)
+static void put_process(struct json *json, const struct facts *facts)
 {
 	static _Atomic pid_t named;
 	pid_t pid = getpid();
 
-	if (about->failed || atomic_exchange_explicit(&named, pid, memory_order_relaxed) == pid) {
+	if (!facts->command.text || atomic_exchange_explicit(&named, pid, memory_order_relaxed) == pid) {
 		return;
 	}
 	json_begin_object(json, NULL);
@@ -191,25 +180,9 @@ static void put_process(struct json *json, const struct stream *about)
 	json_string(json, "ph", "M");
 	put_thread(json);
 	json_begin_object(json, "args");
-	(void)about_read(about->bytes, about->size, put_command, json);
+	put_some(json, "name", facts->command.text, facts->command.size, COMMAND_SHOWN);
 	json_end(json);
 	json_end(json);
-}
-
-static void put_text(struct json *json, const char *name, const char *text, size_t most)
-{
-	json_text_cut(json, name, text, strlen(text), most);
-}
-
-static const char *find_category(const struct event *event)
-{
-	static const char *const categories[] = {
-#define EVENT_CATEGORY(name, category, words) [EVENT_##name] = (category),
-	    EVENT_KINDS(EVENT_CATEGORY)
-#undef EVENT_CATEGORY
-	};
-
-	return categories[event->kind];
 }
 
 static void put_library(struct json *json, const struct library *library)
@@ -220,7 +193,7 @@ static void put_library(struct json *json, const struct library *library)
 		(void)snprintf(version, sizeof(version), "%d.%d", library->major, library->minor);
 		json_string(json, "version", version);
 	}
-	json_text_cut(json, "library", library->path, strlen(library->path), LIBRARY_SHOWN);
+	put_some(json, "library", library->path, strlen(library->path), LIBRARY_SHOWN);
 }
 
 static void put_facts(struct json *json, const struct event *event)
@@ -248,33 +221,33 @@ static void put_facts(struct json *json, const struct event *event)
 	json_integer(json, "result", event->record.return_code);
 }
 
-static void put_args(struct json *json, const struct event *event)
+static void put_args(struct json *json, const struct event *event, const struct facts *facts)
 {
 	/* The reason why the call was not a hit, or, if that is not known, why the result was not cached. */
 	const char *detail = event->detail[0] != '\0' ? event->detail : event->refusal;
 
 	json_begin_object(json, "args");
 	put_facts(json, event);
-	put_options(json, &event->about);
-	if (!event->about.failed) {
-		(void)about_read(event->about.bytes, event->about.size, put_kernel, json);
-	}
-	if (detail[0] != '\0') {
-		put_text(json, "detail", detail, DETAIL_SHOWN);
-	}
+	json_text_cut(json, "options", facts->options, facts->size, OPTIONS_SHOWN);
+	put_some(json, "arch", facts->arch.text, facts->arch.size, ARCH_SHOWN);
+	put_some(json, "kernel", facts->kernel.text, facts->kernel.size, KERNEL_SHOWN);
+	put_some(json, "detail", detail[0] != '\0' ? detail : NULL, strlen(detail), DETAIL_SHOWN);
 	json_end(json);
 }
 
-static void put_slice(struct json *json, const struct event *event, const char *category, struct event_span span)
+static void put_slice(struct json *json, const struct event *event, const struct facts *facts, const char *category,
+                      struct event_span span)
 {
+	const char *name = event->program ? event->program : event->compiler->unnamed;
+
 	json_begin_object(json, NULL);
-	put_text(json, "name", event->program ? event->program : event->compiler->unnamed, NAME_SHOWN);
+	put_some(json, "name", name, strlen(name), NAME_SHOWN);
 	json_string(json, "cat", category);
 	json_string(json, "ph", "X");
-	json_thousandths(json, "ts", span.start_ns);
-	json_thousandths(json, "dur", (int64_t)span.ns);
+	json_thousandths(json, "ts", (uint64_t)span.start_ns);
+	json_thousandths(json, "dur", span.ns);
 	put_thread(json);
-	put_args(json, event);
+	put_args(json, event, facts);
 	json_end(json);
 }
 
@@ -290,20 +263,29 @@ static void write_line(const char *path, struct json *json)
 
 void timeline_write(const struct event *event)
 {
+	static const char *const categories[] = {
+#define EVENT_CATEGORY(name, category, words) [EVENT_##name] = (category),
+	    EVENT_KINDS(EVENT_CATEGORY)
+#undef EVENT_CATEGORY
+	};
 	const char *path = atomic_load_explicit(&timeline_path, memory_order_acquire);
 	char bytes[EVENT_BYTES];
 	struct json json = json_fixed(bytes, sizeof(bytes) - 2, JSON_BYTES_REPLACED);
+	struct facts facts = {.size = 0};
 
-	put_process(&json, &event->about);
+	if (!event->about.failed) {
+		(void)about_read(event->about.bytes, event->about.size, see_fact, &facts);
+	}
+	put_process(&json, &facts);
 	write_line(path, &json);
-	put_slice(&json, event, find_category(event), event->call);
+	put_slice(&json, event, &facts, categories[event->kind], event->call);
 	write_line(path, &json);
 	if (event->wait.start_ns != 0) {
-		put_slice(&json, event, "wait", event->wait);
+		put_slice(&json, event, &facts, "wait", event->wait);
 		write_line(path, &json);
 	}
 	if (event->record.agent > AGENT_FETCH_SKIPPED) {
-		put_slice(&json, event, "agent", event->asking);
+		put_slice(&json, event, &facts, "agent", event->asking);
 		write_line(path, &json);
 	}
 }
