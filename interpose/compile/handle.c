@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The table of records consists of shards by hash. Each shard has an open-addressed table, which is read without a lock
- * and changed under the shard's mutex.
+ * The table of records consists of shards by hash. Each shard has a tree, which is read without a lock and changed
+ * under the shard's mutex.
  */
 #include "interpose/compile/handle.h"
 
@@ -14,58 +14,44 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHARDS      16
-#define TABLE_START ((size_t)64)
+#define SHARDS 16
 
 /*
  * A look-up takes no lock: NVRTC's getters take none, so they may be called from a signal handler, be cancelled or
  * left by longjmp, or run in a child of _Fork(), which runs no atfork handlers. A change takes the shard's lock.
  *
- * A slot has a handle, and a record while the handle's program lives; a look-up ends at a slot without a handle. It
- * finds each record whose addition happened before it, even if other threads change the table:
- * - A record stays in its slot. While it is there, every slot between the start of its look-up and its own slot has a
- *   handle (empty_slot() removes handles only from the end of such a run). None of those slots has the record's own
- *   handle, because that was put into the first vacant slot, and into one only.
- * - Handles are compared in the table: a record that another thread frees meanwhile is not accessed.
- * - A full table is copied, and the old one stays readable: a look-up in the old one began before the new one was
- *   published, and so before later additions. Callers do not look up a record that was removed meanwhile. Tables
- *   only double, so the sum of all earlier ones is smaller than the present one.
+ * Two bits of a handle's hash after the other choose the way from the root. A slot has a record while the handle's
+ * program lives. A look-up finds each record whose addition happened before it, even if other threads change the tree:
+ * - Slots are never freed or moved, and no slot of the way has the record's own handle, because that was put into the
+ *   first vacant slot, and into one only.
+ * - Handles are compared in the tree: a record that another thread frees meanwhile is not accessed.
  *
- * Each change is one store, before and after which the table is consistent: a child forked meanwhile has all records
+ * Each change is one store, before and after which the tree is consistent: a child forked meanwhile has all records
  * except the one being added or removed, and a signal handler finds all.
  */
+typedef _Atomic(struct slot *) slot_pointer;
+
 struct slot {
 	_Atomic(void *) value;
-	_Atomic(struct handle *) record;
-};
-
-struct table {
-	struct table *before; /* not freed, because a look-up may still read it */
-	size_t size;          /* a power of two */
-	size_t used;          /* slots with a handle, counted before the handle is stored */
-	struct slot slots[];
+	_Atomic(struct handle *) record; /* NULL: the slot is vacant */
+	slot_pointer next[4];
 };
 
 struct shard {
 	struct fork_mutex lock;
-	_Atomic(struct table *) table; /* NULL until there is a record */
+	slot_pointer root;
 };
 
 static struct shard shards[SHARDS] = {[0 ... SHARDS - 1] = {.lock = FORK_MUTEX_INITIALIZER}};
 
-static size_t hash_value(void *value)
+static uint64_t hash_value(void *value)
 {
-	return (size_t)(((uintptr_t)value >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 20);
+	return ((uintptr_t)value >> 4) * UINT64_C(0x9e3779b97f4a7c15);
 }
 
 static struct shard *shard_of(void *value)
 {
-	return &shards[hash_value(value) % SHARDS];
-}
-
-static void *value_in(const struct slot *slot)
-{
-	return atomic_load_explicit(&slot->value, memory_order_relaxed);
+	return &shards[hash_value(value) >> 60];
 }
 
 static struct handle *record_in(const struct slot *slot)
@@ -73,86 +59,28 @@ static struct handle *record_in(const struct slot *slot)
 	return atomic_load_explicit(&slot->record, memory_order_acquire);
 }
 
-/* Returns the slot of the handle's record; otherwise NULL, and the slot for a new record (NULL: the table is full). */
-static struct slot *slot_of(struct table *table, void *value, struct slot **ret_vacant)
+/* Returns the slot of the handle's record; otherwise NULL, and the first vacant slot (or NULL) and the way's end. */
+static struct slot *slot_of(struct shard *shard, void *value, struct slot **ret_vacant, slot_pointer **ret_end)
 {
-	size_t at = hash_value(value) / SHARDS;
+	slot_pointer *way = &shard->root;
+	uint64_t hash = hash_value(value) << 4;
+	struct slot *slot;
 
 	*ret_vacant = NULL;
-	for (size_t i = 0; table && i < table->size; i++, at++) {
-		struct slot *slot = &table->slots[at & (table->size - 1)];
-		void *there = value_in(slot);
-		bool vacant = !there || !record_in(slot);
+	while ((slot = atomic_load_explicit(way, memory_order_acquire))) {
+		bool vacant = !record_in(slot);
 
-		if (there == value && !vacant) {
+		if (!vacant && atomic_load_explicit(&slot->value, memory_order_relaxed) == value) {
 			return slot;
 		}
 		if (vacant && !*ret_vacant) {
 			*ret_vacant = slot;
 		}
-		if (!there) {
-			break;
-		}
+		way = &slot->next[hash >> 62];
+		hash <<= 2;
 	}
+	*ret_end = way;
 	return NULL;
-}
-
-static void fill_slot(struct table *table, struct slot *slot, struct handle *handle)
-{
-	table->used += !value_in(slot);
-	atomic_store_explicit(&slot->value, handle->value, memory_order_relaxed);
-	atomic_store_explicit(&slot->record, handle, memory_order_release);
-}
-
-/*
- * Removes the record. If no look-up continues past this slot, also removes its handle and those of the vacant slots
- * before it.
- */
-static void empty_slot(struct table *table, struct slot *slot)
-{
-	size_t at = (size_t)(slot - table->slots);
-
-	atomic_store_explicit(&slot->record, NULL, memory_order_release);
-	if (value_in(&table->slots[(at + 1) & (table->size - 1)])) {
-		return;
-	}
-	while (value_in(slot) && !record_in(slot)) {
-		atomic_store_explicit(&slot->value, NULL, memory_order_release);
-		table->used--;
-		slot = &table->slots[--at & (table->size - 1)];
-	}
-}
-
-/*
- * Makes room for one more handle. Doubles the table when half of its slots are in use, if there is memory. False: there
- * is no room.
- */
-static bool grow_table(struct shard *shard)
-{
-	struct table *table = shard->table;
-	size_t size = table ? table->size * 2 : TABLE_START;
-	struct table *larger;
-	struct slot *vacant;
-
-	if (table && table->used < table->size / 2) {
-		return true;
-	}
-	larger = calloc(1, sizeof(*larger) + size * sizeof(larger->slots[0]));
-	if (!larger) {
-		return table && table->used < table->size - 1;
-	}
-	larger->before = table;
-	larger->size = size;
-	for (size_t i = 0; table && i < table->size; i++) {
-		struct handle *handle = value_in(&table->slots[i]) ? record_in(&table->slots[i]) : NULL;
-
-		if (handle) {
-			(void)slot_of(larger, handle->value, &vacant);
-			fill_slot(larger, vacant, handle);
-		}
-	}
-	atomic_store_explicit(&shard->table, larger, memory_order_release);
-	return true;
 }
 
 void handle_free(struct handle *handle)
@@ -185,24 +113,27 @@ void handle_free(struct handle *handle)
 bool handle_put_back(struct handle *handle)
 {
 	struct shard *shard = shard_of(handle->value);
+	slot_pointer *end;
 	struct handle *stale = NULL;
-	struct slot *slot, *vacant;
-	bool added = true;
+	struct slot *slot, *vacant, *added = NULL;
 
 	fork_mutex_lock(&shard->lock);
-	slot = slot_of(shard->table, handle->value, &vacant);
+	slot = slot_of(shard, handle->value, &vacant, &end);
 	if (slot) {
 		stale = record_in(slot);
-		fill_slot(shard->table, slot, handle);
-	} else if (grow_table(shard)) {
-		(void)slot_of(shard->table, handle->value, &vacant);
-		fill_slot(shard->table, vacant, handle);
 	} else {
-		added = false;
+		slot = vacant ? vacant : (added = calloc(1, sizeof(*added)));
+	}
+	if (slot) {
+		atomic_store_explicit(&slot->value, handle->value, memory_order_relaxed);
+		atomic_store_explicit(&slot->record, handle, memory_order_release);
+	}
+	if (added) {
+		atomic_store_explicit(end, added, memory_order_release);
 	}
 	fork_mutex_unlock(&shard->lock);
 	handle_free(stale);
-	return added;
+	return slot != NULL;
 }
 
 void *handle_add(size_t size, void *value, struct library *library, enum reach reach)
@@ -226,9 +157,9 @@ void *handle_add(size_t size, void *value, struct library *library, enum reach r
 
 struct handle *handle_find(void *value)
 {
-	struct table *table = atomic_load_explicit(&shard_of(value)->table, memory_order_acquire);
+	slot_pointer *end;
 	struct slot *vacant;
-	const struct slot *slot = slot_of(table, value, &vacant);
+	const struct slot *slot = slot_of(shard_of(value), value, &vacant, &end);
 
 	return slot ? record_in(slot) : NULL;
 }
@@ -243,14 +174,15 @@ struct handle *handle_find_of(const struct compiler *compiler, void *value)
 struct handle *handle_take(void *value)
 {
 	struct shard *shard = shard_of(value);
+	slot_pointer *end;
 	struct handle *handle = NULL;
 	struct slot *slot, *vacant;
 
 	fork_mutex_lock(&shard->lock);
-	slot = slot_of(shard->table, value, &vacant);
+	slot = slot_of(shard, value, &vacant, &end);
 	if (slot) {
 		handle = record_in(slot);
-		empty_slot(shard->table, slot);
+		atomic_store_explicit(&slot->record, NULL, memory_order_release);
 	}
 	fork_mutex_unlock(&shard->lock);
 	return handle;
