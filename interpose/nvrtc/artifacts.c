@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A host that asks for thousands of lowered names (one per instantiation) would search the whole section each time, so
- * the first look-up builds a hash index.
- */
 #include "interpose/nvrtc/artifacts.h"
 
-#include "keygen/digest.h"
 #include "keygen/lowered.h"
 
 #include <errno.h>
@@ -148,114 +143,42 @@ const struct entry *artifacts_names_from(const struct program *program)
 	           : NULL;
 }
 
-/* The index of an entry's expressions: offset in the section, plus 1, by hash. The table is at most half full. */
-struct names_index {
-	const struct entry *entry;
-	const struct secret *secret; /* of the process, because programs name the expressions */
-	size_t mask;
-	uint32_t at[];
-};
-
-/* Returns the slot of the expression, and what it is in the section; or an empty slot. */
-static size_t slot_of(const struct names_index *index, const struct section *section, const char *expression,
+/* Finds the expression, and the place `ret_at` of what is said of it. */
+static bool find_name(const uint8_t *from, const uint8_t *end, const char *expression, const uint8_t **ret_at,
                       struct lowered *ret_lowered)
 {
-	const struct span name = {expression, strlen(expression)};
-	size_t slot = digest_half(index->secret, &name) & index->mask;
+	struct cursor cursor = cursor_over(from, (size_t)(end - from));
 
-	for (; index->at[slot]; slot = (slot + 1) & index->mask) {
-		size_t at = index->at[slot] - 1;
-		struct cursor cursor = cursor_over((const uint8_t *)section->bytes + at, section->size - at);
-
-		if (lowered_next(&cursor, ret_lowered) && strcmp(ret_lowered->expression, expression) == 0) {
-			break;
-		}
-	}
-	return slot;
-}
-
-static struct names_index *make_index(const struct secret *secret, const struct entry *entry,
-                                      const struct section *section)
-{
-	struct cursor cursor = cursor_over(section->bytes, section->size);
-	struct names_index *index;
-	struct lowered lowered;
-	size_t slots = 2;
-
-	while (lowered_next(&cursor, &lowered)) {
-		slots += 2;
-	}
-	slots = (size_t)1 << (64 - __builtin_clzl(slots));
-	index = section->size < UINT32_MAX ? calloc(1, sizeof(*index) + slots * sizeof(index->at[0])) : NULL;
-	if (!index) {
-		return NULL;
-	}
-	index->entry = entry;
-	index->secret = secret;
-	index->mask = slots - 1;
-	cursor = cursor_over(section->bytes, section->size);
-	for (uint32_t at = 1; lowered_next(&cursor, &lowered);
-	     at = (uint32_t)(cursor.at - (const uint8_t *)section->bytes) + 1) {
-		struct lowered first;
-		size_t slot = slot_of(index, section, lowered.expression, &first);
-
-		/* of equal expressions, the first one is in the index */
-		if (!index->at[slot]) {
-			index->at[slot] = at;
-		}
-	}
-	return index;
+	do {
+		*ret_at = cursor.at;
+	} while (lowered_next(&cursor, ret_lowered) && strcmp(ret_lowered->expression, expression) != 0);
+	return !cursor.failed && cursor.at > *ret_at;
 }
 
 /*
- * Returns the index, which the first look-up builds. The handle holds every entry that it was served until it is freed,
- * so an address identifies one entry. Another entry answers only after another compilation, during which no getter may
- * run.
+ * Begins at the name that was asked for before, because hosts ask for thousands of names in the order in which they
+ * added them. That place is in another entry after another compilation; the handle holds all its entries.
  */
-static const struct names_index *index_of(struct program *program, const struct secret *secret,
-                                          const struct entry *entry, const struct section *section)
+static bool find_in_order(struct program *program, const struct section *section, const char *expression,
+                          struct lowered *ret_lowered)
 {
-	struct names_index *known = atomic_load(&program->names_index);
-	struct names_index *made;
+	const uint8_t *begin = section->bytes, *end = begin + section->size;
+	const uint8_t *last = atomic_load(&program->last_name), *at;
 
-	if (known && known->entry == entry) {
-		return known;
+	if (last < begin || last >= end) {
+		last = begin;
 	}
-	made = make_index(secret, entry, section);
-	if (!made) {
-		return NULL;
+	if (!find_name(last, end, expression, &at, ret_lowered) &&
+	    (last == begin || !find_name(begin, end, expression, &at, ret_lowered))) {
+		return false;
 	}
-	if (!atomic_compare_exchange_strong(&program->names_index, &known, made)) {
-		free(made);
-		return known;
-	}
-	free(known);
-	return made;
+	atomic_store(&program->last_name, at);
+	return true;
 }
 
-static bool find_name(const struct names_index *index, const struct section *section, const char *expression,
-                      struct lowered *ret_lowered)
+int artifacts_lowered_name(struct program *program, const struct entry *entry, const char *expression,
+                           const char **name)
 {
-	return index->at[slot_of(index, section, expression, ret_lowered)] != 0;
-}
-
-/* Searches the section without an index, for a process without memory for one. */
-static bool scan_names(const struct section *section, const char *expression, struct lowered *ret_lowered)
-{
-	struct cursor cursor = cursor_over(section->bytes, section->size);
-
-	while (lowered_next(&cursor, ret_lowered)) {
-		if (strcmp(ret_lowered->expression, expression) == 0) {
-			return true;
-		}
-	}
-	return false;
-}
-
-int artifacts_lowered_name(struct program *program, const struct secret *secret, const struct entry *entry,
-                           const char *expression, const char **name)
-{
-	const struct names_index *index;
 	struct section section;
 	struct lowered lowered;
 
@@ -266,8 +189,7 @@ int artifacts_lowered_name(struct program *program, const struct secret *secret,
 	if (!entry_section(entry, TAG_NAMES, &section)) {
 		return RESULT_INTERNAL_ERROR;
 	}
-	index = index_of(program, secret, entry, &section);
-	if (index ? !find_name(index, &section, expression, &lowered) : !scan_names(&section, expression, &lowered)) {
+	if (!find_in_order(program, &section, expression, &lowered)) {
 		return result_value(entry, TAG_NO_NAME, RESULT_INTERNAL_ERROR);
 	}
 	*name = lowered.name;

@@ -318,8 +318,7 @@ static int handle_nvrtcGetLoweredName(const struct door *door, nvrtcProgram prog
 		return host_call_answer(host_errno, RESULT_NO_LOWERED_NAMES_BEFORE_COMPILATION);
 	}
 	if (entry) {
-		return host_call_answer(host_errno,
-		                        artifacts_lowered_name(known, &runtime_get()->secret, entry, expression, name));
+		return host_call_answer(host_errno, artifacts_lowered_name(known, entry, expression, name));
 	}
 	return HOST_CALL(nvrtcGetLoweredName, known, host_errno, program, expression, name);
 }

@@ -36,7 +36,6 @@ void program_release(struct handle *handle)
 		free(program->names[i]);
 	}
 	free(program->names);
-	free(atomic_load(&program->names_index));
 	free(program->lent);
 	decoder_free(program->decoder);
 }

@@ -12,8 +12,6 @@
 #include "interpose/nvrtc/functions.h"
 #include "interpose/nvrtc/request.h"
 
-struct names_index; /* interpose/nvrtc/artifacts.c */
-
 struct program {
 	struct handle handle;
 	bool has_memory_headers;
@@ -23,9 +21,9 @@ struct program {
 	bool headers_known;
 	char **names; /* expressions, in order */
 	size_t name_count;
-	_Atomic(struct names_index *) names_index; /* index of the lowered names of the last entry; freed with free() */
-	struct lent *lent;                         /* in-memory headers that were not copied; NULL: none */
-	struct decoder *decoder;                   /* of a program with encoded texts; NULL: none */
+	_Atomic(const uint8_t *) last_name; /* where an entry has the lowered name that the host asked for last */
+	struct lent *lent;                  /* in-memory headers that were not copied; NULL: none */
+	struct decoder *decoder;            /* of a program with encoded texts; NULL: none */
 	flow_callback *callback;
 	void *payload;
 	/* While the callback runs for a hit: what NVRTC has in a compile that goes on. NULL: no such call. */
