@@ -18,23 +18,6 @@
 #define FIRST_PAGE  4096
 #define FIRST_PAGES 65536
 
-/* One per library slot, published once. */
-static _Atomic(const struct identity *) identities[LIBRARIES_MAX];
-/* Likewise; replaced if the loader loaded another companion than the search had found. */
-static _Atomic(const struct key *) companions[LIBRARIES_MAX];
-
-static bool append_piece(struct identity *identity, uint8_t kind, const void *bytes, size_t size)
-{
-	if (size > 200 || identity->size + size + 2 > sizeof(identity->bytes)) {
-		return false;
-	}
-	identity->bytes[identity->size++] = kind;
-	identity->bytes[identity->size++] = (uint8_t)size;
-	memcpy(identity->bytes + identity->size, bytes, size);
-	identity->size += size;
-	return true;
-}
-
 /* Reads one byte more than the size from fstat(), to detect that the file has grown. -EAGAIN: its size has changed. */
 static int read_all(int descriptor, char *bytes, size_t size)
 {
@@ -91,60 +74,38 @@ static int digest_content(const char *path, struct key *ret_digest)
 	return error;
 }
 
-static bool append_content(struct identity *identity, const char *path)
+static void put_piece(struct library *library, uint8_t kind, const void *bytes, size_t size)
 {
-	struct key digest;
+	uint8_t *at = library->identity + library->identity_size;
 
-	return digest_content(path, &digest) == 0 && append_piece(identity, 'c', digest.bytes, sizeof(digest.bytes));
+	at[0] = kind;
+	at[1] = (uint8_t)size;
+	memcpy(at + 2, bytes, size);
+	library->identity_size += 2 + size;
 }
 
-static int make_identity(const struct library *library, struct identity *identity)
+int identity_make(struct library *library)
 {
 	const int release[] = {library->major, library->minor};
 	const char *name = library->node->name;
+	struct key digest;
+	int error = library->build_id_size ? 0 : digest_content(library->path, &digest);
 
-	return append_piece(identity, 'n', name, strlen(name)) &&
-	               append_piece(identity, 'r', release, sizeof(release)) &&
-	               (library->build_id_size ? append_piece(identity, 'b', library->build_id, library->build_id_size)
-	                                       : append_content(identity, library->path))
-	           ? 0
-	           : -ENOENT;
-}
-
-int identity_of(struct library *library, const struct identity **ret_identity)
-{
-	const struct identity *known = atomic_load_explicit(&identities[library->slot], memory_order_acquire);
-	struct identity *made;
-	int result;
-
-	if (known) {
-		*ret_identity = known;
-		return 0;
+	if (error != 0) {
+		return error;
 	}
-	made = calloc(1, sizeof(*made));
-	if (!made) {
-		return -ENOMEM;
+	library->identity_size = 0;
+	put_piece(library, 'n', name, strlen(name));
+	put_piece(library, 'r', release, sizeof(release));
+	if (library->build_id_size) {
+		put_piece(library, 'b', library->build_id, library->build_id_size);
+	} else {
+		put_piece(library, 'c', digest.bytes, sizeof(digest.bytes));
 	}
-	result = make_identity(library, made);
-	if (result != 0) {
-		free(made);
-		return result;
-	}
-	if (!atomic_compare_exchange_strong(&identities[library->slot], &known, made)) {
-		free(made);
-		*ret_identity = known;
-		return 0;
-	}
-	*ret_identity = made;
 	return 0;
 }
 
 /* ---- the companion ---- */
-
-bool identity_has_companion(const struct library *library)
-{
-	return library->compiler->companion != NULL;
-}
 
 /* A build-id is a digest itself, usually of 20 bytes: zeros and its size follow it. A longer one is digested. */
 static void put_build_id(const uint8_t *id, size_t size, struct key *ret_digest)
@@ -245,10 +206,9 @@ static int find_on_disk(const struct library *library, const char *name, struct 
 }
 
 /* Publishes the digest unless it is already published. A replaced one is leaked: another thread may still read it. */
-static const struct key *publish_companion(const struct library *library, const struct key *digest)
+static const struct key *publish_companion(struct library *library, const struct key *digest)
 {
-	_Atomic(const struct key *) *place = &companions[library->slot];
-	const struct key *known = atomic_load_explicit(place, memory_order_acquire);
+	const struct key *known = atomic_load_explicit(&library->companion, memory_order_acquire);
 	struct key *made;
 
 	if (known && memcmp(known, digest, sizeof(*digest)) == 0) {
@@ -257,19 +217,19 @@ static const struct key *publish_companion(const struct library *library, const 
 	made = malloc(sizeof(*made));
 	if (made) {
 		*made = *digest;
-		atomic_store_explicit(place, made, memory_order_release);
+		atomic_store_explicit(&library->companion, made, memory_order_release);
 	}
 	return made;
 }
 
-const struct key *identity_companion(const struct library *library)
+const struct key *identity_companion(struct library *library)
 {
-	const struct key *known = atomic_load_explicit(&companions[library->slot], memory_order_acquire);
+	const struct key *known = atomic_load_explicit(&library->companion, memory_order_acquire);
 	char name[NAME_MAX];
 	struct key digest;
 	int error;
 
-	if (known || !identity_has_companion(library)) {
+	if (known || !library->compiler->companion) {
 		return known;
 	}
 	library->compiler->companion(library, name);
@@ -280,7 +240,7 @@ const struct key *identity_companion(const struct library *library)
 	return error == 0 ? publish_companion(library, &digest) : NULL;
 }
 
-const struct key *identity_confirm(const struct library *library)
+const struct key *identity_confirm(struct library *library)
 {
 	char name[NAME_MAX];
 	struct key digest;

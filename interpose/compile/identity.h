@@ -11,7 +11,7 @@
  * loader_search(). The answer holds until the process ends, as the loaded library of a process without the cache would.
  * After each real compilation the loaded object replaces the answer.
  *
- * Calling sequence: identity_of() per request; identity_companion() to check a result; identity_confirm() after a real
+ * Calling sequence: identity_make() when a library is prepared; identity_companion() to check a result; identity_confirm() after a real
  * compilation. Errors: a negative errno; no companion is known (directories for processor variants, a loader that was
  * started by hand, no such file). Threads: any; an answer is published as a whole. Fork: a child never finds
  * half-written state.
@@ -22,20 +22,13 @@
 #include "interpose/compile/library.h"
 #include "keygen/digest.h"
 
-struct identity {
-	size_t size;
-	uint8_t bytes[IDENTITY_MAX];
-};
+/* Fills in `identity` of a library whose release is known. */
+int identity_make(struct library *library);
 
-/* For a prepared library. */
-int identity_of(struct library *library, const struct identity **ret_identity);
-
-/* Returns true if results depend on a library that this one loads by itself; the functions below are then defined. */
-bool identity_has_companion(const struct library *library);
 /* Returns the digest of the companion that the library has loaded, or would load; NULL: it is not known, or none. */
-const struct key *identity_companion(const struct library *library);
-/* Returns the digest of the companion that the library has loaded; NULL: it is not known. */
-const struct key *identity_confirm(const struct library *library);
+const struct key *identity_companion(struct library *library);
+/* Likewise of the companion that the library has loaded. The compiler has one (`companion` of struct compiler). */
+const struct key *identity_confirm(struct library *library);
 
 /*
  * Reads a file of at least `least` and at most `most` bytes into a block for free(); a NUL follows the last byte.

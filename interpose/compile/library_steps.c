@@ -2,6 +2,7 @@
 /* Each step is claimed by the thread that performs it. */
 #include "interpose/compile/library_steps.h"
 
+#include "interpose/compile/identity.h"
 #include "interpose/compile/log.h"
 #include "interpose/elf/loaded.h"
 #include "interpose/elf/loader.h"
@@ -36,6 +37,11 @@ static bool prepare_library(struct library *library)
 	if (library->compiler->release(library, &library->major, &library->minor) != 0 || !pin_library(library)) {
 		library->reason = COUNTER_BYPASSED_unwatchable;
 		library->reason_text = "it cannot be pinned in memory";
+		return false;
+	}
+	if (identity_make(library) != 0) {
+		library->reason = COUNTER_BYPASSED_builtins;
+		library->reason_text = "its file cannot be read";
 		return false;
 	}
 	return true;

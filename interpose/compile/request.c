@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/compile/request.h"
 
+#include "interpose/compile/identity.h"
 #include "interpose/compile/library_steps.h"
 #include "interpose/compile/result.h"
 #include "interpose/compile/runtime.h"
@@ -64,11 +65,8 @@ static enum counter describe_call(struct handle *handle, size_t earlier, const s
 	if (!environment_unchanged(environment, around.environment, around.environment_count)) {
 		return COUNTER_BYPASSED_environment;
 	}
-	if (identity_of(handle->library, &request->identity) != 0) {
-		return COUNTER_BYPASSED_builtins;
-	}
-	around.identity = request->identity->bytes;
-	around.identity_size = request->identity->size;
+	around.identity = handle->library->identity;
+	around.identity_size = handle->library->identity_size;
 	around.cwd = told ? told->cwd : getcwd(cwd, sizeof(cwd));
 	return handle->library->compiler->describe(handle, call, &around, told, request);
 }

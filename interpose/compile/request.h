@@ -11,7 +11,6 @@
 #include "cache/counters.h"
 #include "cache/entry.h"
 #include "interpose/compile/handle.h"
-#include "interpose/compile/identity.h"
 #include "interpose/compile/library.h"
 #include "interpose/watch/snapshot.h"
 #include "keygen/dependencies.h"
@@ -40,7 +39,6 @@ enum request_trait {
 
 struct request {
 	struct library *library;
-	const struct identity *identity;
 	struct stream run; /* the call run */
 	struct roots roots;
 	unsigned traits;        /* enum request_trait */
