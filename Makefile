@@ -116,8 +116,7 @@ endif
 $(TOLD_FILE):
 	@mkdir -p $(@D) && printf '%s\n' $(call quoted,$(TOLD)) >$@
 
-$(BUILD)/interpose/elf/%.o $(addprefix $(BUILD)/interpose/,door/dlsym_filter.o door/modules.o compilers.o) \
-$(addsuffix /functions.o,$(addprefix $(BUILD)/,$(patsubst %/,%,$(dir $(NODES))))): OURS += $(EARLY)
+$(BUILD)/interpose/elf/%.o $(addprefix $(BUILD)/interpose/,door/dlsym_filter.o door/modules.o compilers.o): OURS += $(EARLY)
 
 $(BUILD)/%.o: %.S Makefile
 	@mkdir -p $(@D)

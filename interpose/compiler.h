@@ -13,8 +13,8 @@
  * because the functions below get a pointer to that. A compiler's own data of a request are in `own` of `struct
  * request` (compile/request.h). A compiler may leave out those functions whose comment says what NULL means.
  *
- * Threads: the functions are called on the host's threads, concurrently for different handles. Signals: `owns`,
- * `wants_door` and everything that a getter calls may run in a signal handler. Errors: see each function. No function
+ * Threads: the functions are called on the host's threads, concurrently for different handles. Signals: everything
+ * that a getter calls may run in a signal handler. Errors: see each function. No function
  * prints, and none calls the dynamic loader.
  */
 #ifndef INTERPOSE_COMPILER_H
@@ -30,7 +30,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-struct door_thunks;
 struct needles;
 struct environment;
 struct event;
@@ -48,6 +47,8 @@ typedef void real_function(void);
 struct compiler_function {
 	const char *name;
 	int since, gone; /* the first release that has it, and the first one that no longer does */
+	real_function *const
+	    *thunks; /* what the host's dlsym() returns for it, by slot of the library (door/doors.h) */
 };
 
 #define COMPILER_FUNCTIONS_MAX 32
@@ -55,7 +56,6 @@ struct compiler_function {
 /* What each compiler makes of its list of functions, X(name, since, gone, (parameters), arguments...). */
 #define COMPILER_TYPE(name, since, gone, parameters, ...) typedef int name##_function parameters;
 #define COMPILER_ENUM(name, ...)                          FUNCTION_##name,
-#define COMPILER_ROW(name, since, gone, ...)              [FUNCTION_##name] = {#name, since, gone},
 /* For a list of names. */
 #define COMPILER_TEXT(name) #name,
 
@@ -118,8 +118,8 @@ struct compiler_code {
 enum answer { ANSWER_GO_ON, ANSWER_STOP, ANSWER_HOST };
 
 /*
- * Required: all constants except `hallmark` and `reader`, and the functions owns, wants_door, release, describe, run,
- * collect, about and explains_failure. For the others a comment says what NULL means.
+ * Required: all constants except `hallmark`, `opens` and `reader`, and the functions release, describe, run, collect,
+ * about and explains_failure. For the others a comment says what NULL means.
  */
 struct compiler {
 	const char *name;         /* in JSON and in file names */
@@ -140,25 +140,16 @@ struct compiler {
 	struct missed *missed;
 	const struct compiler_function *functions; /* intercepted ones, in the order of `real` in struct library */
 	size_t function_count;
-	const struct door_thunks *thunks; /* what the host's dlsym() returns for them */
-	size_t thunk_count;
 	struct environment *environment;
 	trace_reader *reader; /* searches the files that the compiler opens; NULL: they are not searched */
 
-	/* Returns true if `name` is, or could be, a function of this compiler. */
-	bool (*owns)(const char *name);
-	/* Returns true if a function of this compiler is to be intercepted: it takes a handle, or is unknown. */
-	bool (*wants_door)(const char *name);
-	/* Returns true if `name` is an alias of `function`, a name in the table. NULL: functions have one name each. */
-	bool (*names)(const char *name, const char *function);
-	/* Returns the name of a function in the libraries of the node. NULL: the name in the table. */
-	const char *(*name_on)(const struct node *, size_t function);
-	/* Returns true if the calls of a host that is linked with this name on the node reach this library. NULL:
-	 * node_exports() decides, and for a compiler with a hallmark no call does. */
-	bool (*exports)(const struct node *, const char *name);
-	/* Returns true if the function gives access to handles that the cache does not see. A process that looks up
+	const char *prefix; /* names of its functions begin with it, or with "__" before it */
+	/* Names that are not intercepted, because they take no handle; "name*" stands for all that begin so. */
+	const char *const *plain;
+	size_t plain_count;
+	/* Functions whose names begin so give access to handles that the cache does not see. A process that looks up
 	 * such a function bypasses the cache for this library. NULL: there is no such function. */
-	bool (*opens)(const char *name);
+	const char *opens;
 	int (*release)(const struct library *, int *ret_major, int *ret_minor);
 	/* Writes the name of the library that this one loads by itself and on which results depend. NULL: none. */
 	void (*companion)(const struct library *, char ret_name[NAME_MAX]);
@@ -251,15 +242,6 @@ struct compiler {
 	/* Its output contains module ids, which can make a difference incomparable (compile/result.h). */
 	bool hides_ids;
 };
-
-/* Returns true if the list has the text. */
-static inline bool compiler_among(const char *text, const char *const *list, size_t count)
-{
-	while (count > 0 && strcmp(text, list[count - 1]) != 0) {
-		count--;
-	}
-	return count > 0;
-}
 
 /* Returns true if the option has that name; a name that ends with '=' stands for the option with any value. */
 static inline bool compiler_option_is(const char *option, const char *name)

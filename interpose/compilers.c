@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/compilers.h"
 
+#include "interpose/elf/plain.h"
 #include "interpose/node.h"
 
 #include <string.h>
@@ -16,11 +17,34 @@ const struct compiler *const compilers[COMPILER_COUNT] = {COMPILERS(COMPILER_POI
 const struct compiler *compiler_of_name(const char *name)
 {
 	for (size_t i = 0; i < COMPILER_COUNT; i++) {
-		if (compilers[i]->owns(name)) {
+		const char *rest = plain_begins(name, "__") ? name + 2 : name;
+
+		if (plain_begins(rest, compilers[i]->prefix)) {
 			return compilers[i];
 		}
 	}
 	return NULL;
+}
+
+static bool is_plain(const char *name, const char *plain)
+{
+	while (*plain && *plain == *name) {
+		plain++;
+		name++;
+	}
+	return *plain == '*' || *plain == *name;
+}
+
+const struct compiler *compiler_to_intercept(const char *name)
+{
+	const struct compiler *compiler = compiler_of_name(name);
+
+	for (size_t i = 0; compiler && i < compiler->plain_count; i++) {
+		if (is_plain(name, compiler->plain[i])) {
+			return NULL;
+		}
+	}
+	return compiler;
 }
 
 static struct node *node_among(const struct compiler *compiler, const struct elf_object *object)
@@ -45,18 +69,6 @@ static struct node *node_among(const struct compiler *compiler, const struct elf
 		}
 	}
 	return NULL;
-}
-
-bool compiler_exports(const struct node *node, const char *name)
-{
-	const struct compiler *compiler = node->compiler;
-
-	for (size_t i = 0; !compiler->exports && i < compiler->function_count; i++) {
-		if (strcmp(name, compiler->functions[i].name) == 0) {
-			return node_exports(node, i);
-		}
-	}
-	return compiler->exports && compiler->exports(node, name);
 }
 
 bool compiler_is_defined(const struct elf_object *object)

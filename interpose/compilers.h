@@ -27,8 +27,8 @@ extern const struct compiler *const compilers[COMPILER_COUNT];
  * before a sanitizer's runtime is initialised.
  */
 const struct compiler *compiler_of_name(const char *name);
-/* Returns true if this library exports the name on the node, so that a host linked with it is reached. */
-bool compiler_exports(const struct node *node, const char *name);
+/* The same for functions that are to be intercepted: they take a handle, or are unknown. */
+const struct compiler *compiler_to_intercept(const char *name);
 /*
  * Returns the node of a compiler's library, recognised by the symbols that it defines. NULL: the object is no
  * compiler's library.

@@ -18,18 +18,19 @@ struct node {
 	const char *name;
 	const char *landmark; /* a function that every library of the node defines under that version */
 	int floor;            /* the oldest release of that soname */
+	const char
+	    *suffix; /* its functions are asked for as "__", the name in the table, and this; NULL: by that name */
 	/* Used by library.c: the only library of the node, valid while no object has been loaded or unloaded since. */
 	_Atomic(struct library *) library;
 	_Atomic uint64_t generation;
 };
 
-/* Returns the function's name in libraries of the node. */
-static inline const char *node_name(const struct node *node, size_t function)
-{
-	const struct compiler *compiler = node->compiler;
+#define NODE_NAME_BYTES 64
 
-	return compiler->name_on ? compiler->name_on(node, function) : compiler->functions[function].name;
-}
+/* Returns the function's name in libraries of the node, perhaps in `room`. */
+const char *node_name(const struct node *node, size_t function, char room[NODE_NAME_BYTES]);
+/* Returns true if `name` is the function's name, or that with a release: "__nvJitLinkCreate_12_9". */
+bool node_names(const char *name, const char *function);
 
 /* Returns true if the function is exported on the node, so that calls of linked hosts reach this library. */
 static inline bool node_exports(const struct node *node, size_t function)

@@ -11,10 +11,10 @@
  * loader_search(). The answer holds until the process ends, as the loaded library of a process without the cache would.
  * After each real compilation the loaded object replaces the answer.
  *
- * Calling sequence: identity_make() when a library is prepared; identity_companion() to check a result; identity_confirm() after a real
- * compilation. Errors: a negative errno; no companion is known (directories for processor variants, a loader that was
- * started by hand, no such file). Threads: any; an answer is published as a whole. Fork: a child never finds
- * half-written state.
+ * Calling sequence: identity_make() when a library is prepared; identity_companion() to check a result;
+ * identity_confirm() after a real compilation. Errors: a negative errno; no companion is known (directories for
+ * processor variants, a loader that was started by hand, no such file). Threads: any; an answer is published as a
+ * whole. Fork: a child never finds half-written state.
  */
 #ifndef INTERPOSE_COMPILE_IDENTITY_H
 #define INTERPOSE_COMPILE_IDENTITY_H

@@ -195,9 +195,10 @@ struct library *library_of_door(const struct door *door)
 static real_function *function_of_node(struct node *node, void *caller, size_t function)
 {
 	struct elf_object object;
+	char room[NODE_NAME_BYTES];
 
 	return choose_library(node, caller, &object)
-	           ? (real_function *)elf_symbol(&object, node_name(node, function), node->name)
+	           ? (real_function *)elf_symbol(&object, node_name(node, function, room), node->name)
 	           : NULL;
 }
 

@@ -12,7 +12,9 @@ real_function *library_real(const struct library *library, size_t function)
 	real_function *known = atomic_load_explicit(place, memory_order_relaxed);
 
 	if (!known) {
-		known = (real_function *)elf_symbol(&library->object, node_name(library->node, function),
+		char room[NODE_NAME_BYTES];
+
+		known = (real_function *)elf_symbol(&library->object, node_name(library->node, function, room),
 		                                    library->node->name);
 		known = known ? known : library_no_function;
 		atomic_store_explicit(place, known, memory_order_relaxed);

@@ -141,7 +141,7 @@ static struct dlsym_answer dlsym_filter(void *handle, const char *name, const ch
 	const struct dlsym_answer not_ours = {NULL, false};
 	int saved = errno;
 	void *address = name ? symbol_for_hook(handle, name, version, caller) : NULL;
-	const struct compiler *compiler = name ? compiler_of_name(name) : NULL;
+	const struct compiler *compiler = name ? compiler_to_intercept(name) : NULL;
 
 	if (handle != RTLD_DEFAULT && handle != RTLD_NEXT) {
 		modules_settle();
@@ -150,7 +150,7 @@ static struct dlsym_answer dlsym_filter(void *handle, const char *name, const ch
 	if (address) {
 		return (struct dlsym_answer){address, true};
 	}
-	if (!compiler || !compiler->wants_door(name) || elf_another_copy_is_active()) {
+	if (!compiler || elf_another_copy_is_active()) {
 		return not_ours;
 	}
 	if (handle == RTLD_DEFAULT || handle == RTLD_NEXT) {

@@ -12,6 +12,7 @@
 #include "interpose/compile/library_steps.h"
 #include "interpose/compile/log.h"
 #include "interpose/compile/replay.h"
+#include "interpose/elf/plain.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -59,19 +60,22 @@ static void *unknown_door(void *address)
 	return address;
 }
 
+static bool opens_handles(const struct compiler *compiler, const char *name)
+{
+	return compiler->opens && plain_begins(name, compiler->opens);
+}
+
 void *doors_of_library(struct library *library, const char *name, void *address)
 {
 	const struct compiler *compiler = library->compiler;
 	void *door;
 
-	if (compiler->opens && compiler->opens(name)) {
+	if (opens_handles(compiler, name)) {
 		return NULL;
 	}
-	for (size_t i = 0; i < compiler->thunk_count; i++) {
-		const char *function = compiler->thunks[i].name;
-
-		if (compiler->names ? compiler->names(name, function) : strcmp(name, function) == 0) {
-			return (void *)compiler->thunks[i].of_slot[library->slot];
+	for (size_t i = 0; i < compiler->function_count; i++) {
+		if (node_names(name, compiler->functions[i].name)) {
+			return (void *)compiler->functions[i].thunks[library->slot];
 		}
 	}
 	door = unknown_door(address);
@@ -88,7 +92,7 @@ void *doors_for_symbol(const char *name, void *address)
 	}
 	log_note_stderr();
 	door = doors_of_library(library, name, address);
-	if (!door && library->compiler->opens && library->compiler->opens(name)) {
+	if (!door && opens_handles(library->compiler, name)) {
 		library_give_up(library, COUNTER_BYPASSED_private_functions,
 		                "the program looked up a private function of it");
 		/*

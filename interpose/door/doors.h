@@ -18,12 +18,6 @@
 
 #include "interpose/compile/library.h"
 
-/* The thunks of one function, by library slot. */
-struct door_thunks {
-	const char *name;
-	real_function *of_slot[LIBRARIES_MAX];
-};
-
 /*
  * Returns the door for a function that the real dlsym found at `address`. Returns `address` itself if the function
  * needs no door, or if no door is free.

@@ -9,7 +9,7 @@
  *     #define EXPORT(name, ...) NODES(DOOR_EXPORT, name, __VA_ARGS__)    exports export_name_id as name@soname
  *     FUNCTIONS(EXPORT)
  *     FUNCTIONS(DOOR_THUNKS)                                             one per slot
- *     const struct door_thunks thunks[] = {FUNCTIONS(DOOR_THUNK_ROW)};
+ *     const struct compiler_function functions[] = {FUNCTIONS(DOOR_ROW)};
  */
 #ifndef INTERPOSE_DOOR_MAKE_H
 #define INTERPOSE_DOOR_MAKE_H
@@ -69,9 +69,11 @@ _Static_assert(LIBRARIES_MAX == 16, "a thunk for each slot");
                                                                               \
 		return handle_##name(&door, __VA_ARGS__);                     \
 	}
-#define DOOR_THUNKS(name, since, gone, parameters, ...) DOOR_SLOTS(DOOR_THUNK, name, parameters, __VA_ARGS__)
-
 #define DOOR_THUNK_ENTRY(slot, name) (real_function *)thunk_##name##_##slot,
-#define DOOR_THUNK_ROW(name, ...)    {#name, {DOOR_SLOTS(DOOR_THUNK_ENTRY, name)}},
+#define DOOR_THUNKS(name, since, gone, parameters, ...)       \
+	DOOR_SLOTS(DOOR_THUNK, name, parameters, __VA_ARGS__) \
+	static real_function *const thunks_of_##name[] = {DOOR_SLOTS(DOOR_THUNK_ENTRY, name)};
+
+#define DOOR_ROW(name, since, gone, ...) [FUNCTION_##name] = {#name, since, gone, thunks_of_##name},
 
 #endif

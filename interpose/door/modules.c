@@ -93,16 +93,12 @@ static struct library *holder_of(const struct pass *pass, uintptr_t address)
 }
 
 /* Returns true if this library exports the name with that version. */
-static bool is_exported(const struct compiler *compiler, const struct elf_import *import)
+static bool is_exported(const struct elf_import *import)
 {
-	for (size_t i = 0; import->version && i < compiler->node_count; i++) {
-		const struct node *node = &compiler->nodes[i];
+	struct elf_object ours;
 
-		if (!compiler->hallmark && plain_equal(node->name, import->version)) {
-			return compiler_exports(node, import->name);
-		}
-	}
-	return false;
+	return import->version && elf_object_at((uintptr_t)__ehdr_start, &ours) &&
+	       elf_symbol(&ours, import->name, import->version);
 }
 
 /*
@@ -150,11 +146,11 @@ static enum import_way way_by_address(const struct pass *pass, const struct elf_
 static enum import_way way_of(const struct pass *pass, const struct elf_object *object, const struct elf_import *import,
                               void **ret_door)
 {
-	const struct compiler *compiler = compiler_of_name(import->name);
+	const struct compiler *compiler = compiler_to_intercept(import->name);
 	struct library *library;
 	uintptr_t address;
 
-	if (!compiler || !compiler->wants_door(import->name)) {
+	if (!compiler) {
 		return WAY_OTHER;
 	}
 	if (!import->place) {
@@ -167,12 +163,12 @@ static enum import_way way_of(const struct pass *pass, const struct elf_object *
 	library = holder_of(pass, address);
 	if (!library && elf_contains(object, address)) {
 		/* not bound yet: the program, and what is loaded with it, will be bound to the export */
-		if ((pass->moment == MODULES_AT_START || !object->path[0]) && is_exported(compiler, import)) {
+		if ((pass->moment == MODULES_AT_START || !object->path[0]) && is_exported(import)) {
 			return WAY_REACHED;
 		}
 		library = bound_later(pass, compiler, import, &address);
 		if (!library && address) {
-			return is_exported(compiler, import) ? WAY_REACHED : WAY_MISSED;
+			return is_exported(import) ? WAY_REACHED : WAY_MISSED;
 		}
 	}
 	if (!library) {
@@ -219,10 +215,9 @@ struct module {
 static int is_compilers(const struct elf_import *import, void *context)
 {
 	bool may_be = import->name[0] == 'n' || plain_begins(import->name, "__n");
-	const struct compiler *compiler = may_be ? compiler_of_name(import->name) : NULL;
 
 	(void)context;
-	return compiler && compiler->wants_door(import->name);
+	return may_be && compiler_to_intercept(import->name);
 }
 
 static int settle_import(const struct elf_import *import, void *context)

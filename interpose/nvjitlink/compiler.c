@@ -19,10 +19,46 @@ enum kind { KIND_COMPLETE = 1, KIND_ADD = 2 };
 
 static struct missed missed;
 
+_Static_assert(NVJITLINK_FUNCTION_COUNT <= COMPILER_FUNCTIONS_MAX, "a library's record has room for all functions");
+
+static const char *const plain[] = {"nvJitLinkVersion"};
+
+/*
+ * The variables that nvJitLink reads (interpose/watch/environment.h explains the kinds).
+ *
+ * Some are read when a handle is created or an input is added, so their values at that moment go into the creation run.
+ * FINALIZER_CUBIE is left out on purpose: 13.5 writes the CUBIN to the file that the variable names, so a result with
+ * it must not be cached.
+ */
+
+/* X(kind, name) */
+#define NVJITLINK_VARIABLES(X)                    \
+	X(LOAD, AS_SECURE_LOG_FILE)               \
+	X(LOAD, LIBNVVM_DISABLE_CONCURRENT_API)   \
+	X(LOAD, LLVM_IGNORED_ENV_VAR)             \
+	X(LOAD, LLVM_OVERRIDE_PRODUCER)           \
+	X(LOAD, OPENSSL_ia32cap)                  \
+	X(LOAD, bar)                              \
+	X(CALL, CAN_FINALIZE_DEBUG)               \
+	X(CALL, DUMP_KNOBS_TO_FILE)               \
+	X(CALL, FINALIZER_USE_LEGACY_ELF_BUILDER) \
+	X(CALL, LIBNVVM_NVVM_VERSION)             \
+	X(CALL, NVJITLINK_TRACE_MESSAGES)         \
+	X(CALL, NVVM_IR_VER_CHK)                  \
+	X(CALL, NV_NVVM_VERSION)                  \
+	X(PLAIN, MAKEFLAGS) /* 13.5: a job server, how many threads */
+
+static const struct variable variables[] = {NVJITLINK_VARIABLES(ENVIRONMENT_VARIABLE)};
+
+struct environment nvjitlink_environment = ENVIRONMENT_OF(NVJITLINK_VARIABLES, variables);
+
 struct node nvjitlink_nodes[NVJITLINK_NODE_COUNT] = {
-#define NODE_ROW(id, soname, lowest, mark, ...) \
-	[NVJITLINK_NODE_##                      \
-	    id] = {.compiler = &nvjitlink_compiler, .name = #soname, .landmark = (mark), .floor = (lowest)},
+#define NODE_ROW(id, soname, lowest, mark, ending, ...)           \
+	[NVJITLINK_NODE_##id] = {.compiler = &nvjitlink_compiler, \
+	                         .name = #soname,                 \
+	                         .landmark = (mark),              \
+	                         .floor = (lowest),               \
+	                         .suffix = (ending)},
     NVJITLINK_NODES(NODE_ROW, )
 #undef NODE_ROW
 };
@@ -167,15 +203,11 @@ const struct compiler nvjitlink_compiler = {
     .missed = &missed,
     .functions = nvjitlink_functions,
     .function_count = NVJITLINK_FUNCTION_COUNT,
-    .thunks = nvjitlink_thunks,
-    .thunk_count = NVJITLINK_FUNCTION_COUNT,
     .environment = &nvjitlink_environment,
-    .owns = nvjitlink_owns,
-    .wants_door = nvjitlink_wants_door,
-    .names = nvjitlink_names,
-    .name_on = nvjitlink_name_on,
-    .exports = nvjitlink_exports,
-    .opens = nvjitlink_opens,
+    .prefix = "nvJitLink",
+    .plain = plain,
+    .plain_count = sizeof(plain) / sizeof(plain[0]),
+    .opens = "__nvJitLinkAPI",
     .release = ask_release,
     .free_handle = link_free,
     .describe = describe_link,

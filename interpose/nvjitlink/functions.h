@@ -81,17 +81,7 @@ enum nvjitlink_artifact {
 	    NVJITLINK_ARTIFACT_COUNT
 };
 
-extern const struct compiler_function nvjitlink_functions[NVJITLINK_FUNCTION_COUNT];
+extern const struct compiler_function nvjitlink_functions[NVJITLINK_FUNCTION_COUNT]; /* in handlers.c */
 extern struct environment nvjitlink_environment;
-/* The thunks that dlsym returns for these functions (handlers.c). */
-extern const struct door_thunks nvjitlink_thunks[NVJITLINK_FUNCTION_COUNT];
-
-/* The compiler's functions of these names (interpose/compiler.h). */
-bool nvjitlink_owns(const char *name);
-bool nvjitlink_wants_door(const char *name);
-bool nvjitlink_names(const char *name, const char *function);
-const char *nvjitlink_name_on(const struct node *node, size_t function);
-bool nvjitlink_exports(const struct node *node, const char *name);
-bool nvjitlink_opens(const char *name);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nodes: one symbol version node per soname of nvJitLink: X(id, soname, floor, landmark, ...)
+ * nodes: one symbol version node per soname of nvJitLink: X(id, soname, floor, landmark, suffix, ...)
  *
  * `floor` is the oldest release of that soname, `landmark` the name under which all of its releases have
- * nvJitLinkCreate. 14 is not released yet: nothing is exported for it (floor 0).
+ * nvJitLinkCreate; plain names exist only from 12.3 on, so a library of 12 is asked for those of 12.0 (`suffix`). 14 is
+ * not released yet: nothing is exported for it (floor 0).
  */
 #ifndef INTERPOSE_NVJITLINK_NODES_H
 #define INTERPOSE_NVJITLINK_NODES_H
@@ -11,12 +12,12 @@
 /* clang-format parses .12 as a number */
 /* clang-format off */
 #define NVJITLINK_EXPORTED(X, ...)                                                   \
-	X(12, libnvJitLink.so.12, 1200, "__nvJitLinkCreate_12_0", __VA_ARGS__)       \
-	X(13, libnvJitLink.so.13, 1300, "nvJitLinkCreate", __VA_ARGS__)
+	X(12, libnvJitLink.so.12, 1200, "__nvJitLinkCreate_12_0", "_12_0", __VA_ARGS__) \
+	X(13, libnvJitLink.so.13, 1300, "nvJitLinkCreate", NULL, __VA_ARGS__)
 
 #define NVJITLINK_NODES(X, ...)                                                      \
 	NVJITLINK_EXPORTED(X, __VA_ARGS__)                                           \
-	X(14, libnvJitLink.so.14, 0, "nvJitLinkCreate", __VA_ARGS__)
+	X(14, libnvJitLink.so.14, 0, "nvJitLinkCreate", NULL, __VA_ARGS__)
 
 /*
  * The names that are exported to linked hosts: X(which, prefix, suffix, version, id, floor, ...). A toolkit's header

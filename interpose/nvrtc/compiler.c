@@ -20,6 +20,45 @@
 
 static struct missed missed;
 
+_Static_assert(FUNCTION_COUNT <= COMPILER_FUNCTIONS_MAX, "a library's record has room for all functions");
+
+/* NVRTC looks its builtins' names up at its first compilation; nvrtccache_library_version is this library's own. */
+static const char *const plain[] = {NVRTC_PLAIN(COMPILER_TEXT) "__nvrtc_builtins*", "nvrtccache*"};
+
+/*
+ * The variables that NVRTC reads (interpose/watch/environment.h explains the kinds).
+ *
+ * NVRTC_APPEND_FLAGS and NVRTCWIZ, which enables it, are left out on purpose: they add options that this library has
+ * not read. So while one of them is set, no result is cached or served.
+ */
+
+/* X(kind, name) */
+#define NVRTC_VARIABLES(X)                                                      \
+	X(LOAD, AS_SECURE_LOG_FILE)                                             \
+	X(LOAD, LIBNVVM_DISABLE_CONCURRENT_API)                                 \
+	X(LOAD, LLVM_OVERRIDE_PRODUCER)                                         \
+	X(LOAD, NVRTC_DISABLE_CONCURRENT_NVVM)                                  \
+	X(LOAD, NVRTC_DISABLE_PCH)                                              \
+	X(LOAD, NVRTC_INTERNAL_GLOBAL_LOCK)                                     \
+	X(LOAD, NVRTC_PCH_HEAP_SIZE)                                            \
+	X(LOAD, NV_NVVM_VERSION)                                                \
+	X(LOAD, bar)                                                            \
+	X(CALL, CAN_FINALIZE_DEBUG)                                             \
+	X(CALL, DUMP_KNOBS_TO_FILE)                                             \
+	X(CALL, EDG_BASE)                                                       \
+	X(CALL, EDG_MODULES_PATH)                                               \
+	X(CALL, LIBNVVM_NVVM_VERSION)                                           \
+	X(CALL, NVVM_IR_VER_CHK)                                                \
+	X(CALL, TZ)                                                             \
+	X(PLAIN, CUDA_CACHE_DISABLE) /* NVRTC's own cache: same results */      \
+	X(PLAIN, MAKEFLAGS)          /* 13.5: a job server, how many threads */ \
+	X(PLAIN, TMPDIR)             /* where a precompiled header would lie */ \
+	X(PLACE, PWD)
+
+static const struct variable variables[] = {NVRTC_VARIABLES(ENVIRONMENT_VARIABLE)};
+
+static struct environment environment = ENVIRONMENT_OF(NVRTC_VARIABLES, variables);
+
 struct node nvrtc_nodes[NVRTC_NODE_COUNT] = {
 #define NODE_ROW(id, soname, lowest, ...) \
 	[NVRTC_NODE_##                    \
@@ -293,12 +332,11 @@ const struct compiler nvrtc_compiler = {
     .missed = &missed,
     .functions = nvrtc_functions,
     .function_count = FUNCTION_COUNT,
-    .thunks = nvrtc_thunks,
-    .thunk_count = NVRTC_THUNK_COUNT,
-    .environment = &nvrtc_environment,
+    .environment = &environment,
     .reader = texts_reader,
-    .owns = nvrtc_owns,
-    .wants_door = nvrtc_wants_door,
+    .prefix = "nvrtc",
+    .plain = plain,
+    .plain_count = sizeof(plain) / sizeof(plain[0]),
     .release = ask_release,
     .companion = name_companion,
     .wake = compile_samples,

@@ -10,7 +10,9 @@
  * the outputs of a compilation, X(name, since, gone, ...), each with a Get<name>Size and a Get<name> in NVRTC_HANDLED.
  * Stored results contain the position as the number of the section, so new products are added at the end.
  *
- * __nvrtcNvvmHandle (from 13.1 on) is private, and treated as an unknown function.
+ * __nvrtcCPEx is nvrtcCreateProgram with extensions. Its parameters after the number of extensions are not documented;
+ * as many words are forwarded as any known caller passes. __nvrtcNvvmHandle (from 13.1 on) is private too, and treated
+ * as an unknown function.
  */
 #ifndef INTERPOSE_NVRTC_FUNCTIONS_H
 #define INTERPOSE_NVRTC_FUNCTIONS_H
@@ -56,14 +58,7 @@ enum nvrtc_result {
 	X(nvrtcGetPCHHeapSizeRequired, 1208, 9999, (nvrtcProgram program, size_t *size), program, size)                \
 	X(nvrtcSetPCHHeapSize, 1208, 9999, (size_t size), size)                                                        \
 	X(nvrtcSetFlowCallback, 1208, 9999, (nvrtcProgram program, flow_callback * callback, void *payload), program,  \
-	  callback, payload)
-
-/*
- * Private functions, with a door that is not part of a library's record. __nvrtcCPEx is nvrtcCreateProgram with
- * extensions. The parameters after the number of extensions are not documented; as many words are forwarded as any
- * known caller passes.
- */
-#define NVRTC_PRIVATE(X)                                                                                               \
+	  callback, payload)                                                                                           \
 	X(__nvrtcCPEx, 1102, 9999,                                                                                     \
 	  (nvrtcProgram * program, const char *source, const char *name, int header_count, const char *const *headers, \
 	   const char *const *include_names, int extension_count, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d), \
@@ -94,7 +89,6 @@ enum nvrtc_result {
 	X(nvrtcGet##name, since, gone, (nvrtcProgram program, char *bytes), program, bytes)
 
 NVRTC_HANDLED(COMPILER_TYPE)
-NVRTC_PRIVATE(COMPILER_TYPE)
 
 enum nvrtc_function { NVRTC_HANDLED(COMPILER_ENUM) FUNCTION_COUNT };
 
@@ -105,20 +99,6 @@ enum nvrtc_product {
 	    PRODUCT_COUNT
 };
 
-extern const struct compiler_function nvrtc_functions[FUNCTION_COUNT];
-extern struct environment nvrtc_environment;
-
-/*
- * One more for __nvrtcCPEx. Without extensions it is handled as nvrtcCreateProgram, with extensions the program
- * bypasses the cache.
- */
-#define NVRTC_THUNK_COUNT (FUNCTION_COUNT + 1)
-
-extern const struct door_thunks nvrtc_thunks[NVRTC_THUNK_COUNT];
-
-/* Returns true for a name of NVRTC (nvrtc*, __nvrtc*), listed or not. */
-bool nvrtc_owns(const char *name);
-/* Returns true if dlsym returns a door for such a name; false for plain functions and those of the builtins. */
-bool nvrtc_wants_door(const char *name);
+extern const struct compiler_function nvrtc_functions[FUNCTION_COUNT]; /* in handlers.c */
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * There is one handler per function of NVRTC_HANDLED and NVRTC_PRIVATE: handle_X(door, the function's own parameters).
+ * There is one handler per function of NVRTC_HANDLED: handle_X(door, the function's own parameters).
  * The doors that lead to the handlers are at the end (interpose/door/doors.h lists the kinds). A call with an unknown
  * program is forwarded unchanged. errno is that of the real function, or, if it was not called, that of the host.
  */
@@ -192,8 +192,7 @@ static int handle___nvrtcCPEx(const struct door *door, nvrtcProgram *program, co
 		return handle_nvrtcCreateProgram(door, program, source, name, header_count, headers, include_names);
 	}
 	library = library_of_door(door);
-	real =
-	    library ? (__nvrtcCPEx_function *)elf_symbol(&library->object, "__nvrtcCPEx", library->node->name) : NULL;
+	real = library ? LIBRARY_REAL(library, __nvrtcCPEx) : NULL;
 	if (!real) {
 		return RESULT_INTERNAL_ERROR;
 	}
@@ -381,10 +380,7 @@ static int handle_nvrtcSetFlowCallback(const struct door *door, nvrtcProgram pro
 
 #define EXPORT(name, ...) NVRTC_EXPORTED(DOOR_EXPORT, name, __VA_ARGS__)
 NVRTC_HANDLED(EXPORT)
-NVRTC_PRIVATE(EXPORT)
 
 NVRTC_HANDLED(DOOR_THUNKS)
-NVRTC_PRIVATE(DOOR_THUNKS)
 
-const struct door_thunks nvrtc_thunks[NVRTC_THUNK_COUNT] = {NVRTC_HANDLED(DOOR_THUNK_ROW)
-                                                                NVRTC_PRIVATE(DOOR_THUNK_ROW)};
+const struct compiler_function nvrtc_functions[FUNCTION_COUNT] = {NVRTC_HANDLED(DOOR_ROW)};

@@ -14,6 +14,31 @@ enum own_tag { TAG_OPTION = 24, TAG_WORK = 25 };
 
 static struct missed missed;
 
+_Static_assert(FUNCTION_COUNT <= COMPILER_FUNCTIONS_MAX, "a library's record has room for all functions");
+
+static const char *const plain[] = {NVVM_PLAIN(COMPILER_TEXT)};
+
+/* The variables that libNVVM reads (interpose/watch/environment.h explains the kinds). */
+
+/*
+ * X(kind, name). All releases read NVVM_IR_VER_CHK; 12.9 and later also read LIBNVVM_NVVM_VERSION and NV_NVVM_VERSION,
+ * at each call, while NVRTC reads the latter only once.
+ */
+#define NVVM_VARIABLES(X)                       \
+	X(LOAD, AS_SECURE_LOG_FILE)             \
+	X(LOAD, LIBNVVM_DISABLE_CONCURRENT_API) \
+	X(LOAD, LLVM_IGNORED_ENV_VAR)           \
+	X(LOAD, LLVM_OVERRIDE_PRODUCER)         \
+	X(LOAD, OPENSSL_ia32cap)                \
+	X(LOAD, bar)                            \
+	X(CALL, LIBNVVM_NVVM_VERSION)           \
+	X(CALL, NVVM_IR_VER_CHK)                \
+	X(CALL, NV_NVVM_VERSION)
+
+static const struct variable variables[] = {NVVM_VARIABLES(ENVIRONMENT_VARIABLE)};
+
+static struct environment environment = ENVIRONMENT_OF(NVVM_VARIABLES, variables);
+
 struct node nvvm_nodes[1] = {
     {.compiler = &nvvm_compiler, .name = "libnvvm.so.4", .landmark = "nvvmCreateProgram", .floor = 1108}};
 
@@ -149,12 +174,11 @@ const struct compiler nvvm_compiler = {
     .missed = &missed,
     .functions = nvvm_functions,
     .function_count = FUNCTION_COUNT,
-    .thunks = nvvm_thunks,
-    .thunk_count = FUNCTION_COUNT,
-    .environment = &nvvm_environment,
-    .owns = nvvm_owns,
-    .wants_door = nvvm_wants_door,
-    .opens = nvvm_opens,
+    .environment = &environment,
+    .prefix = "nvvm",
+    .plain = plain,
+    .plain_count = sizeof(plain) / sizeof(plain[0]),
+    .opens = "__nvvmHandle",
     .release = ask_release,
     .wake = compile_sample,
     .describe = describe_work,

@@ -68,14 +68,6 @@ NVVM_HANDLED(COMPILER_TYPE)
 
 enum nvvm_function { NVVM_HANDLED(COMPILER_ENUM) FUNCTION_COUNT };
 
-extern const struct compiler_function nvvm_functions[FUNCTION_COUNT];
-extern struct environment nvvm_environment;
-/* The thunks that dlsym returns for these functions (handlers.c). */
-extern const struct door_thunks nvvm_thunks[FUNCTION_COUNT];
-
-/* The compiler's functions of these names (interpose/compiler.h). */
-bool nvvm_owns(const char *name);
-bool nvvm_wants_door(const char *name);
-bool nvvm_opens(const char *name);
+extern const struct compiler_function nvvm_functions[FUNCTION_COUNT]; /* in handlers.c */
 
 #endif

@@ -130,4 +130,4 @@ HOST_CALL_GETTERS(nvvmGetProgramLog, ARTIFACT_LOG, void *, char *)
 
 NVVM_HANDLED(DOOR_THUNKS)
 
-const struct door_thunks nvvm_thunks[FUNCTION_COUNT] = {NVVM_HANDLED(DOOR_THUNK_ROW)};
+const struct compiler_function nvvm_functions[FUNCTION_COUNT] = {NVVM_HANDLED(DOOR_ROW)};

@@ -196,7 +196,7 @@ def tables():
         differences = re.findall(r'\bX\((\w+), (\d+), (\d+), "(.*?)"\)', file.read())
     with open(os.path.join(NVRTC, "functions.h")) as file:
         text = file.read()
-    handled = re.findall(r"X\((\w+), (\d+), (\d+),", text.split("define NVRTC_HANDLED")[1].split("define NVRTC_PRIVATE")[0])
+    handled = re.findall(r"X\((\w+), (\d+), (\d+),", text.split("define NVRTC_HANDLED")[1].split("define NVRTC_PLAIN")[0])
     for name, *since in re.findall(r"X\((\w+), (\d+), (\d+),", text.split("define NVRTC_PRODUCTS")[1].split("NVRTC_GETTERS")[0]):
         handled += [(f"nvrtcGet{name}{end}", *since) for end in ("Size", "")]
     plain = re.findall(r"\bX\((\w+)\)", text.split("define NVRTC_PLAIN")[1].split("define NVRTC_PRODUCTS")[0])
@@ -244,7 +244,7 @@ def main():
             print(f"ok {count} - {name} # SKIP {found}")
         else:
             report(found == expected, f"{name} is as the table says: {sentence}.", f"expected {expected}: {found}")
-    real = {name for name in exports(path) if name.startswith("nvrtc")}
+    real = {name for name in exports(path) if name.startswith(("nvrtc", "__nvrtcCPEx"))}
     known = {name for name, since, gone in handled if int(since) <= release < int(gone)}
     report(known <= real, "The functions that this release has according to the table are there.", known - real)
     late = {name for name, _, _ in handled} - known

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Answers to the compiler are compared with the key at each call: other threads may change directories and variables
  * and change them back. */
-#include "interpose/nvrtc/functions.h"
 #include "interpose/watch/snapshot.h"
 #include "watch_fixture.h"
 
@@ -9,12 +8,19 @@
 
 WATCHED(watch_told);
 
+#define VARIABLES(X)             \
+	X(CALL, NVVM_IR_VER_CHK) \
+	X(PLAIN, TMPDIR)         \
+	X(PLACE, PWD)
+
+static const struct variable variables[] = {VARIABLES(ENVIRONMENT_VARIABLE)};
+static struct environment environment = ENVIRONMENT_OF(VARIABLES, variables);
 static struct snapshot *snapshot;
 
 static void begin_told(void)
 {
 	trace_free(&trace);
-	snapshot = snapshot_take(&nvrtc_environment);
+	snapshot = snapshot_take(&environment);
 	cr_assert_not_null(snapshot);
 	trace_init(&trace, now_ns() + INT64_C(10000000000));
 	trace.told = snapshot;
