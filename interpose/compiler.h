@@ -188,11 +188,14 @@ struct compiler {
 	/* Returns in `ret_given` the options that replace the host's in the real call, in one block for free(). Leaves
 	 * `ret_given` unchanged if the host's options are used. False: no memory. NULL: always the host's options. */
 	bool (*prepare)(const struct handle *, const struct call *, const struct request *, struct call *ret_given);
+	/* Makes the real call; called by handle_run() only, between the two below. */
+	int (*run)(const struct handle *, const struct call *);
 	/*
-	 * Makes the real call, between handle_enter_real() and handle_leave_real() (compile/handle.h), because the
-	 * host's thread may be cancelled only there.
+	 * Called before and after each real call, of a handle with or without a record: notes options with an effect on
+	 * later calls of the process. NULL: no such call has options.
 	 */
-	int (*run)(const struct handle *, const struct call *, enum cancellation);
+	uint64_t (*begins)(struct library *, const struct call *);
+	void (*ends)(struct library *, uint64_t begun, int result);
 	const struct compiler_code *codes; /* from 0 on */
 	size_t code_count;
 	/*

@@ -221,7 +221,7 @@ static int bypass_call(struct handle *handle, const struct call *call, enum coun
 		/* The real library is told to stop, so that its state is the one that the host expects. */
 		compiler->let_answer(handle, ANSWER_STOP);
 	}
-	result = compiler->run(handle, call, CANCELLATION_OF_HOST);
+	result = handle_run(handle, call, CANCELLATION_OF_HOST);
 	if (is_cancelled) {
 		compiler->let_answer(handle, ANSWER_HOST);
 	}

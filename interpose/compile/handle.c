@@ -313,6 +313,20 @@ void handle_leave_real(int state)
 	}
 }
 
+int handle_run(const struct handle *handle, const struct call *call, enum cancellation cancellation)
+{
+	const struct compiler *compiler = handle->library->compiler;
+	uint64_t begun = compiler->begins ? compiler->begins(handle->library, call) : 0;
+	int ours = handle_enter_real(handle, cancellation);
+	int result = compiler->run(handle, call);
+
+	handle_leave_real(ours);
+	if (compiler->ends) {
+		compiler->ends(handle->library, begun, result);
+	}
+	return result;
+}
+
 void handle_fork_child(void)
 {
 	for (int i = 0; i < SHARDS; i++) {

@@ -106,8 +106,10 @@ bool handle_has_deferred(const struct handle *handle);
 /* Makes getters answer from the entry, and holds a reference to it until the handle is freed. -ENOMEM. */
 int handle_answer_from(struct handle *handle, struct entry *entry);
 
+/* Makes the real call of a handle. */
+int handle_run(const struct handle *handle, const struct call *call, enum cancellation cancellation);
 /*
- * To be called before and after the real call: only between the two is the thread cancellable, if the host has set so.
+ * Around the real call and the host's callback: only between the two is the thread cancellable, if the host has set so.
  * The library's own opens and reads are cancellation points, and a thread cancelled in one of them would leak
  * descriptors and references. Returns the state for handle_leave_real().
  */

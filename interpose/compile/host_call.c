@@ -5,6 +5,7 @@
  */
 #include "interpose/compile/host_call.h"
 
+#include "cache/replay.h"
 #include "interpose/compile/about.h"
 #include "interpose/compile/artifacts.h"
 #include "interpose/compile/log.h"
@@ -72,33 +73,62 @@ struct library *host_call_made(const struct door *door, void *value, const char 
 	return library;
 }
 
-int host_call_destroy(const struct door *door, size_t function, void *value, void *argument)
+/* Without a handle, the library does not read the options. */
+int host_call_unrecorded(struct door *door, size_t function, void *value, const struct call *call)
+{
+	typedef int work_function(void *handle, int option_count, const char *const *options);
+	typedef int finish_function(void *handle);
+	const struct compiler *compiler = door_compiler(door);
+	const enum counter off = runtime_get()->off_reason;
+	struct library *library = !off && value && call && compiler->begins ? library_of_door(door) : NULL;
+	struct event event;
+	uint64_t told = 0;
+	int result;
+
+	if (REPLAY_FORBIDS()) {
+		return compiler->internal_error;
+	}
+	if (off) {
+		host_call_begin_bypass(door, NULL, off, &event);
+	}
+	if (library) {
+		told = compiler->begins(library, call);
+	}
+	result = call ? HOST_CALL_AS(work_function, NULL, function, value, call->option_count, call->options)
+	              : HOST_CALL_AS(finish_function, NULL, function, value);
+	if (library) {
+		compiler->ends(library, told, result);
+	}
+	if (off) {
+		host_call_end_bypass(call, result, &event);
+	}
+	return result;
+}
+
+int host_call_destroy(struct door *door, size_t function, void *value, void *argument)
 {
 	typedef int destroy_function(void *);
-	int host_errno = errno;
 	/*
 	 * handle_take() comes before the real call, because another thread may get the same value as soon as the handle
 	 * is destroyed
 	 */
 	struct handle *known = handle_find_of(door_compiler(door), value) ? handle_take(value) : NULL;
-	int result = HOST_CALL_AS(destroy_function, known ? known->library : NULL, function, host_errno, argument);
+	int result = HOST_CALL_AS(destroy_function, known ? known->library : NULL, function, argument);
 
-	host_errno = errno;
 	if (known && compiler_outcome(known->library->compiler, result) != OUTCOME_SUCCESS) {
 		(void)handle_put_back(known); /* without memory the record leaks: the real handle may refer to it */
 	} else {
 		handle_free(known);
 	}
-	return host_call_answer(host_errno, result);
+	return result;
 }
 
 /* The two getters of an artifact; `answer` points to a size, or to room for the bytes. */
 enum getter { GETTER_SIZE, GETTER_BYTES };
 
-static int get_artifact(const struct door *door, enum getter getter, size_t artifact, void *value, void *answer)
+static int get_artifact(struct door *door, enum getter getter, size_t artifact, void *value, void *answer)
 {
 	typedef int get_function(void *handle, void *answer);
-	int host_errno = errno;
 	const struct compiler *compiler = door_compiler(door);
 	const struct compiler_artifact *row = &compiler->artifacts[artifact];
 	struct handle *handle = handle_find_of(compiler, value);
@@ -108,21 +138,21 @@ static int get_artifact(const struct door *door, enum getter getter, size_t arti
 
 	if (!entry || (!answer && !compiler->no_room)) {
 		return HOST_CALL_AS(get_function, handle ? handle->library : NULL,
-		                    getter == GETTER_SIZE ? row->size : row->bytes, host_errno, value, answer);
+		                    getter == GETTER_SIZE ? row->size : row->bytes, value, answer);
 	}
 	if (!answer) {
-		return host_call_answer(host_errno, compiler->no_room(handle));
+		return compiler->no_room(handle);
 	}
-	return host_call_answer(host_errno, getter == GETTER_SIZE ? artifact_size(compiler, entry, artifact, answer)
-	                                                          : artifact_bytes(compiler, entry, artifact, answer));
+	return getter == GETTER_SIZE ? artifact_size(compiler, entry, artifact, answer)
+	                             : artifact_bytes(compiler, entry, artifact, answer);
 }
 
-int host_call_size(const struct door *door, size_t artifact, void *value, size_t *size)
+int host_call_size(struct door *door, size_t artifact, void *value, size_t *size)
 {
 	return get_artifact(door, GETTER_SIZE, artifact, value, size);
 }
 
-int host_call_bytes(const struct door *door, size_t artifact, void *value, void *bytes)
+int host_call_bytes(struct door *door, size_t artifact, void *value, void *bytes)
 {
 	return get_artifact(door, GETTER_BYTES, artifact, value, bytes);
 }

@@ -2,10 +2,10 @@
 /*
  * host_call: what the handlers of all compilers do around the real function
  *
- * Calling sequence: a handler reads errno first. It makes the real call with HOST_CALL(). If it has work of its own
- * after that, it reads errno again, does its work, and ends with host_call_answer(). A handler that created a handle
- * calls host_call_made(); host_call_destroy() is the handler that destroys handles. Threads, signals: as in handle.h.
- * Errors: if the real function is not found, the compiler's internal error.
+ * Calling sequence: a handler makes the real call with HOST_CALL(), which gives the real function the host's errno and
+ * keeps what it leaves; the door restores that when the handler returns. A handler that created a handle calls
+ * host_call_made(); host_call_destroy() is the handler that destroys handles. Threads, signals: as in handle.h. Errors:
+ * if the real function is not found, the compiler's internal error.
  */
 #ifndef INTERPOSE_COMPILE_HOST_CALL_H
 #define INTERPOSE_COMPILE_HOST_CALL_H
@@ -15,23 +15,19 @@
 
 #include <errno.h>
 
-/* Ends a handler that has done work of its own: restores the host's errno and returns the result. */
-static inline int host_call_answer(int host_errno, int result)
-{
-	errno = host_errno;
-	return result;
-}
-
 /*
- * Calls the real function with the host's errno. The value is its result, or the compiler's internal error if the
- * function is not found. `known`: the library of the call's handle (NULL: the handle is unknown).
+ * The value is the real function's result, or the compiler's internal error if the function is not found. `known`: the
+ * library of the call's handle (NULL: the handle is unknown).
  */
-#define HOST_CALL_AS(type, known, function, host_errno, ...)                      \
-	({                                                                        \
-		type *real_ = (type *)library_function(door, known, function);    \
-                                                                                  \
-		errno = (host_errno);                                             \
-		real_ ? real_(__VA_ARGS__) : door_compiler(door)->internal_error; \
+#define HOST_CALL_AS(type, known, function, ...)                                            \
+	({                                                                                  \
+		type *real_ = (type *)library_function(door, known, function);              \
+		int result_;                                                                \
+                                                                                            \
+		errno = door->host_errno;                                                   \
+		result_ = real_ ? real_(__VA_ARGS__) : door_compiler(door)->internal_error; \
+		door->host_errno = errno;                                                   \
+		result_;                                                                    \
 	})
 /* The same, by the function's name: without a record, and with the compiler's `record` of the handle, or NULL. */
 #define HOST_CALL_NEW(name, ...) HOST_CALL_AS(name##_function, NULL, FUNCTION_##name, __VA_ARGS__)
@@ -58,23 +54,28 @@ void host_call_unreached(const struct compiler *compiler, const char *module);
  */
 void host_call_private(struct library *library, const char *function);
 /*
+ * Calls a function that compiles for a handle without a record; `call` NULL: it takes only the handle. Options with
+ * process-wide effect affect the library nevertheless.
+ */
+int host_call_unrecorded(struct door *door, size_t function, void *value, const struct call *call);
+/*
  * Complete handler of a function that destroys a handle. `argument`, which the real function gets, points to the host's
  * `value`.
  */
-int host_call_destroy(const struct door *door, size_t function, void *value, void *argument);
+int host_call_destroy(struct door *door, size_t function, void *value, void *argument);
 
 /* Complete handlers of an artifact's getters: answer from the entry of answer_from(), or call the real function. */
-int host_call_size(const struct door *door, size_t artifact, void *value, size_t *size);
-int host_call_bytes(const struct door *door, size_t artifact, void *value, void *bytes);
-#define HOST_CALL_GETTERS(getter, artifact, handle_type, bytes_type)                               \
-	static int handle_##getter##Size(const struct door *door, handle_type value, size_t *size) \
-	{                                                                                          \
-		return host_call_size(door, artifact, value, size);                                \
-	}                                                                                          \
-                                                                                                   \
-	static int handle_##getter(const struct door *door, handle_type value, bytes_type bytes)   \
-	{                                                                                          \
-		return host_call_bytes(door, artifact, value, bytes);                              \
+int host_call_size(struct door *door, size_t artifact, void *value, size_t *size);
+int host_call_bytes(struct door *door, size_t artifact, void *value, void *bytes);
+#define HOST_CALL_GETTERS(getter, artifact, handle_type, bytes_type)                         \
+	static int handle_##getter##Size(struct door *door, handle_type value, size_t *size) \
+	{                                                                                    \
+		return host_call_size(door, artifact, value, size);                          \
+	}                                                                                    \
+                                                                                             \
+	static int handle_##getter(struct door *door, handle_type value, bytes_type bytes)   \
+	{                                                                                    \
+		return host_call_bytes(door, artifact, value, bytes);                        \
 	}
 
 #endif

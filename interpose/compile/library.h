@@ -75,6 +75,7 @@ struct door {
 	struct library *library; /* thunks */
 	struct node *node;       /* exports, with library == NULL */
 	void *caller;            /* exports: the return address */
+	int host_errno;          /* what errno is when the call returns */
 };
 
 static inline const struct compiler *door_compiler(const struct door *door)

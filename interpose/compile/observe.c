@@ -53,9 +53,7 @@ static int leave_library(struct excursion *excursion, void (*where)(struct excur
 
 static void call_compiler(struct excursion *excursion)
 {
-	const struct compiler *compiler = excursion->handle->library->compiler;
-
-	excursion->result = compiler->run(excursion->handle, excursion->call, CANCELLATION_OF_HOST);
+	excursion->result = handle_run(excursion->handle, excursion->call, CANCELLATION_OF_HOST);
 }
 
 static void call_host(struct excursion *excursion)

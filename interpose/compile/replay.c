@@ -46,7 +46,7 @@ static bool perform_deferred(struct handle *handle)
 			replaced = true;
 		}
 		arithmetic_restore(past->mode);
-		result = compiler->run(handle, &past->call, CANCELLATION_OFF);
+		result = handle_run(handle, &past->call, CANCELLATION_OFF);
 		if (past->answer &&
 		    result != result_value(past->answer, RESULT_TAG_RETURN_CODE, compiler->internal_error)) {
 			as_told = false;

@@ -6,6 +6,7 @@
  * is handle_name(door, ...). A row of nodes is X(id, soname, floor, ...). The file that includes this one defines
  * DOOR_NODE(id) as the node's address. In a compiler's handlers.c:
  *
+ *     FUNCTIONS(DOOR_ENTRY)                                              calls handle_name()
  *     #define EXPORT(name, ...) NODES(DOOR_EXPORT, name, __VA_ARGS__)    exports export_name_id as name@soname
  *     FUNCTIONS(EXPORT)
  *     FUNCTIONS(DOOR_THUNKS)                                             one per slot
@@ -17,8 +18,22 @@
 #include "interpose/compile/library.h"
 #include "interpose/door/doors.h"
 
+#include <errno.h>
+
 /* Removes the parentheses: (a, b, c) becomes a, b, c. */
 #define DOOR_UNPACK(...) __VA_ARGS__
+
+/* What all doors of a function lead to: its handler, between which and the host errno is kept. */
+#define DOOR_ENTRY(name, since, gone, parameters, ...)                                               \
+	__attribute__((noinline)) static int enter_##name(struct door *door, DOOR_UNPACK parameters) \
+	{                                                                                            \
+		int result;                                                                          \
+                                                                                                     \
+		door->host_errno = errno;                                                            \
+		result = handle_##name(door, __VA_ARGS__);                                           \
+		errno = door->host_errno;                                                            \
+		return result;                                                                       \
+	}
 
 /*
  * The export exists only if every release of the node has the function. Otherwise a weak reference would find a
@@ -35,9 +50,9 @@
 	int export_##name##_##which parameters;                                                              \
 	__attribute__((visibility("default"))) int export_##name##_##which parameters                        \
 	{                                                                                                    \
-		const struct door door = {NULL, DOOR_NODE(id), __builtin_return_address(0)};                 \
+		struct door door = {NULL, DOOR_NODE(id), __builtin_return_address(0), 0};                    \
                                                                                                              \
-		return handle_##name(&door, __VA_ARGS__);                                                    \
+		return enter_##name(&door, __VA_ARGS__);                                                     \
 	}                                                                                                    \
 	__asm__(".if " #since " <= " #floor "\n.if " #floor " < " #gone "\n.symver export_" #name "_" #which \
 	        ", " symbol "\n.endif\n.endif\n");
@@ -62,12 +77,14 @@
 
 _Static_assert(LIBRARIES_MAX == 16, "a thunk for each slot");
 
-#define DOOR_THUNK(slot, name, parameters, ...)                               \
-	static int thunk_##name##_##slot parameters                           \
-	{                                                                     \
-		const struct door door = {library_in_slot(slot), NULL, NULL}; \
-                                                                              \
-		return handle_##name(&door, __VA_ARGS__);                     \
+#define DOOR_THUNK(slot, name, parameters, ...)          \
+	static int thunk_##name##_##slot parameters      \
+	{                                                \
+		struct door door;                        \
+                                                         \
+		door.library = library_in_slot(slot);    \
+		door.node = NULL;                        \
+		return enter_##name(&door, __VA_ARGS__); \
 	}
 #define DOOR_THUNK_ENTRY(slot, name) (real_function *)thunk_##name##_##slot,
 #define DOOR_THUNKS(name, since, gone, parameters, ...)       \

@@ -130,23 +130,19 @@ static const struct link_input *input_of(const struct handle *handle, const stru
 	return call->kind == LINK_COMPLETE ? NULL : &link_of(handle)->inputs[call->kind - 1];
 }
 
-static int run_link(const struct handle *handle, const struct call *call, enum cancellation cancellation)
+static int run_link(const struct handle *handle, const struct call *call)
 {
 	nvJitLinkComplete_function *complete = LIBRARY_REAL(handle->library, nvJitLinkComplete);
 	nvJitLinkAddData_function *add = LIBRARY_REAL(handle->library, nvJitLinkAddData);
 	struct link *link = link_of(handle);
 	const struct link_input *input = input_of(handle, call);
 	const char *name = input ? link_step_name(link, call->kind) : NULL;
-	int ours, result;
 
 	/* names are not refreshed for a deferred step, which is added with the names that it had */
 	if (call->kind == link->adding) {
 		link_refresh_names(link);
 	}
-	ours = handle_enter_real(handle, cancellation);
-	result = input ? add(handle->value, input->type, input->data, input->size, name) : complete(handle->value);
-	handle_leave_real(ours);
-	return result;
+	return input ? add(handle->value, input->type, input->data, input->size, name) : complete(handle->value);
 }
 
 /* With machine code as input, the results of 12.0 to 12.2 contain uninitialised bytes, so they are not cached. */

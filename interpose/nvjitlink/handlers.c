@@ -27,18 +27,16 @@
 #include <limits.h>
 #include <stdlib.h>
 
-static int handle_nvJitLinkCreate(const struct door *door, nvjitlink_handle *handle, uint32_t option_count,
+static int handle_nvJitLinkCreate(struct door *door, nvjitlink_handle *handle, uint32_t option_count,
                                   const char **options)
 {
-	int host_errno = errno;
 	/* more than INT_MAX options count as unreadable */
 	const struct call call = {.option_count = option_count <= INT_MAX ? (int)option_count : -1, .options = options};
 	struct library *library;
 	int result;
 
 	modules_settle();
-	result = HOST_CALL_NEW(nvJitLinkCreate, host_errno, handle, option_count, options);
-	host_errno = errno;
+	result = HOST_CALL_NEW(nvJitLinkCreate, handle, option_count, options);
 	library = result == NVJITLINK_SUCCESS ? host_call_made(door, *handle, NULL) : NULL;
 	/* a handle whose options cannot be read gets no record */
 	if (library && handle_call_sound(&call)) {
@@ -46,16 +44,15 @@ static int handle_nvJitLinkCreate(const struct door *door, nvjitlink_handle *han
 	} else if (library) {
 		handle_free(handle_take(*handle));
 	}
-	return host_call_answer(host_errno, result);
+	return result;
 }
 
-static int handle_nvJitLinkDestroy(const struct door *door, nvjitlink_handle *handle)
+static int handle_nvJitLinkDestroy(struct door *door, nvjitlink_handle *handle)
 {
 	return host_call_destroy(door, FUNCTION_nvJitLinkDestroy, handle ? *handle : NULL, handle);
 }
 
-static int forward_data(const struct door *door, struct link *link, nvjitlink_handle handle,
-                        const struct link_input *input, int host_errno)
+static int forward_data(struct door *door, struct link *link, nvjitlink_handle handle, const struct link_input *input)
 {
 	if (REPLAY_FORBIDS() && !(link && link->handle.keyed)) {
 		return NVJITLINK_INTERNAL;
@@ -63,8 +60,7 @@ static int forward_data(const struct door *door, struct link *link, nvjitlink_ha
 	if (link) {
 		link_refresh_names(link);
 	}
-	return HOST_CALL(nvJitLinkAddData, link, host_errno, handle, input->type, input->data, input->size,
-	                 input->name);
+	return HOST_CALL(nvJitLinkAddData, link, handle, input->type, input->data, input->size, input->name);
 }
 
 static int make_step(struct link *link, int kind)
@@ -81,36 +77,32 @@ static int make_step(struct link *link, int kind)
 }
 
 /* Adds an input. `link` is the record of this handle, keyed or not. */
-static int add_input(const struct door *door, struct link *link, nvjitlink_handle handle,
-                     const struct link_input *input, int host_errno)
+static int add_input(struct door *door, struct link *link, nvjitlink_handle handle, const struct link_input *input)
 {
 	enum link_way way = link_way(link, input);
 	int kind = way == LINK_WAY_STEP ? link_step(link, input) : 0;
 	int result;
 
 	if (kind > 0) {
-		return host_call_answer(host_errno, make_step(link, kind));
+		return make_step(link, kind);
 	}
 	if (way != LINK_WAY_AT_ONCE) {
 		link_settle(link, COUNTER_BYPASSED_arguments);
 	}
-	result = forward_data(door, link, handle, input, host_errno);
-	host_errno = errno;
+	result = forward_data(door, link, handle, input);
 	if (way == LINK_WAY_AT_ONCE) {
 		link_record(link, input, result);
 	}
-	return host_call_answer(host_errno, result);
+	return result;
 }
 
-static int handle_nvJitLinkAddData(const struct door *door, nvjitlink_handle handle, int type, const void *data,
-                                   size_t size, const char *name)
+static int handle_nvJitLinkAddData(struct door *door, nvjitlink_handle handle, int type, const void *data, size_t size,
+                                   const char *name)
 {
-	int host_errno = errno;
 	struct link *link = link_find(handle);
 	const struct link_input input = {.type = type, .data = (void *)(uintptr_t)data, .size = size, .name = name};
 
-	return link ? add_input(door, link, handle, &input, host_errno)
-	            : forward_data(door, NULL, handle, &input, host_errno);
+	return link ? add_input(door, link, handle, &input) : forward_data(door, NULL, handle, &input);
 }
 
 /*
@@ -118,24 +110,22 @@ static int handle_nvJitLinkAddData(const struct door *door, nvjitlink_handle han
  * the bytes, so that the key describes the linked bytes even if the file changes. The library itself reads a file that
  * is empty or not regular.
  */
-static int handle_nvJitLinkAddFile(const struct door *door, nvjitlink_handle handle, int type, const char *path)
+static int handle_nvJitLinkAddFile(struct door *door, nvjitlink_handle handle, int type, const char *path)
 {
-	int host_errno = errno;
 	struct link *link = link_find(handle);
 	struct link_input input = {.type = type, .name = path};
 	int result;
 
 	if (link && link->handle.keyed && path && link_file_read(path, &input.data, &input.size) == 0) {
-		result = add_input(door, link, handle, &input, host_errno);
-		host_errno = errno;
+		result = add_input(door, link, handle, &input);
 		free(input.data);
-		return host_call_answer(host_errno, result);
+		return result;
 	}
 	if (link) {
 		link_settle(link, COUNTER_BYPASSED_files);
 		link_refresh_names(link);
 	}
-	return HOST_CALL(nvJitLinkAddFile, link, host_errno, handle, type, path);
+	return HOST_CALL(nvJitLinkAddFile, link, handle, type, path);
 }
 
 /*
@@ -147,40 +137,26 @@ static bool has_work(const struct link *link)
 	return (link->options & LINK_OPTIONS_LTO) || link->handle.call_count > 0;
 }
 
-static int complete_off(const struct door *door, nvjitlink_handle handle, int host_errno)
+static int handle_nvJitLinkComplete(struct door *door, nvjitlink_handle handle)
 {
-	struct event event;
-	int result;
-
-	host_call_begin_bypass(door, NULL, runtime_get()->off_reason, &event);
-	result = HOST_CALL_NEW(nvJitLinkComplete, host_errno, handle);
-	host_call_end_bypass(NULL, result, &event);
-	return result;
-}
-
-static int handle_nvJitLinkComplete(const struct door *door, nvjitlink_handle handle)
-{
-	int host_errno = errno;
 	struct link *link = link_find(handle);
 	int result;
 
-	if (REPLAY_FORBIDS() && !(link && link->handle.keyed)) {
-		return host_call_answer(host_errno, NVJITLINK_INTERNAL);
+	if (!link) {
+		return host_call_unrecorded(door, FUNCTION_nvJitLinkComplete, handle, NULL);
 	}
-	if (!link && runtime_get()->off_reason) {
-		return complete_off(door, handle, host_errno);
+	if (REPLAY_FORBIDS() && !link->handle.keyed) {
+		return NVJITLINK_INTERNAL;
 	}
-	if (link && !link->is_complete && (has_work(link) || !link->handle.keyed)) {
+	if (!link->is_complete && (has_work(link) || !link->handle.keyed)) {
 		result = make_step(link, LINK_COMPLETE);
 		link->is_complete = true;
-		return host_call_answer(host_errno, result);
+		return result;
 	}
-	if (link) {
-		link_settle(link, COUNTER_BYPASSED_history);
-		link_refresh_names(link);
-		link->is_complete = true;
-	}
-	return HOST_CALL(nvJitLinkComplete, link, host_errno, handle);
+	link_settle(link, COUNTER_BYPASSED_history);
+	link_refresh_names(link);
+	link->is_complete = true;
+	return HOST_CALL(nvJitLinkComplete, link, handle);
 }
 
 /* handle_nvJitLinkGetLinkedCubin(), handle_nvJitLinkGetLinkedCubinSize() and the other getters */
@@ -189,6 +165,8 @@ static int handle_nvJitLinkComplete(const struct door *door, nvjitlink_handle ha
 NVJITLINK_ARTIFACTS(GETTERS, )
 
 /* ---- the doors ---- */
+
+NVJITLINK_HANDLED(DOOR_ENTRY)
 
 #define DOOR_NODE(id) &nvjitlink_nodes[NVJITLINK_NODE_##id]
 

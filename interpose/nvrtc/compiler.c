@@ -206,24 +206,19 @@ static void let_answer(struct handle *handle, enum answer who)
 	}
 }
 
-static int run_compile(const struct handle *handle, const struct call *call, enum cancellation cancellation)
+static int run_compile(const struct handle *handle, const struct call *call)
 {
 	nvrtcCompileProgram_function *compile = LIBRARY_REAL(handle->library, nvrtcCompileProgram);
 	struct decoder *decoder = program_of(handle)->decoder;
-	struct sticky_call sticky;
-	int ours, result;
+	int result;
 
 	if (decoder) {
 		decoder_give(decoder, call);
 	}
-	sticky_begin(handle->library, call, &sticky);
-	ours = handle_enter_real(handle, cancellation);
 	result = compile(handle->value, call->option_count, call->options);
-	handle_leave_real(ours);
 	if (decoder) {
 		decoder_gave(decoder);
 	}
-	sticky_end(&sticky, result);
 	return result;
 }
 
@@ -349,6 +344,8 @@ const struct compiler nvrtc_compiler = {
     .let_answer = let_answer,
     .prepare = describe_prepare,
     .run = run_compile,
+    .begins = sticky_begin,
+    .ends = sticky_end,
     .codes = codes,
     .code_count = sizeof(codes) / sizeof(codes[0]),
     .unwatched = complete_trace,

@@ -4,7 +4,6 @@
  * The doors that lead to the handlers are at the end (interpose/door/doors.h lists the kinds). A call with an unknown
  * program is forwarded unchanged. errno is that of the real function, or, if it was not called, that of the host.
  */
-#include "cache/replay.h"
 #include "interpose/compile/compile.h"
 #include "interpose/compile/host_call.h"
 #include "interpose/compile/library_steps.h"
@@ -19,47 +18,33 @@
 #include "interpose/nvrtc/pch.h"
 #include "interpose/nvrtc/program.h"
 #include "interpose/nvrtc/request.h"
-#include "interpose/nvrtc/sticky.h"
 #include "interpose/nvrtc/versions.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Records the creation run. The texts of large in-memory headers are not copied. */
-static int record_creation(struct program *program, const char *source, const char *name,
-                           const struct request_header *headers, size_t count)
-{
-	const struct runtime *runtime = runtime_get();
-	int error = 0;
-
-	if (request_digests_headers(headers, count)) {
-		error = lent_take(headers, count, runtime->memory ? &runtime->secret : NULL, &program->lent);
-	}
-	return error ? error
-	             : request_creation(source, name, headers, count, program->lent ? &program->lent->digest : NULL,
-	                                &program->handle.creation);
-}
-
-static void record_program(const struct door *door, nvrtcProgram handle, const char *source, const char *name,
-                           int header_count, const char *const *headers, const char *const *include_names)
+static struct program *add_record(const struct door *door, nvrtcProgram handle, const char *name)
 {
 	struct library *library = host_call_made(door, handle, name);
-	struct program *program =
-	    library ? program_add(handle, library, door->library ? REACH_THUNK : REACH_EXPORT) : NULL;
-	struct request_header *list;
-	int error = -ENOMEM;
 
-	if (!program) {
-		return;
+	return library ? program_add(handle, library, door->library ? REACH_THUNK : REACH_EXPORT) : NULL;
+}
+
+/* Records the creation run. The texts of large in-memory headers are not copied. `headers` NULL: there is no memory. */
+static void record_texts(struct program *program, const char *source, const char *name,
+                         const struct request_header *headers, size_t count)
+{
+	const struct runtime *runtime = runtime_get();
+	int error = headers ? 0 : -ENOMEM;
+
+	program->has_memory_headers = count > 0;
+	if (error == 0 && request_digests_headers(headers, count)) {
+		error = lent_take(headers, count, runtime->memory ? &runtime->secret : NULL, &program->lent);
 	}
-	program->has_memory_headers = header_count > 0;
-	list = calloc((size_t)header_count + 1, sizeof(*list));
-	for (int i = 0; list && i < header_count; i++) {
-		list[i] = (struct request_header){include_names[i], headers[i], strlen(headers[i])};
-	}
-	if (list) {
-		error = record_creation(program, source, name, list, (size_t)header_count);
+	if (error == 0) {
+		error = request_creation(source, name, headers, count, program->lent ? &program->lent->digest : NULL,
+		                         &program->handle.creation);
 	}
 	if (error == 0 && name && !(program->handle.name = strdup(name))) {
 		error = -ENOMEM;
@@ -67,6 +52,17 @@ static void record_program(const struct door *door, nvrtcProgram handle, const c
 	if (error != 0) {
 		handle_unkey(&program->handle, COUNTER_ERRORS_memory);
 	}
+}
+
+static void record_program(struct program *program, const char *source, const char *name, int header_count,
+                           const char *const *headers, const char *const *include_names)
+{
+	struct request_header *list = calloc((size_t)header_count + 1, sizeof(*list));
+
+	for (int i = 0; list && i < header_count; i++) {
+		list[i] = (struct request_header){include_names[i], headers[i], strlen(headers[i])};
+	}
+	record_texts(program, source, name, list, (size_t)header_count);
 	recorder_text(&program->handle, RECORDING_SOURCE, source);
 	recorder_text(&program->handle, RECORDING_NAME, name);
 	for (int i = 0; i < header_count; i++) {
@@ -76,71 +72,42 @@ static void record_program(const struct door *door, nvrtcProgram handle, const c
 	free(list);
 }
 
-static int handle_nvrtcCreateProgram(const struct door *door, nvrtcProgram *program, const char *source,
-                                     const char *name, int header_count, const char *const *headers,
-                                     const char *const *include_names)
+static int handle_nvrtcCreateProgram(struct door *door, nvrtcProgram *program, const char *source, const char *name,
+                                     int header_count, const char *const *headers, const char *const *include_names)
 {
-	int host_errno = errno;
+	struct program *known;
 	int result;
 
 	modules_settle();
-	result =
-	    HOST_CALL_NEW(nvrtcCreateProgram, host_errno, program, source, name, header_count, headers, include_names);
-	host_errno = errno;
-	if (result == RESULT_SUCCESS) {
-		record_program(door, *program, source, name, header_count, headers, include_names);
+	result = HOST_CALL_NEW(nvrtcCreateProgram, program, source, name, header_count, headers, include_names);
+	known = result == RESULT_SUCCESS ? add_record(door, *program, name) : NULL;
+	if (known) {
+		record_program(known, source, name, header_count, headers, include_names);
 	}
-	return host_call_answer(host_errno, result);
+	return result;
 }
 
 /* Records a program with encoded texts. Its record also owns the decoder, which the real program refers to. */
-static void record_encoded(const struct door *door, nvrtcProgram handle, const char *name, struct decoder *decoder,
+static void record_encoded(struct program *program, const char *name, struct decoder *decoder,
                            const char *const *include_names)
 {
-	struct library *library = host_call_made(door, handle, name);
-	struct program *program =
-	    library ? program_add(handle, library, door->library ? REACH_THUNK : REACH_EXPORT) : NULL;
-	bool regular = decoder_created(decoder);
-	size_t count = decoder->header_count;
-	const char *source = decoder->texts[count].text;
+	const size_t count = decoder->header_count;
 	struct request_header *list = calloc(count + 1, sizeof(*list));
-	int error = -ENOMEM;
 
-	if (!program) {
-		/* the real program still refers to the decoder */
-		decoder_forget(decoder);
-		free(list);
-		return;
-	}
 	program->decoder = decoder;
 	program->handle.hides_options = true;
 	recorder_refuse(&program->handle);
-	program->has_memory_headers = count > 0;
-	if (!regular) {
-		handle_unkey(&program->handle, COUNTER_BYPASSED_extensions);
-		goto done;
-	}
 	for (size_t i = 0; list && i < count; i++) {
 		list[i] = decoder->texts[i];
 		list[i].name = include_names[i];
 	}
-	if (list) {
-		error = record_creation(program, source, name, list, count);
-	}
-	if (error == 0) {
-		error = request_mark_decoded(&program->handle.creation);
+	record_texts(program, decoder->texts[count].text, name, list, count);
+	if (request_mark_decoded(&program->handle.creation) != 0) {
+		handle_unkey(&program->handle, COUNTER_ERRORS_memory);
 	}
 	for (size_t i = 0; program->lent && i < count; i++) {
 		program->lent->headers[i].text = decoder->texts[i].name; /* the host's */
 	}
-	if (error == 0 && name && !(program->handle.name = strdup(name))) {
-		error = -ENOMEM;
-	}
-	if (error != 0) {
-		handle_unkey(&program->handle, COUNTER_ERRORS_memory);
-	}
-done:
-	decoder_forget(decoder);
 	free(list);
 }
 
@@ -154,68 +121,67 @@ static bool decodes_in_order(struct library *library)
 }
 
 /* NVRTC gets a decoder of ours in place of the host's. */
-static int create_encoded(const struct door *door, __nvrtcCPEx_function *real, nvrtcProgram *program,
-                          const char *source, const char *name, const char *const *include_names,
-                          struct decoder *decoder, int host_errno)
+static int create_encoded(struct door *door, nvrtcProgram *program, const char *source, const char *name,
+                          const char *const *include_names, struct decoder *decoder)
 {
 	const int kinds[] = {EXTENSION_DECODE, EXTENSION_PAYLOAD};
 	void *const values[] = {(void *)decoder_callback, decoder};
-	int result;
+	int result = HOST_CALL_NEW(__nvrtcCPEx, program, source, name, (int)decoder->header_count, decoder->headers,
+	                           include_names, 2, (uintptr_t)kinds, (uintptr_t)values, 0, 0);
+	struct program *known = result == RESULT_SUCCESS ? add_record(door, *program, name) : NULL;
 
-	errno = host_errno;
-	result = real(program, source, name, (int)decoder->header_count, decoder->headers, include_names, 2,
-	              (uintptr_t)kinds, (uintptr_t)values, 0, 0);
-	host_errno = errno;
-	if (result == RESULT_SUCCESS) {
-		record_encoded(door, *program, name, decoder, include_names);
-	} else {
+	if (result != RESULT_SUCCESS) {
 		decoder_free(decoder);
+		return result;
 	}
-	return host_call_answer(host_errno, result);
+	/* without a record the decoder leaks, because the real program still refers to it */
+	if (decoder_created(decoder) && known) {
+		record_encoded(known, name, decoder, include_names);
+	} else if (known) {
+		known->decoder = decoder;
+		known->handle.hides_options = true;
+		handle_unkey(&known->handle, COUNTER_BYPASSED_extensions);
+	}
+	decoder_forget(decoder);
+	return result;
 }
 
 /*
  * Without extensions this is nvrtcCreateProgram. With a decoder as the only extension, the program is recorded. With
  * any other the source may be encoded and its length unknown.
  */
-static int handle___nvrtcCPEx(const struct door *door, nvrtcProgram *program, const char *source, const char *name,
+static int handle___nvrtcCPEx(struct door *door, nvrtcProgram *program, const char *source, const char *name,
                               int header_count, const char *const *headers, const char *const *include_names,
                               int extension_count, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d)
 {
-	__nvrtcCPEx_function *real;
 	struct library *library;
 	struct decoder *decoder = NULL;
 	struct event event;
-	int host_errno = errno, result;
+	int result;
 
 	if (extension_count == 0) {
 		return handle_nvrtcCreateProgram(door, program, source, name, header_count, headers, include_names);
 	}
 	library = library_of_door(door);
-	real = library ? LIBRARY_REAL(library, __nvrtcCPEx) : NULL;
-	if (!real) {
-		return RESULT_INTERNAL_ERROR;
-	}
-	if (program && !runtime_get()->off_reason && decodes_in_order(library)) {
+	if (program && library && !runtime_get()->off_reason && decodes_in_order(library)) {
 		decoder = decoder_new(extension_count, (const int *)a, (void *const *)b, source, header_count, headers);
 	}
 	if (decoder) {
-		return create_encoded(door, real, program, source, name, include_names, decoder, host_errno);
+		return create_encoded(door, program, source, name, include_names, decoder);
 	}
-	errno = host_errno;
 	host_call_begin_bypass(door, name, COUNTER_BYPASSED_extensions, &event);
-	result = real(program, source, name, header_count, headers, include_names, extension_count, a, b, c, d);
-	host_errno = errno;
+	result = HOST_CALL_NEW(__nvrtcCPEx, program, source, name, header_count, headers, include_names,
+	                       extension_count, a, b, c, d);
 	/* sets up the runtime, without which the event would not reach the log and the trace file */
 	(void)runtime_get();
 	host_call_end_bypass(NULL, result, &event);
 	if (result == RESULT_SUCCESS && program) {
 		handle_free(handle_take(*program));
 	}
-	return host_call_answer(host_errno, result);
+	return result;
 }
 
-static int handle_nvrtcDestroyProgram(const struct door *door, nvrtcProgram *program)
+static int handle_nvrtcDestroyProgram(struct door *door, nvrtcProgram *program)
 {
 	return host_call_destroy(door, FUNCTION_nvrtcDestroyProgram, program ? *program : NULL, program);
 }
@@ -234,44 +200,20 @@ static int compile_encoded(struct program *program, const struct call *call, int
 	}
 	result = compile_call(&program->handle, &decoded);
 	free(block);
-	return host_call_answer(host_errno, result);
+	return result;
 }
 
-static int handle_nvrtcCompileProgram(const struct door *door, nvrtcProgram program, int option_count,
+static int handle_nvrtcCompileProgram(struct door *door, nvrtcProgram program, int option_count,
                                       const char *const *options)
 {
-	int host_errno = errno;
 	const struct call call = {option_count, options, 0};
 	struct program *known = program_find(program);
-	struct sticky_call sticky = {0};
-	struct library *library;
-	struct event event;
-	int result;
-	enum counter off;
 
 	modules_settle();
-	if (known && known->decoder) {
-		return compile_encoded(known, &call, host_errno);
+	if (!known) {
+		return host_call_unrecorded(door, FUNCTION_nvrtcCompileProgram, program, &call);
 	}
-	if (known) {
-		return host_call_answer(host_errno, compile_call(&known->handle, &call));
-	}
-	if (REPLAY_FORBIDS()) {
-		return host_call_answer(host_errno, RESULT_INTERNAL_ERROR);
-	}
-	off = runtime_get()->off_reason;
-	if (off) {
-		host_call_begin_bypass(door, NULL, off, &event);
-	} else if (program &&
-	           (library = library_of_door(door))) { /* without a program, NVRTC does not read the options */
-		sticky_begin(library, &call, &sticky);
-	}
-	result = HOST_CALL_NEW(nvrtcCompileProgram, host_errno, program, option_count, options);
-	sticky_end(&sticky, result);
-	if (off) {
-		host_call_end_bypass(&call, result, &event);
-	}
-	return result;
+	return known->decoder ? compile_encoded(known, &call, door->host_errno) : compile_call(&known->handle, &call);
 }
 
 /* Early releases check first whether the program was compiled, and only then crash at a null expression. */
@@ -281,32 +223,28 @@ static bool looks_late_at_null(const struct program *program)
 	                     program->handle.library->minor);
 }
 
-static int handle_nvrtcAddNameExpression(const struct door *door, nvrtcProgram program, const char *expression)
+static int handle_nvrtcAddNameExpression(struct door *door, nvrtcProgram program, const char *expression)
 {
-	int host_errno = errno;
 	struct program *known = program_find(program);
 	int result;
 
 	if (known && (known->handle.served || known->handle.base || known->going_on)) {
-		return host_call_answer(host_errno, expression || looks_late_at_null(known)
-		                                        ? RESULT_NO_NAME_EXPRESSIONS_AFTER_COMPILATION
-		                                        : RESULT_INVALID_INPUT);
+		return expression || looks_late_at_null(known) ? RESULT_NO_NAME_EXPRESSIONS_AFTER_COMPILATION
+		                                               : RESULT_INVALID_INPUT;
 	}
-	result = HOST_CALL(nvrtcAddNameExpression, known, host_errno, program, expression);
-	host_errno = errno;
+	result = HOST_CALL(nvrtcAddNameExpression, known, program, expression);
 	if (known && result == RESULT_SUCCESS && program_add_name(known, expression) != 0) {
 		handle_unkey(&known->handle, COUNTER_ERRORS_memory);
 	}
 	if (known && result == RESULT_SUCCESS) {
 		recorder_text(&known->handle, RECORDING_EXPRESSION, expression);
 	}
-	return host_call_answer(host_errno, result);
+	return result;
 }
 
-static int handle_nvrtcGetLoweredName(const struct door *door, nvrtcProgram program, const char *expression,
+static int handle_nvrtcGetLoweredName(struct door *door, nvrtcProgram program, const char *expression,
                                       const char **name)
 {
-	int host_errno = errno;
 	struct program *known = program_find(program);
 	const struct entry *entry = artifacts_names_from(known);
 
@@ -314,57 +252,52 @@ static int handle_nvrtcGetLoweredName(const struct door *door, nvrtcProgram prog
 	if (entry && !expression && name && looks_late_at_null(known) &&
 	    result_value(entry, RESULT_TAG_RETURN_CODE, RESULT_INTERNAL_ERROR) != RESULT_SUCCESS) {
 		*name = NULL;
-		return host_call_answer(host_errno, RESULT_NO_LOWERED_NAMES_BEFORE_COMPILATION);
+		return RESULT_NO_LOWERED_NAMES_BEFORE_COMPILATION;
 	}
 	if (entry) {
-		return host_call_answer(host_errno, artifacts_lowered_name(known, entry, expression, name));
+		return artifacts_lowered_name(known, entry, expression, name);
 	}
-	return HOST_CALL(nvrtcGetLoweredName, known, host_errno, program, expression, name);
+	return HOST_CALL(nvrtcGetLoweredName, known, program, expression, name);
 }
 
 /* handle_nvrtcGetPTX(), handle_nvrtcGetPTXSize() and the other getters */
 #define GETTERS(product, ...) HOST_CALL_GETTERS(nvrtcGet##product, PRODUCT_##product, nvrtcProgram, char *)
 NVRTC_PRODUCTS(GETTERS, )
 
-static int handle_nvrtcGetPCHCreateStatus(const struct door *door, nvrtcProgram program)
+static int handle_nvrtcGetPCHCreateStatus(struct door *door, nvrtcProgram program)
 {
-	int host_errno = errno;
 	struct program *known = program_find(program);
 
 	if (known && known->handle.served) {
-		return host_call_answer(host_errno, artifacts_pch_status(known->handle.served));
+		return artifacts_pch_status(known->handle.served);
 	}
-	return HOST_CALL(nvrtcGetPCHCreateStatus, known, host_errno, program);
+	return HOST_CALL(nvrtcGetPCHCreateStatus, known, program);
 }
 
-static int handle_nvrtcGetPCHHeapSizeRequired(const struct door *door, nvrtcProgram program, size_t *size)
+static int handle_nvrtcGetPCHHeapSizeRequired(struct door *door, nvrtcProgram program, size_t *size)
 {
-	int host_errno = errno;
 	struct program *known = program_find(program);
 
 	if (known && known->handle.served) {
-		return host_call_answer(host_errno, artifacts_pch_heap(known->handle.served, size));
+		return artifacts_pch_heap(known->handle.served, size);
 	}
-	return HOST_CALL(nvrtcGetPCHHeapSizeRequired, known, host_errno, program, size);
+	return HOST_CALL(nvrtcGetPCHHeapSizeRequired, known, program, size);
 }
 
-static int handle_nvrtcSetPCHHeapSize(const struct door *door, size_t size)
+static int handle_nvrtcSetPCHHeapSize(struct door *door, size_t size)
 {
-	int host_errno = errno;
 	struct library *library = library_of_door(door);
 
 	if (library) {
 		pch_set_heap(library);
 	}
-	return HOST_CALL_NEW(nvrtcSetPCHHeapSize, host_errno, size);
+	return HOST_CALL_NEW(nvrtcSetPCHHeapSize, size);
 }
 
-static int handle_nvrtcSetFlowCallback(const struct door *door, nvrtcProgram program, flow_callback *callback,
-                                       void *payload)
+static int handle_nvrtcSetFlowCallback(struct door *door, nvrtcProgram program, flow_callback *callback, void *payload)
 {
-	int host_errno = errno;
 	struct program *known = program_find(program);
-	int result = HOST_CALL(nvrtcSetFlowCallback, known, host_errno, program, callback, payload);
+	int result = HOST_CALL(nvrtcSetFlowCallback, known, program, callback, payload);
 
 	if (known && result == RESULT_SUCCESS) {
 		known->callback = callback;
@@ -375,6 +308,8 @@ static int handle_nvrtcSetFlowCallback(const struct door *door, nvrtcProgram pro
 }
 
 /* ---- the doors ---- */
+
+NVRTC_HANDLED(DOOR_ENTRY)
 
 #define DOOR_NODE(id) &nvrtc_nodes[NVRTC_NODE_##id]
 

@@ -34,30 +34,32 @@ static void note_uncleared(struct library *library, uint64_t uncleared)
 }
 
 /* Works before the release is known. */
-void sticky_begin(struct library *library, const struct call *call, struct sticky_call *ret_sticky)
+uint64_t sticky_begin(struct library *library, const struct call *call)
 {
 	struct options read = {0};
+	uint64_t uncleared;
 
 	if (call->option_count > 0 && call->options && options_read(call->options, call->option_count, &read) != 0) {
 		read.uncleared = UNCLEARED_SEVERAL;
 	}
-	*ret_sticky = (struct sticky_call){library, read.uncleared};
+	uncleared = read.uncleared;
 	if (read.sticky) {
 		atomic_fetch_or(&library->told, read.sticky);
 	}
-	if (read.uncleared) {
+	if (uncleared) {
 		atomic_fetch_add(&library->uncleared_running, 1);
 	}
 	options_free(&read);
+	return uncleared;
 }
 
-void sticky_end(const struct sticky_call *sticky, int result)
+void sticky_end(struct library *library, uint64_t uncleared, int result)
 {
-	if (sticky->uncleared) {
+	if (uncleared) {
 		if (result != RESULT_INVALID_OPTION) {
-			note_uncleared(sticky->library, sticky->uncleared);
+			note_uncleared(library, uncleared);
 		}
-		atomic_fetch_sub(&sticky->library->uncleared_running, 1);
+		atomic_fetch_sub(&library->uncleared_running, 1);
 	}
 }
 

@@ -34,14 +34,9 @@
  */
 #define STICKY_SEARCHED(X) X(1300) X(1305)
 
-struct sticky_call {
-	struct library *library;
-	uint64_t uncleared;
-};
-
-/* Records the options of the host's call, whether its arguments are valid or not. */
-void sticky_begin(struct library *library, const struct call *call, struct sticky_call *ret_sticky);
-void sticky_end(const struct sticky_call *sticky, int result);
+/* Records the options of the host's call, whether its arguments are valid or not. Returns the uncleared ones. */
+uint64_t sticky_begin(struct library *library, const struct call *call);
+void sticky_end(struct library *library, uint64_t uncleared, int result);
 /* Returns true if the library was given a sticky option that these options lack. */
 bool sticky_spoils(const struct library *library, const struct options *options);
 /* Returns true if the library was given an option that no search has cleared and that these options lack. */

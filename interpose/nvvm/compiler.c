@@ -99,20 +99,14 @@ static enum counter describe_work(struct handle *handle, const struct call *call
 	return request_end_run(ret_request, around);
 }
 
-static int run_work(const struct handle *handle, const struct call *call, enum cancellation cancellation)
+static int run_work(const struct handle *handle, const struct call *call)
 {
 	nvvmCompileProgram_function *work = call->kind == WORK_COMPILE
 	                                        ? LIBRARY_REAL(handle->library, nvvmCompileProgram)
 	                                        : LIBRARY_REAL(handle->library, nvvmVerifyProgram);
-	uint32_t told = nvvm_options_begin(handle->library, call);
-	int ours, result;
 
 	nvvm_program_works(nvvm_program_of(handle), (enum nvvm_work)call->kind);
-	ours = handle_enter_real(handle, cancellation);
-	result = work(handle->value, call->option_count, call->options);
-	handle_leave_real(ours);
-	nvvm_options_end(handle->library, told, result);
-	return result;
+	return work(handle->value, call->option_count, call->options);
 }
 
 static enum counter refuse_result(const struct handle *handle, const struct request *request, struct event *event)
@@ -184,6 +178,8 @@ const struct compiler nvvm_compiler = {
     .describe = describe_work,
     .served = nvvm_program_served,
     .run = run_work,
+    .begins = nvvm_options_begin,
+    .ends = nvvm_options_end,
     .codes = codes,
     .code_count = sizeof(codes) / sizeof(codes[0]),
     .refuses = refuse_result,

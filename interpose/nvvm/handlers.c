@@ -4,7 +4,6 @@
  * to the handlers are at the end; there are no exports (nodes.h). A call with an unknown program is forwarded
  * unchanged. errno is that of the real function, or, if it was not called, that of the host.
  */
-#include "cache/replay.h"
 #include "interpose/compile/compile.h"
 #include "interpose/compile/host_call.h"
 #include "interpose/compile/runtime.h"
@@ -15,23 +14,21 @@
 #include "interpose/nvvm/options.h"
 #include "interpose/nvvm/program.h"
 
-static int handle_nvvmCreateProgram(const struct door *door, void **program)
+static int handle_nvvmCreateProgram(struct door *door, void **program)
 {
-	int host_errno = errno;
 	struct library *library;
 	int result;
 
 	modules_settle();
-	result = HOST_CALL_NEW(nvvmCreateProgram, host_errno, program);
-	host_errno = errno;
+	result = HOST_CALL_NEW(nvvmCreateProgram, program);
 	library = result == RESULT_SUCCESS ? host_call_made(door, *program, NULL) : NULL;
 	if (library) {
 		nvvm_program_add(*program, library);
 	}
-	return host_call_answer(host_errno, result);
+	return result;
 }
 
-static int handle_nvvmDestroyProgram(const struct door *door, void **program)
+static int handle_nvvmDestroyProgram(struct door *door, void **program)
 {
 	return host_call_destroy(door, FUNCTION_nvvmDestroyProgram, program ? *program : NULL, program);
 }
@@ -40,85 +37,50 @@ static int handle_nvvmDestroyProgram(const struct door *door, void **program)
  * The real program gets every module immediately: adding a module only copies it, and a miss then has nothing to
  * repeat.
  */
-static int add_module(const struct door *door, enum nvvm_function function, void *program,
-                      const struct nvvm_module *module)
+static int add_module(struct door *door, enum nvvm_function function, void *program, const struct nvvm_module *module)
 {
-	int host_errno = errno;
 	struct nvvm_program *known = nvvm_program_find(program);
 	int result;
 
 	if (known) {
 		nvvm_program_settle(known);
 	}
-	result = HOST_CALL_AS(nvvmAddModuleToProgram_function, known ? known->handle.library : NULL, function,
-	                      host_errno, program, module->bytes, module->size, module->name);
-	host_errno = errno;
+	result = HOST_CALL_AS(nvvmAddModuleToProgram_function, known ? known->handle.library : NULL, function, program,
+	                      module->bytes, module->size, module->name);
 	if (known && result == RESULT_SUCCESS) {
 		nvvm_program_add_module(known, module);
 	}
-	return host_call_answer(host_errno, result);
+	return result;
 }
 
-static int handle_nvvmAddModuleToProgram(const struct door *door, void *program, const char *bytes, size_t size,
+static int handle_nvvmAddModuleToProgram(struct door *door, void *program, const char *bytes, size_t size,
                                          const char *name)
 {
 	return add_module(door, FUNCTION_nvvmAddModuleToProgram, program,
 	                  &(struct nvvm_module){MODULE_NEEDED, bytes, size, name});
 }
 
-static int handle_nvvmLazyAddModuleToProgram(const struct door *door, void *program, const char *bytes, size_t size,
+static int handle_nvvmLazyAddModuleToProgram(struct door *door, void *program, const char *bytes, size_t size,
                                              const char *name)
 {
 	return add_module(door, FUNCTION_nvvmLazyAddModuleToProgram, program,
 	                  &(struct nvvm_module){MODULE_LAZY, bytes, size, name});
 }
 
-/* For an unknown program: options with process-wide effect in this call affect the library nevertheless. */
-static int forward_work(const struct door *door, enum nvvm_function function, void *program, const struct call *call,
-                        int host_errno)
+static int do_work(struct door *door, enum nvvm_function function, void *program, const struct call *call)
 {
-	struct library *library = door->library; /* there are only thunks */
-	enum counter off = runtime_get()->off_reason;
-	struct event event;
-	uint32_t told;
-	int result;
-
-	if (REPLAY_FORBIDS()) {
-		return host_call_answer(host_errno, nvvm_compiler.internal_error);
-	}
-	if (off) {
-		host_call_begin_bypass(door, NULL, off, &event);
-	}
-	told =
-	    program ? nvvm_options_begin(library, call) : 0; /* without a program, libNVVM does not read the options */
-	result = HOST_CALL_AS(nvvmCompileProgram_function, NULL, function, host_errno, program, call->option_count,
-	                      call->options);
-	host_errno = errno;
-	nvvm_options_end(library, told, result);
-	if (off) {
-		host_call_end_bypass(call, result, &event);
-	}
-	return host_call_answer(host_errno, result);
-}
-
-static int do_work(const struct door *door, enum nvvm_function function, void *program, const struct call *call)
-{
-	int host_errno = errno;
 	struct nvvm_program *known = nvvm_program_find(program);
 
 	modules_settle();
-	return known ? host_call_answer(host_errno, compile_call(&known->handle, call))
-	             : forward_work(door, function, program, call, host_errno);
+	return known ? compile_call(&known->handle, call) : host_call_unrecorded(door, function, program, call);
 }
 
-static int handle_nvvmVerifyProgram(const struct door *door, void *program, int option_count,
-                                    const char *const *options)
+static int handle_nvvmVerifyProgram(struct door *door, void *program, int option_count, const char *const *options)
 {
 	return do_work(door, FUNCTION_nvvmVerifyProgram, program, &(struct call){option_count, options, WORK_VERIFY});
 }
 
-static int handle_nvvmCompileProgram(const struct door *door, void *program, int option_count,
-                                     const char *const *options)
+static int handle_nvvmCompileProgram(struct door *door, void *program, int option_count, const char *const *options)
 {
 	return do_work(door, FUNCTION_nvvmCompileProgram, program, &(struct call){option_count, options, WORK_COMPILE});
 }
@@ -127,6 +89,8 @@ HOST_CALL_GETTERS(nvvmGetCompiledResult, ARTIFACT_RESULT, void *, char *)
 HOST_CALL_GETTERS(nvvmGetProgramLog, ARTIFACT_LOG, void *, char *)
 
 /* ---- the doors ---- */
+
+NVVM_HANDLED(DOOR_ENTRY)
 
 NVVM_HANDLED(DOOR_THUNKS)
 

@@ -73,7 +73,7 @@ bool nvvm_options_may_write(const struct call *call)
 	return false;
 }
 
-uint32_t nvvm_options_begin(struct library *library, const struct call *call)
+uint64_t nvvm_options_begin(struct library *library, const struct call *call)
 {
 	uint32_t told = nvvm_options_tell(call);
 
@@ -84,13 +84,13 @@ uint32_t nvvm_options_begin(struct library *library, const struct call *call)
 }
 
 /* Rejected options have no effect, so they are not recorded. */
-void nvvm_options_end(struct library *library, uint32_t told, int result)
+void nvvm_options_end(struct library *library, uint64_t told, int result)
 {
 	if (!told) {
 		return;
 	}
 	if (result != RESULT_INVALID_OPTION) {
-		atomic_fetch_or(&library->told, told);
+		atomic_fetch_or(&library->told, (uint32_t)told);
 	}
 	atomic_fetch_sub(&library->uncleared_running, 1);
 }

@@ -30,8 +30,8 @@ uint32_t nvvm_options_tell(const struct call *call);
 bool nvvm_options_may_write(const struct call *call);
 
 /* Records that a call with such options runs. Returns the value for nvvm_options_end(). */
-uint32_t nvvm_options_begin(struct library *library, const struct call *call);
-void nvvm_options_end(struct library *library, uint32_t told, int result);
+uint64_t nvvm_options_begin(struct library *library, const struct call *call);
+void nvvm_options_end(struct library *library, uint64_t told, int result);
 /* Returns the reason why results of the library must not be cached now, or COUNTER_NONE. */
 enum counter nvvm_options_spoil(const struct library *library);
 

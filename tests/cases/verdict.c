@@ -15,7 +15,6 @@
 int main(int count, char **words)
 {
 	static struct library library;
-	struct sticky_call sticky;
 	struct options options;
 	int begin = 2;
 
@@ -29,8 +28,8 @@ int main(int count, char **words)
 		if (i < count && strcmp(words[i], "::") != 0) {
 			continue;
 		}
-		sticky_begin(&library, &(struct call){i - begin, (const char *const *)words + begin, 0}, &sticky);
-		sticky_end(&sticky, 0);
+		sticky_end(&library,
+		           sticky_begin(&library, &(struct call){i - begin, (const char *const *)words + begin, 0}), 0);
 		if (i == count && options_read((const char *const *)words + begin, i - begin, &options) != 0) {
 			return 2;
 		}

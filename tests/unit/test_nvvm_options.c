@@ -44,7 +44,7 @@ Test(nvvm_options, an_unrejected_call_with_lasting_options_disables_caching)
 	static struct library library;
 	const char *const unknown[] = {"-unheard-of"}, *const sticky[] = {"-restrict"};
 	const struct call asks = {1, unknown, WORK_COMPILE}, sticks = {1, sticky, WORK_VERIFY};
-	uint32_t told;
+	uint64_t told;
 
 	cr_assert_eq(nvvm_options_spoil(&library), COUNTER_NONE);
 	told = nvvm_options_begin(&library, &asks);

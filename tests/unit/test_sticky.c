@@ -8,10 +8,9 @@ static struct library library;
 static void compiled(int result, const char *option, const char *other)
 {
 	const char *options[] = {"-arch=sm_80", option, other};
-	struct sticky_call sticky;
+	uint64_t begun = sticky_begin(&library, &(struct call){other ? 3 : 2, options, 0});
 
-	sticky_begin(&library, &(struct call){other ? 3 : 2, options, 0}, &sticky);
-	sticky_end(&sticky, result);
+	sticky_end(&library, begun, result);
 }
 
 static void fresh(int major, int minor)
