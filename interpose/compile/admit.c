@@ -9,7 +9,7 @@
 #include "cache/error_text.h"
 #include "interpose/compile/about.h"
 #include "interpose/compile/binding.h"
-#include "interpose/compile/identity.h"
+#include "interpose/compile/companion.h"
 #include "interpose/compile/log.h"
 #include "interpose/compile/result.h"
 #include "interpose/compile/runtime.h"
@@ -167,7 +167,7 @@ static enum counter surroundings_reason(const struct request *request, const str
 		    event, "the working directory, the environment or the machine changed during the compilation");
 		return COUNTER_BYPASSED_environment;
 	}
-	return library->compiler->companion && !identity_confirm(library) ? COUNTER_BYPASSED_builtins : COUNTER_NONE;
+	return library->compiler->companion && !companion_confirm(library) ? COUNTER_BYPASSED_builtins : COUNTER_NONE;
 }
 
 /* Returns why the result must not be cached, or COUNTER_NONE. */

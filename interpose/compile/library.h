@@ -52,11 +52,11 @@ struct library {
 	/* of a ready library */
 	void *handle; /* dlopen()'s; never closed */
 	int major, minor;
-	uint8_t identity[IDENTITY_MAX]; /* identity.h */
+	uint8_t identity[IDENTITY_MAX]; /* what distinguishes it from others, in keys */
 	size_t identity_size;
 	uint8_t build_id[64];
 	size_t build_id_size;
-	_Atomic(const struct key *) companion; /* identity_companion(); replaced if the loader loaded another one */
+	_Atomic(const struct key *) companion; /* companion_find(); replaced if the loader loaded another one */
 	/* the watch: patched at the first miss */
 	_Atomic int patching; /* enum library_step */
 	_Atomic(struct watch *) watch;

@@ -2,8 +2,8 @@
 /* Each step is claimed by the thread that performs it. */
 #include "interpose/compile/library_steps.h"
 
-#include "interpose/compile/identity.h"
 #include "interpose/compile/log.h"
+#include "interpose/compile/whole_file.h"
 #include "interpose/elf/loaded.h"
 #include "interpose/elf/loader.h"
 #include "interpose/elf/next_symbol.h"
@@ -32,6 +32,38 @@ static bool pin_library(struct library *library)
 	return same;
 }
 
+static void put_piece(struct library *library, uint8_t kind, const void *bytes, size_t size)
+{
+	uint8_t *at = library->identity + library->identity_size;
+
+	at[0] = kind;
+	at[1] = (uint8_t)size;
+	memcpy(at + 2, bytes, size);
+	library->identity_size += 2 + size;
+}
+
+/* Makes the bytes of the key that distinguish one library from another: its release and its build. */
+static int make_identity(struct library *library)
+{
+	const int release[] = {library->major, library->minor};
+	const char *name = library->node->name;
+	struct key digest;
+	int error = library->build_id_size ? 0 : whole_file_digest(library->path, &digest);
+
+	if (error != 0) {
+		return error;
+	}
+	library->identity_size = 0;
+	put_piece(library, 'n', name, strlen(name));
+	put_piece(library, 'r', release, sizeof(release));
+	if (library->build_id_size) {
+		put_piece(library, 'b', library->build_id, library->build_id_size);
+	} else {
+		put_piece(library, 'c', digest.bytes, sizeof(digest.bytes));
+	}
+	return 0;
+}
+
 static bool prepare_library(struct library *library)
 {
 	if (library->compiler->release(library, &library->major, &library->minor) != 0 || !pin_library(library)) {
@@ -39,7 +71,7 @@ static bool prepare_library(struct library *library)
 		library->reason_text = "it cannot be pinned in memory";
 		return false;
 	}
-	if (identity_make(library) != 0) {
+	if (make_identity(library) != 0) {
 		library->reason = COUNTER_BYPASSED_builtins;
 		library->reason_text = "its file cannot be read";
 		return false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/compile/request.h"
 
-#include "interpose/compile/identity.h"
+#include "interpose/compile/companion.h"
 #include "interpose/compile/library_steps.h"
 #include "interpose/compile/result.h"
 #include "interpose/compile/runtime.h"
@@ -100,7 +100,7 @@ static const struct key *arithmetic_of(void *context)
 /* For roots: identifies the library that the compiler loads by itself; NULL: it is not known, or there is none. */
 static const struct key *companion_of(void *context)
 {
-	return identity_companion(context);
+	return companion_find(context);
 }
 
 enum counter request_describe(struct handle *handle, size_t earlier, const struct call *call,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/nvjitlink/input.h"
 
-#include "interpose/compile/identity.h"
+#include "interpose/compile/whole_file.h"
 #include "interpose/nvjitlink/container.h"
 
 #include <stdlib.h>
@@ -141,5 +141,5 @@ void link_input_refresh_name(struct link_input *input)
 
 int link_file_read(const char *path, void **ret_bytes, size_t *ret_size)
 {
-	return identity_read_file(path, FILE_LEAST, FILE_MAX, ret_bytes, ret_size);
+	return whole_file_read(path, FILE_LEAST, FILE_MAX, ret_bytes, ret_size);
 }

@@ -5,7 +5,7 @@
  *     creation  CREATION format, SOURCE, (HEADER_NAME, HEADER_TEXT)*, BASE_NAME; if the texts are large, HEADERS_DIGEST
  *               follows the names in place of the texts: one digest of all sizes and texts
  *     call      surroundings_begin(), MEMORY_HEADERS, surroundings_compute(), option*, EXPRESSION*, surroundings_end()
- *     identity  kind, length, bytes of each: 'n' soname and release, 'b' build-id, 'c' digest (compile/identity.c)
+ *     identity  kind, length, bytes of each: 'n' soname and release, 'b' build-id, 'c' digest (compile/library_steps.c)
  *     history   for each earlier compile one digest of its key and the state that it left (seal_history() in
  *               compile/request.c)
  *     option    OPTION; or OPTION_HEAD + ROOT + REST, if a root replaces text; or NO_OPTION for NULL
