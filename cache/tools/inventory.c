@@ -18,7 +18,8 @@
 #define FIRST_ROOM 256
 
 struct listing {
-	const char *digits; /* that the keys begin with */
+	enum directory_kind kind; /* of the files */
+	const char *digits;       /* that the keys begin with */
 	struct chore *chore;
 	struct inventory inventory;
 	size_t room;
@@ -31,16 +32,22 @@ bool key_begins(const uint8_t key[ENTRY_KEY_BYTES], const char *digits)
 	return strncasecmp(digits_spell(key, ENTRY_KEY_BYTES, text), digits, strlen(digits)) == 0;
 }
 
-/* Skips a file that was removed meanwhile, because other processes evict while this one lists. */
+/*
+ * Skips a file that was removed meanwhile, because other processes evict while this one lists. The entry and not the
+ * request says when it was used last, because a hit never touches the request.
+ */
 static int take_file(void *context, const struct directory_file *file)
 {
 	struct listing *listing = context;
 	struct inventory *inventory = &listing->inventory;
 	struct inventory_record *record;
+	char name[DIRECTORY_NAME_BYTES];
 	struct stat found;
 
-	if (file->kind != DIRECTORY_ENTRY || !key_begins(file->key, listing->digits) ||
-	    fstatat(file->shard, file->name, &found, AT_SYMLINK_NOFOLLOW) < 0) {
+	directory_entry_name(file->key, name);
+	if (file->kind != listing->kind || !key_begins(file->key, listing->digits) ||
+	    (fstatat(file->shard, name, &found, AT_SYMLINK_NOFOLLOW) < 0 &&
+	     fstatat(file->shard, file->name, &found, AT_SYMLINK_NOFOLLOW) < 0)) {
 		return 0;
 	}
 	if (inventory->count == listing->room) {
@@ -100,10 +107,10 @@ static int list_shards(const struct directory *directory, int home, struct listi
 }
 
 /* A missing home is no error: the inventory is then empty. */
-int inventory_take(const struct directory *directory, const char *digits, struct chore *chore,
+int inventory_take(const struct directory *directory, enum directory_kind kind, const char *digits, struct chore *chore,
                    struct inventory *ret_inventory)
 {
-	struct listing listing = {.digits = digits, .chore = chore};
+	struct listing listing = {.kind = kind, .digits = digits, .chore = chore};
 	struct inventory *inventory = &listing.inventory;
 	int home;
 	int rc = directory_open(directory, DIRECTORY_REACH, &home);

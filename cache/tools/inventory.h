@@ -25,8 +25,8 @@
 
 struct inventory_record {
 	uint8_t key[ENTRY_KEY_BYTES];
-	int64_t used;
-	uint64_t size; /* of the key's file */
+	int64_t used;  /* the entry; without one, when the request was written */
+	uint64_t size; /* of the entry's file, or of the request's without one */
 };
 
 struct inventory {
@@ -36,10 +36,10 @@ struct inventory {
 };
 
 /*
- * Lists the keys that begin with these hexadecimal digits ("": all). Two or more name the shard to read. A missing
- * directory has no records. `chore` may be NULL.
+ * Lists the keys that have a file of that kind, an entry or a request, and that begin with these hexadecimal digits
+ * ("": all). Two or more name the shard to read. A missing directory has no records. `chore` may be NULL.
  */
-int inventory_take(const struct directory *directory, const char *digits, struct chore *chore,
+int inventory_take(const struct directory *directory, enum directory_kind kind, const char *digits, struct chore *chore,
                    struct inventory *ret_inventory);
 /* Returns whether the key begins with these digits, of either case. */
 bool key_begins(const uint8_t key[ENTRY_KEY_BYTES], const char *digits);

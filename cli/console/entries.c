@@ -30,7 +30,7 @@ int key_find(const struct settings *settings, const char *text, struct inventory
 		    text, 2 * ENTRY_KEY_BYTES);
 		return EXIT_USAGE;
 	}
-	error = inventory_take(&directory, text, NULL, &inventory);
+	error = inventory_take(&directory, DIRECTORY_ENTRY, text, NULL, &inventory);
 	if (error != 0) {
 		return console_refuse(settings, error);
 	}
@@ -121,7 +121,7 @@ int reading_begin(const struct settings *settings, const char *doing, struct rea
 	int error;
 
 	*ret_reading = (struct reading){.directory = {settings->directory, settings->shared}, .doing = doing};
-	error = inventory_take(&ret_reading->directory, "", progress_chore(), &ret_reading->inventory);
+	error = inventory_take(&ret_reading->directory, DIRECTORY_ENTRY, "", progress_chore(), &ret_reading->inventory);
 	/* directories of shards that could not be listed */
 	ret_reading->unreadable = ret_reading->inventory.failures;
 	return error;

@@ -2,7 +2,7 @@
 #include "cli/warm/requests.h"
 
 #include "cache/calls.h"
-#include "cache/recency.h"
+#include "cache/tools/inventory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,12 +11,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-struct listing {
-	const struct directory *directory;
-	const char *arch;
-	struct warm_requests found;
-};
 
 /* Most expensive first. The key decides between equal costs, so that two runs have the same order. */
 static int compare_costs(const void *one, const void *other)
@@ -124,80 +118,48 @@ int requests_load(int file, void **ret_bytes, size_t *ret_size, struct recording
 	return 0;
 }
 
-static int read_request(const struct listing *listing, int shard, const char *name, struct warm_request *request)
+static int take_request(const struct directory *directory, const struct inventory_record *record, const char *arch,
+                        struct warm_request *ret_request)
 {
 	struct recording recording;
 	void *bytes;
-	struct stat found;
 	size_t size;
-	int file;
-	int error = directory_open_seen(listing->directory, shard, name, O_RDONLY, &file, &found);
+	int error = requests_read(directory, record->key, &bytes, &size, &recording);
 
 	if (error < 0) {
 		return error;
 	}
-	error = requests_load(file, &bytes, &size, &recording);
-	close(file);
-	if (error == 0) {
-		(void)snprintf(request->compiler, sizeof(request->compiler), "%s", recording.compiler);
-		(void)snprintf(request->release, sizeof(request->release), "%s", recording.release);
-		request->cost_ns = recording.cost_ns;
-		request->used = recency_of(&found);
-		request->is_link = strcmp(recording.compiler, "nvjitlink") == 0;
-		digest_kin(&recording, listing->arch, &request->kin);
-		free(bytes);
-	}
-	return error;
-}
-
-/* The entry and not the request says when it was used last: a hit never touches the request. */
-static int visit_file(void *context, const struct directory_file *file)
-{
-	struct listing *listing = context;
-	struct warm_requests *requests = &listing->found;
-	struct warm_request request = {.used = 0};
-	struct warm_request *grown;
-	char name[DIRECTORY_NAME_BYTES];
-	struct stat found;
-
-	if (file->kind != DIRECTORY_BESIDE) {
-		return 0;
-	}
-	memcpy(request.key, file->key, sizeof(request.key));
-	directory_entry_name(file->key, name);
-	if (read_request(listing, file->shard, file->name, &request) != 0) {
-		requests->damaged++;
-		return 0;
-	}
-	if (fstatat(file->shard, name, &found, AT_SYMLINK_NOFOLLOW) == 0) {
-		request.used = recency_of(&found);
-	}
-	grown = realloc(requests->list, (requests->count + 1) * sizeof(*grown));
-	if (!grown) {
-		return -ENOMEM;
-	}
-	requests->list = grown;
-	grown[requests->count++] = request;
+	*ret_request = (struct warm_request){.cost_ns = recording.cost_ns,
+	                                     .used = record->used,
+	                                     .is_link = strcmp(recording.compiler, "nvjitlink") == 0};
+	memcpy(ret_request->key, record->key, sizeof(ret_request->key));
+	(void)snprintf(ret_request->compiler, sizeof(ret_request->compiler), "%s", recording.compiler);
+	digest_kin(&recording, arch, &ret_request->kin);
+	free(bytes);
 	return 0;
 }
 
 int requests_take(const struct directory *directory, const char *arch, struct warm_requests *ret_requests)
 {
-	struct listing listing = {.directory = directory, .arch = arch};
-	int home = -1;
-	int error = directory_open(directory, DIRECTORY_REACH, &home);
+	struct warm_requests requests = {.count = 0};
+	struct inventory inventory;
+	int error = inventory_take(directory, DIRECTORY_BESIDE, "", NULL, &inventory);
 
-	if (error < 0 && error != -ENOENT) {
+	if (error < 0) {
 		return error;
 	}
-	for (unsigned shard = 0; home >= 0 && shard < DIRECTORY_SHARDS && error == 0; shard++) {
-		error = directory_walk_shard(directory, home, shard, visit_file, &listing);
+	requests.damaged = inventory.failures;
+	requests.list = calloc(inventory.count + 1, sizeof(*requests.list));
+	for (size_t i = 0; i < inventory.count && requests.list; i++) {
+		if (take_request(directory, &inventory.records[i], arch, &requests.list[requests.count]) == 0) {
+			requests.count++;
+		} else {
+			requests.damaged++;
+		}
 	}
-	if (home >= 0) {
-		close(home);
-	}
-	*ret_requests = listing.found;
-	return error == -ENOENT ? 0 : error;
+	inventory_free(&inventory);
+	*ret_requests = requests;
+	return requests.list ? 0 : -ENOMEM;
 }
 
 /*

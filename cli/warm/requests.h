@@ -16,7 +16,6 @@
 struct warm_request {
 	uint8_t key[ENTRY_KEY_BYTES];
 	char compiler[16];
-	char release[16];
 	uint64_t cost_ns;
 	struct key kin; /* equal for requests that would become the same calls */
 	int64_t used;   /* when the entry was used last; without an entry, when the request was written */

@@ -36,7 +36,7 @@ static struct inventory taken(void)
 	struct directory directory = here();
 	struct inventory inventory;
 
-	cr_assert_eq(inventory_take(&directory, "", NULL, &inventory), 0);
+	cr_assert_eq(inventory_take(&directory, DIRECTORY_ENTRY, "", NULL, &inventory), 0);
 	return inventory;
 }
 
@@ -182,7 +182,7 @@ static size_t found(const char *digits)
 	struct inventory inventory;
 	size_t count;
 
-	cr_assert_eq(inventory_take(&directory, digits, NULL, &inventory), 0);
+	cr_assert_eq(inventory_take(&directory, DIRECTORY_ENTRY, digits, NULL, &inventory), 0);
 	count = inventory.count;
 	inventory_free(&inventory);
 	return count;
