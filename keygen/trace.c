@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Events are in an array in order, with an open-addressed hash index over kind and path, because a compilation probes
- * the same paths again and again.
+ * Events are in an array in order, and in chains of a hash table over their paths, because a compilation probes the
+ * same paths again and again.
  */
 #include "keygen/trace.h"
 
@@ -10,17 +10,8 @@
 #include <sys/stat.h>
 #include <xxhash.h>
 
-#define CHUNK_BYTES  ((size_t)32 * 1024)
+#define CHAINS       4096 /* a compilation with CUB records some thousand events */
 #define EVENTS_FIRST 64
-#define ASKED_FIRST  32
-
-/* Strings are in chunks that never move, so events may point into them. */
-struct trace_chunk {
-	struct trace_chunk *next;
-	size_t used;
-	size_t size;
-	char bytes[];
-};
 
 void trace_init(struct trace *trace, int64_t start_ns)
 {
@@ -31,102 +22,48 @@ void trace_init(struct trace *trace, int64_t start_ns)
 
 void trace_free(struct trace *trace)
 {
-	struct trace_chunk *chunk = trace->chunks;
-
-	while (chunk) {
-		struct trace_chunk *next = chunk->next;
-
-		free(chunk);
-		chunk = next;
+	for (size_t i = 0; i < trace->count; i++) {
+		free((char *)trace->events[i].path);
+	}
+	for (size_t i = 0; i < TAINT_COUNT; i++) {
+		free(trace->culprits[i]);
 	}
 	free(trace->events);
-	free(trace->asked);
-	free(trace->index);
+	free(trace->chains);
+	stream_free(&trace->asked);
 	trace_init(trace, 0);
 }
 
-/* A compilation with CUB records some hundred paths: one allocation holds many, and all are freed together. */
-static char *keep_string(struct trace *trace, const char *string, size_t length)
+/* Chains consist of numbers of events plus one, because events move when the array grows; 0 is the end. */
+static uint32_t *chain_of(const struct trace *trace, const char *path)
 {
-	struct trace_chunk *chunk = trace->chunks;
-	size_t need = length + 1;
-	char *kept;
-
-	if (!chunk || chunk->size - chunk->used < need) {
-		size_t size = need > CHUNK_BYTES ? need : CHUNK_BYTES;
-
-		chunk = malloc(sizeof(*chunk) + size);
-		if (!chunk) {
-			return NULL;
-		}
-		*chunk = (struct trace_chunk){.next = trace->chunks, .size = size};
-		trace->chunks = chunk;
-	}
-	kept = chunk->bytes + chunk->used;
-	memcpy(kept, string, length);
-	kept[length] = '\0';
-	chunk->used += need;
-	return kept;
+	return &trace->chains[XXH3_64bits(path, strlen(path)) % CHAINS];
 }
 
-static size_t place_of(const struct trace *trace, enum trace_kind kind, const char *path, size_t length)
+/* Returns the first event of the path at or after `number` in its chain, or NULL. */
+static struct trace_event *find_event(const struct trace *trace, uint32_t number, const char *path)
 {
-	return (size_t)XXH3_64bits_withSeed(path, length, (XXH64_hash_t)kind) & (trace->index_capacity - 1);
-}
-
-static size_t next_place(const struct trace *trace, size_t place)
-{
-	return (place + 1) & (trace->index_capacity - 1);
-}
-
-/* Returns the next event of that kind and path from `place` on, and its place; NULL, and the place of a new one. */
-static const struct trace_event *find_event(const struct trace *trace, enum trace_kind kind, const char *path,
-                                            size_t *place)
-{
-	for (; trace->index[*place]; *place = next_place(trace, *place)) {
-		const struct trace_event *event = &trace->events[trace->index[*place] - 1];
-
-		if (event->kind == kind && strcmp(event->path, path) == 0) {
-			return event;
+	for (; number > 0; number = trace->events[number - 1].next) {
+		if (strcmp(trace->events[number - 1].path, path) == 0) {
+			return &trace->events[number - 1];
 		}
 	}
 	return NULL;
 }
 
-/* Index slots hold the number of an event plus one; at most half of them are used. */
-static bool grow_index(struct trace *trace)
-{
-	size_t capacity = trace->index_capacity ? trace->index_capacity * 2 : (size_t)EVENTS_FIRST * 2;
-	uint32_t *index = calloc(capacity, sizeof(*index));
-
-	if (!index) {
-		return false;
-	}
-	free(trace->index);
-	trace->index = index;
-	trace->index_capacity = capacity;
-	for (size_t i = 0; i < trace->count; i++) {
-		const struct trace_event *event = &trace->events[i];
-		size_t place = place_of(trace, event->kind, event->path, strlen(event->path));
-
-		while (index[place]) {
-			place = next_place(trace, place);
-		}
-		index[place] = (uint32_t)i + 1;
-	}
-	return true;
-}
-
-/* Events move when the array grows, so the index holds numbers, not pointers. */
+/* Makes room for one more event. */
 static bool grow_events(struct trace *trace)
 {
 	size_t capacity = trace->capacity ? trace->capacity * 2 : EVENTS_FIRST;
 	struct trace_event *events;
 
-	if (capacity >= UINT32_MAX) {
-		return false;
+	if (!trace->chains) {
+		trace->chains = calloc(CHAINS, sizeof(*trace->chains));
 	}
-	events = realloc(trace->events, capacity * sizeof(*events));
+	if (trace->count < trace->capacity) {
+		return true;
+	}
+	events = trace->chains && capacity < UINT32_MAX ? realloc(trace->events, capacity * sizeof(*events)) : NULL;
 	if (!events) {
 		return false;
 	}
@@ -138,15 +75,12 @@ static bool grow_events(struct trace *trace)
 /* The compiler probes the same path many times; an event with the same outcome as an earlier one is not stored. */
 static bool same_outcome(const struct trace_event *one, const struct trace_event *other)
 {
-	return one->error == other->error && file_stamp_same(&one->stamp, &other->stamp) &&
+	return one->kind == other->kind && one->error == other->error && file_stamp_same(&one->stamp, &other->stamp) &&
 	       memcmp(one->digest.bytes, other->digest.bytes, sizeof(one->digest.bytes)) == 0;
 }
 
-/*
- * Returns true if both events found the same file, or the same absence. Directories are compared without times, because
- * a change of their entries is noticed where the entries are probed.
- */
-static bool same_answer(const struct trace_event *one, const struct trace_event *other)
+/* Directories are compared without times, because a change of their entries is noticed where the entries are probed. */
+bool trace_same_answer(const struct trace_event *one, const struct trace_event *other)
 {
 	if (one->error == other->error && S_ISDIR(one->stamp.mode) && S_ISDIR(other->stamp.mode)) {
 		return one->stamp.device == other->stamp.device && one->stamp.inode == other->stamp.inode;
@@ -154,108 +88,80 @@ static bool same_answer(const struct trace_event *one, const struct trace_event 
 	return one->error == other->error && file_stamp_same(&one->stamp, &other->stamp);
 }
 
-/* Taints the trace if the earlier event of that path and kind found another file. */
-static void compare_earlier(struct trace *trace, const struct trace_event *event, enum trace_kind kind, size_t length)
+static bool is_sight(const struct trace_event *event)
 {
-	size_t place = place_of(trace, kind, event->path, length);
-	const struct trace_event *earlier = find_event(trace, kind, event->path, &place);
-
-	if (earlier && !same_answer(earlier, event)) {
-		trace_taint_by(trace, TAINT_TOO_NEW, event->path);
-	}
+	return event->kind == TRACE_PROBE || event->kind == TRACE_OPEN;
 }
 
-static const struct trace_event *fail_trace(struct trace *trace)
+/* Appends a copy of the event to the array and its chain. */
+static const struct trace_event *keep_event(struct trace *trace, const struct trace_event *event)
 {
-	trace->failed = true;
-	return NULL;
+	char *path = strdup(event->path);
+	uint32_t *chain = chain_of(trace, event->path);
+	struct trace_event *kept = &trace->events[trace->count];
+
+	if (!path) {
+		trace->failed = true;
+		return NULL;
+	}
+	*kept = *event;
+	kept->path = path;
+	kept->next = *chain;
+	*chain = (uint32_t)++trace->count;
+	return kept;
 }
 
 const struct trace_event *trace_add(struct trace *trace, const struct trace_event *event)
 {
 	const struct trace_event *earlier;
-	struct trace_event *kept;
-	const char *path;
-	size_t length, place;
+	bool differs = false;
 
-	if (trace->failed || !event->path) {
-		return fail_trace(trace);
+	if (trace->failed || !event->path || !grow_events(trace)) {
+		trace->failed = true;
+		return NULL;
 	}
-	if (trace->count * 2 >= trace->index_capacity && !grow_index(trace)) {
-		return fail_trace(trace);
-	}
-	length = strlen(event->path);
-	/* Probe and open must have found the same file; otherwise the compiler saw two states of it. */
-	if (event->kind == TRACE_PROBE || event->kind == TRACE_OPEN) {
-		compare_earlier(trace, event, TRACE_PROBE, length);
-		compare_earlier(trace, event, TRACE_OPEN, length);
-	}
-	place = place_of(trace, event->kind, event->path, length);
-	while ((earlier = find_event(trace, event->kind, event->path, &place))) {
+	earlier = find_event(trace, *chain_of(trace, event->path), event->path);
+	for (; earlier; earlier = find_event(trace, earlier->next, event->path)) {
 		if (same_outcome(earlier, event)) {
 			return earlier;
 		}
-		place = next_place(trace, place);
+		/* Probe and open must have found the same file; otherwise the compiler saw two states of it. */
+		differs |= is_sight(earlier) && is_sight(event) && !trace_same_answer(earlier, event);
 	}
-	if (trace->count == trace->capacity && !grow_events(trace)) {
-		return fail_trace(trace);
+	if (differs) {
+		trace_taint_by(trace, TAINT_TOO_NEW, event->path);
 	}
-	path = keep_string(trace, event->path, length);
-	if (!path) {
-		return fail_trace(trace);
-	}
-	kept = &trace->events[trace->count];
-	*kept = *event;
-	kept->path = path;
-	trace->count++;
-	trace->index[place] = (uint32_t)trace->count;
-	return kept;
+	return keep_event(trace, event);
 }
 
 const struct trace_event *trace_opened(const struct trace *trace, const char *path)
 {
-	const struct trace_event *event = NULL;
-	size_t place;
+	const struct trace_event *event = trace->chains ? find_event(trace, *chain_of(trace, path), path) : NULL;
 
-	if (trace->count > 0) {
-		place = place_of(trace, TRACE_OPEN, path, strlen(path));
-		while ((event = find_event(trace, TRACE_OPEN, path, &place)) && event->error != 0) {
-			place = next_place(trace, place);
-		}
+	while (event && (event->kind != TRACE_OPEN || event->error != 0)) {
+		event = find_event(trace, event->next, path);
 	}
 	return event;
 }
 
+const char *trace_next_asked(const struct trace *trace, const char *previous)
+{
+	const char *end = (const char *)trace->asked.bytes + trace->asked.size;
+	const char *next = previous ? previous + strlen(previous) + 1 : (const char *)trace->asked.bytes;
+
+	return next && next < end ? next : NULL;
+}
+
+/* A few dozen names at most: a linear search is cheaper than an index. */
 void trace_asked(struct trace *trace, const char *variable)
 {
-	char *kept;
-
-	if (trace->failed) {
-		return;
-	}
-	/* A few dozen names at most: a linear search is cheaper than a second index. */
-	for (size_t i = 0; i < trace->asked_count; i++) {
-		if (strcmp(trace->asked[i], variable) == 0) {
+	for (const char *name = NULL; (name = trace_next_asked(trace, name));) {
+		if (strcmp(name, variable) == 0) {
 			return;
 		}
 	}
-	if (trace->asked_count == trace->asked_capacity) {
-		size_t capacity = trace->asked_capacity ? trace->asked_capacity * 2 : ASKED_FIRST;
-		char **asked = realloc(trace->asked, capacity * sizeof(*asked));
-
-		if (!asked) {
-			fail_trace(trace);
-			return;
-		}
-		trace->asked = asked;
-		trace->asked_capacity = capacity;
-	}
-	kept = keep_string(trace, variable, strlen(variable));
-	if (!kept) {
-		fail_trace(trace);
-		return;
-	}
-	trace->asked[trace->asked_count++] = kept;
+	stream_bytes(&trace->asked, variable, strlen(variable) + 1);
+	trace->failed |= trace->asked.failed;
 }
 
 void trace_answered(struct trace *trace, uint32_t question, int64_t answer)
@@ -288,13 +194,10 @@ void trace_taint(struct trace *trace, uint32_t taint)
 /* explain shows the first path of each taint, so later ones are not stored. */
 void trace_taint_by(struct trace *trace, uint32_t taint, const char *path)
 {
-	const char *kept = NULL;
-
 	trace_taint(trace, taint);
 	for (size_t i = 0; path && i < TAINT_COUNT; i++) {
 		if ((taint & 1U << i) && !trace->culprits[i]) {
-			kept = kept ? kept : keep_string(trace, path, strlen(path));
-			trace->culprits[i] = kept;
+			trace->culprits[i] = strdup(path);
 		}
 	}
 }

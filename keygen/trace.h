@@ -42,6 +42,7 @@ struct trace_event {
 	const char *path; /* as the compiler spelled it */
 	struct file_stamp stamp;
 	struct key digest; /* TRACE_OPEN and present: BLAKE2b-256 of the content */
+	uint32_t next;     /* the trace's own */
 };
 
 /* Bits: why a result must not be cached, whatever its dependencies are. */
@@ -67,7 +68,6 @@ enum trace_taint {
 #define TAINTS_SOFT \
 	((uint32_t)(TAINT_TIME_MACRO | TAINT_PATH_MACRO | TAINT_PLACE | TAINT_ARITHMETIC | TAINT_KNOWN_MACRO))
 
-struct trace_chunk;
 struct places;
 struct snapshot;
 
@@ -85,15 +85,14 @@ struct trace {
 	struct trace_event *events;
 	size_t count;
 	size_t capacity;
-	char **asked; /* environment variables that were read, each once */
-	size_t asked_count;
-	size_t asked_capacity;
+	uint32_t *chains;    /* of the events with one hash of their paths */
+	struct stream asked; /* names of the environment variables that were read, each once, with its NUL */
 	/* questions to the machine, each once, sorted by question */
 	struct machine_answer answers[MACHINE_ANSWERS_MAX];
 	size_t answer_count;
 	uint32_t calls; /* number of calls that the watch saw */
 	_Atomic uint32_t tainted;
-	const char *culprits[TAINT_COUNT]; /* for each taint the first path that caused it; NULL: none is known */
+	char *culprits[TAINT_COUNT]; /* for each taint the first path that caused it; NULL: none is known */
 	int64_t start_ns; /* stamp_now() at the start of the compilation: a file of that time is not settled */
 	uint64_t mode;    /* the floating-point mode at that time; for precompiled headers */
 	bool failed;
@@ -104,10 +103,6 @@ struct trace {
 	/* what getcwd, getenv and stat must return to the compiler (interpose/watch/snapshot.h); may be NULL */
 	const struct snapshot *told;
 	const struct places *places; /* the places for TAINT_PLACE; set by the caller, may be NULL */
-	/* open-addressed set of event indexes, by kind, path and outcome */
-	uint32_t *index;
-	size_t index_capacity;
-	struct trace_chunk *chunks; /* the strings */
 };
 
 void trace_init(struct trace *trace, int64_t start_ns);
@@ -119,8 +114,12 @@ void trace_free(struct trace *trace);
 const struct trace_event *trace_add(struct trace *trace, const struct trace_event *event);
 /* Returns the stored TRACE_OPEN event in which the path was a file, or NULL. It saves the watch a second digest. */
 const struct trace_event *trace_opened(const struct trace *trace, const char *path);
+/* Returns true if both events found the same file, or the same absence. */
+bool trace_same_answer(const struct trace_event *one, const struct trace_event *other);
 /* Records the name of an environment variable that was read. */
 void trace_asked(struct trace *trace, const char *variable);
+/* Returns the name recorded after `previous` (NULL: the first name), or NULL at the end. */
+const char *trace_next_asked(const struct trace *trace, const char *previous);
 /*
  * Records an answer of the machine. A different answer to the same question taints the trace. Threads: the caller
  * serialises the calls.

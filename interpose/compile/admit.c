@@ -64,9 +64,9 @@ static bool has_time_macro(const struct trace *trace)
  */
 static const char *unknown_variable(const struct environment *environment, const struct trace *trace)
 {
-	for (size_t i = 0; i < trace->asked_count; i++) {
-		if (!environment_known(environment, trace->asked[i]) && environment_get(trace->asked[i])) {
-			return trace->asked[i];
+	for (const char *name = NULL; (name = trace_next_asked(trace, name));) {
+		if (!environment_known(environment, name) && environment_get(name)) {
+			return name;
 		}
 	}
 	return NULL;
@@ -80,9 +80,7 @@ static int add_marks(const struct environment *environment, const struct trace *
 {
 	struct stream unset = STREAM_EMPTY;
 
-	for (size_t i = 0; i < trace->asked_count; i++) {
-		const char *name = trace->asked[i];
-
+	for (const char *name = NULL; (name = trace_next_asked(trace, name));) {
 		if (!environment_known(environment, name)) {
 			stream_bytes(&unset, name, strlen(name) + 1);
 		}
@@ -107,7 +105,7 @@ static int add_marks(const struct environment *environment, const struct trace *
 static bool was_seen(const struct request *request, const struct trace *trace)
 {
 	return (!(request->traits & REQUEST_OPENS_FILES) || trace->count > 0) &&
-	       (!(request->traits & REQUEST_ASKS_VARIABLES) || trace->asked_count > 0);
+	       (!(request->traits & REQUEST_ASKS_VARIABLES) || trace->asked.size > 0);
 }
 
 /* Checks what the watch observed. Returns COUNTER_NONE, or why the result must not be cached. */

@@ -27,15 +27,6 @@ static const struct trace_event *add(struct trace_event event)
 	return trace_add(&trace, &event);
 }
 
-Test(trace, stores_a_path_longer_than_any_chunk)
-{
-	static char path[100000];
-
-	memset(path, 'x', sizeof(path) - 1);
-	cr_assert_str_eq(add(present(TRACE_OPEN, path, 1))->path, path);
-	cr_assert_str_eq(add(present(TRACE_OPEN, "short", 2))->path, "short");
-}
-
 Test(trace, an_event_without_a_path_fails_the_trace)
 {
 	cr_assert_null(add((struct trace_event){.kind = TRACE_PROBE}));

@@ -109,12 +109,20 @@ static inline const struct trace_event *must_see(const char *path, enum trace_ki
 
 static inline bool asked_in(const struct trace *asker, const char *variable)
 {
-	for (size_t i = 0; i < asker->asked_count; i++) {
-		if (strcmp(asker->asked[i], variable) == 0) {
-			return true;
-		}
+	const char *name = NULL;
+
+	while ((name = trace_next_asked(asker, name)) && strcmp(name, variable) != 0) {
 	}
-	return false;
+	return name != NULL;
+}
+
+static inline size_t count_asked(const struct trace *asker)
+{
+	size_t count = 0;
+
+	for (const char *name = NULL; (name = trace_next_asked(asker, name)); count++) {
+	}
+	return count;
 }
 
 static inline bool asked(const char *variable)
