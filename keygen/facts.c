@@ -147,7 +147,7 @@ static bool prepare_process(const struct credentials *credentials)
 {
 	struct {
 		struct key seed;
-		uint8_t boot[MOUNT_BOOT_BYTES];
+		char boot[STAMP_BOOT_BYTES];
 		uint8_t who[CREDENTIALS_BYTES];
 	} text = {.boot = {0}};
 	const struct span name = {text.boot, sizeof(text.boot) + sizeof(text.who)};
@@ -156,7 +156,7 @@ static bool prepare_process(const struct credentials *credentials)
 
 	memcpy(process.who, credentials->who, sizeof(process.who));
 	memcpy(text.who, credentials->who, sizeof(text.who));
-	process.has_name = kept_in && mount_boot(text.boot);
+	process.has_name = kept_in && stamp_boot(text.boot);
 	if (process.has_name) {
 		digest_key(&name, 1, &process.name);
 		count = fill_list();

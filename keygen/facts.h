@@ -21,7 +21,6 @@
 
 #include "keygen/credentials.h"
 #include "keygen/digest.h"
-#include "keygen/mount.h"
 #include "keygen/stamp.h"
 
 #include <stddef.h>

@@ -2,13 +2,28 @@
 /*
  * stamp: what identifies a file and shows whether it changed
  *
- * Purpose: compares stamps, and decides when equal times mean equal content.
+ * Purpose: compares stamps, decides when equal times mean equal content, and identifies the mount of a file by a value
+ * that is never reused.
  *
  * stamp_now() reads the clock with which the kernel stamps files, directly from the kernel: a preload (libfaketime) may
  * have replaced the C library's functions with ones that report another time.
  *
+ * Times and inode numbers identify content only within one mount of one file system whose kernel changes ctime at every
+ * change. Device numbers are reused: another image in the same loop device, another disk or another boot can show other
+ * content under an equal stamp. So a stamp is accepted only if the identity of its mount is equal too:
+ *
+ *   MOUNT_SUPERBLOCK  ext2/3/4, xfs, f2fs: the inode number of the kernel's directory for this mounted file system
+ *                     (/sys/fs/ext4/<name>), which is new at each mount of the device and unique until the next boot
+ *   MOUNT_MEMORY      tmpfs, ramfs: this kernel set every time in it, because no image can be mounted there
+ *   MOUNT_NUMBERED    other types whose ctime is reliable, or that are read-only while mounted: the number of the
+ *                     mount, which the kernel reports from 6.8 on
+ *   MOUNT_UNKNOWN     all others (FUSE, vfat, 9p, procfs, sysfs, unlisted types): no stamp is accepted, content is
+ *                     compared
+ *
+ * An identity is valid only on one boot (stamp_boot()).
+ *
  * Errors: stamp_now() returns INT64_MIN if there is no clock; then no stamp is settled. stamp_look() returns 0 or an
- * errno.
+ * errno. A mount that cannot be identified is MOUNT_UNKNOWN.
  */
 #ifndef KEYGEN_STAMP_H
 #define KEYGEN_STAMP_H
@@ -52,5 +67,21 @@ bool file_stamp_racy(const struct file_stamp *stamp, int64_t since_ns);
  * the number of the mount, unique until the next boot; 0 if the kernel (before 6.8) has none.
  */
 int stamp_look(int directory, const char *path, struct stat *ret_stat, uint64_t *ret_mount);
+
+enum mount_kind { MOUNT_UNKNOWN, MOUNT_SUPERBLOCK, MOUNT_NUMBERED, MOUNT_MEMORY };
+
+struct mount {
+	uint64_t device;
+	uint64_t number;
+	uint32_t kind; /* enum mount_kind */
+	uint32_t zero;
+};
+
+/* Identifies a mount. `path`: any file in it; `device` and `number` as stamp_look() returned them for it. */
+void mount_identify(const char *path, uint64_t device, uint64_t number, struct mount *ret_mount);
+#define STAMP_BOOT_BYTES 36
+
+/* Reads the boot id. Returns false if it cannot be read; then no stamp is accepted. */
+bool stamp_boot(char ret_boot[STAMP_BOOT_BYTES]);
 
 #endif
