@@ -190,46 +190,39 @@ static bool is_prepared(const struct credentials *credentials)
 void facts_begin(struct facts *facts)
 {
 	facts->mounts = 0; /* the other fields are written before they are read */
-	facts->state = FACTS_BEGUN;
+	facts->usable = false;
 	facts->news = NULL;
 	facts->news_count = 0;
-	facts->news_room = 0;
 	facts->used = 0;
 }
 
-const struct credentials *facts_credentials(struct facts *facts)
+/* Reads the credentials of the thread. Without them there is no secret. */
+static void prepare(struct facts *facts)
 {
-	if (facts->state == FACTS_BEGUN) {
-		credentials_look(&facts->credentials);
-		facts->state = is_prepared(&facts->credentials) ? FACTS_ASKED : FACTS_UNUSED;
-		facts->ours = facts->state == FACTS_ASKED &&
-		              memcmp(facts->credentials.who, process.who, sizeof(process.who)) == 0;
-	}
-	return &facts->credentials;
-}
-
-/* Before the credentials are known there is no secret. */
-static void identify_world(struct facts *facts, struct facts_mount *mount)
-{
-	const struct span parts[] = {{&mount->mount, sizeof(mount->mount)},
-	                             {facts_credentials(facts)->who, CREDENTIALS_BYTES}};
-
-	digest_fingerprint(&process.secret, parts, 1, &mount->world);
-	digest_fingerprint(&process.secret, parts, 2, &mount->own);
+	credentials_look(&facts->credentials);
+	facts->usable = is_prepared(&facts->credentials);
+	facts->ours = facts->usable && memcmp(facts->credentials.who, process.who, sizeof(process.who)) == 0;
 }
 
 const struct facts_mount *facts_add_mount(struct facts *facts, const char *path, uint64_t device, uint64_t number)
 {
 	static const struct facts_mount unknown = {.mount = {.kind = MOUNT_UNKNOWN}};
 	struct facts_mount *mount;
+	struct span parts[2];
 
 	if (facts->mounts == FACTS_MOUNTS_MAX) {
 		return &unknown;
 	}
-	mount = &facts->mount[facts->mounts++];
+	mount = &facts->mount[facts->mounts];
+	if (facts->mounts++ == 0) {
+		prepare(facts);
+	}
 	mount->number = number;
 	mount_identify(path, device, number, &mount->mount);
-	identify_world(facts, mount);
+	parts[0] = (struct span){&mount->mount, sizeof(mount->mount)};
+	parts[1] = (struct span){facts->credentials.who, sizeof(facts->credentials.who)};
+	digest_fingerprint(&process.secret, parts, 1, &mount->world);
+	digest_fingerprint(&process.secret, parts, 2, &mount->own);
 	return mount;
 }
 
@@ -286,7 +279,7 @@ static inline bool know(const struct facts *facts, const struct fingerprint *wor
 {
 	struct fingerprint print;
 
-	if (facts->state != FACTS_ASKED || mount->mount.kind == MOUNT_UNKNOWN || stamp->size == 0) {
+	if (!facts->usable || mount->mount.kind == MOUNT_UNKNOWN || stamp->size == 0) {
 		return false;
 	}
 	print = print_of(world, stamp, digest, directory);
@@ -309,27 +302,22 @@ bool facts_know_content(struct facts *facts, const struct file_stamp *stamp, con
 	return is_used;
 }
 
-/* Returns room for one more fact, or NULL without memory. */
-static struct fingerprint *add_news(struct facts *facts)
+/* Keeps a fact for the file. */
+static void add_news(struct facts *facts, const struct fingerprint *print)
 {
-	if (facts->news_count == facts->news_room) {
-		size_t room = facts->news_room ? 2 * facts->news_room : 64;
-		void *grown = room <= FACTS_FILE_MAX ? realloc(facts->news, room * sizeof(*facts->news)) : NULL;
-
-		if (!grown) {
-			return NULL;
-		}
-		facts->news = grown;
-		facts->news_room = room;
+	if (!facts->news) {
+		facts->news = malloc(FACTS_FILE_MAX * sizeof(*facts->news));
 	}
-	return &facts->news[facts->news_count++];
+	if (facts->news && facts->news_count < FACTS_FILE_MAX) {
+		facts->news[facts->news_count++] = *print;
+	}
 }
 
 /* Returns true if the fact is new. */
 static bool learn(const struct facts *facts, const struct fingerprint *world, const struct file_stamp *stamp,
                   const uint8_t digest[KEY_BYTES], const struct span *directory, struct fingerprint *ret_print)
 {
-	if (facts->state != FACTS_ASKED) {
+	if (!facts->usable) {
 		return false;
 	}
 	*ret_print = print_of(world, stamp, digest, directory);
@@ -356,12 +344,10 @@ void facts_learn_content(struct facts *facts, const struct file_stamp *stamp, co
                          const uint8_t digest[KEY_BYTES])
 {
 	struct fingerprint print;
-	struct fingerprint *news;
+	const bool is_new = learn(facts, facts->ours ? &mount->world : &mount->own, stamp, digest, NULL, &print);
 
-	if (!facts->ours) {
-		(void)learn(facts, &mount->own, stamp, digest, NULL, &print);
-	} else if (learn(facts, &mount->world, stamp, digest, NULL, &print) && (news = add_news(facts))) {
-		*news = print;
+	if (facts->ours && is_new) {
+		add_news(facts, &print);
 	}
 }
 
@@ -400,6 +386,4 @@ void facts_end(struct facts *facts)
 		write_file(facts);
 	}
 	free(facts->news);
-	facts->news = NULL;
-	facts->news_count = 0;
 }

@@ -44,11 +44,11 @@ struct facts {
 		struct fingerprint own;   /* of that and the thread's credentials */
 	} mount[FACTS_MOUNTS_MAX];
 	uint32_t mounts;
-	struct credentials credentials; /* of the thread */
-	bool ours;                      /* they are those of the file */
-	enum { FACTS_BEGUN, FACTS_ASKED, FACTS_UNUSED } state;
-	struct fingerprint *news; /* learned by this check, and not in the file */
-	size_t news_count, news_room;
+	struct credentials credentials; /* of the thread; read with the first mount */
+	bool usable;                    /* the process has facts */
+	bool ours;                      /* the credentials are those of the file */
+	struct fingerprint *news;       /* learned by this check, and not in the file */
+	size_t news_count;
 	size_t used; /* facts that were known */
 };
 
@@ -57,8 +57,6 @@ void facts_keep_in(const struct facts_file *file);
 void facts_begin(struct facts *facts);
 void facts_end(struct facts *facts);
 
-/* Returns the credentials of the calling thread, which are read once for each check. */
-const struct credentials *facts_credentials(struct facts *facts);
 /*
  * Returns the mount of `path`, with the device and mount number that stamp_look() returned for it. Each is identified
  * once for each check. The ninth and later ones are MOUNT_UNKNOWN.
