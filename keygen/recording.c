@@ -71,40 +71,20 @@ static bool is_sound(uint8_t tag, const struct span *field)
 static bool note_head(struct recording *recording, uint8_t tag, const struct span *field, const uint8_t *start,
                       const uint8_t *end)
 {
-	bool in_variables = recording->variables.at != NULL;
+	struct cursor *variables = &recording->variables;
 
-	if (in_variables != (tag == RECORDING_VALUE) && tag != RECORDING_VARIABLE) {
+	if (tag == RECORDING_VARIABLE || (tag == RECORDING_VALUE && variables->at)) {
+		variables->at = variables->at ? variables->at : start;
+		variables->end = end;
+		return true;
+	}
+	if (tag == RECORDING_VALUE || variables->at) {
 		return false;
 	}
-	switch (tag) {
-	case RECORDING_COMPILER:
-		recording->compiler = field->bytes;
-		break;
-	case RECORDING_RELEASE:
-		recording->release = field->bytes;
-		break;
-	case RECORDING_DIRECTORY:
-		recording->directory = field->bytes;
-		break;
-	case RECORDING_LOCALE:
-		recording->locale = field->bytes;
-		break;
-	case RECORDING_COST:
-		recording->cost_ns = recording_number(field);
-		break;
-	case RECORDING_RESULT:
-		recording->result = recording_number(field);
-		break;
-	case RECORDING_FLOATING_POINT:
-		recording->floating_point = recording_number(field);
-		break;
-	case RECORDING_BOUND:
-		recording->bound = recording_number(field) != 0;
-		break;
-	default:
-		recording->variables.at = in_variables ? recording->variables.at : start;
-		recording->variables.end = end;
-		break;
+	if (kinds[tag] == KIND_NUMBER) {
+		recording->numbers[tag] = recording_number(field);
+	} else {
+		recording->texts[tag] = field->bytes;
 	}
 	return true;
 }
@@ -129,7 +109,8 @@ static bool read_fields(struct cursor cursor, struct recording *recording)
 			return false;
 		}
 	}
-	return cursor_at_end(&cursor) && recording->compiler && recording->release && recording->call_fields > 0;
+	return cursor_at_end(&cursor) && recording->texts[RECORDING_COMPILER] && recording->texts[RECORDING_RELEASE] &&
+	       recording->call_fields > 0;
 }
 
 int recording_open(const void *bytes, size_t size, struct recording *ret_recording)

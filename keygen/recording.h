@@ -13,7 +13,8 @@
  *             libNVVM    (NAME?, BYTES, TYPE)*, OPTION*, CALL
  *
  * Texts include their NUL. A variable without a VALUE was not set. CALL and TYPE are the numbers of `struct call` and
- * of the compiler's input.
+ * of the compiler's input. COST is in nanoseconds; RESULT the return code of the last call; LOCALE that of LC_NUMERIC;
+ * BOUND is not 0 if the key contains the directory.
  *
  * Calling sequence: recording_put_*() on two streams, recording_seal(); recording_open() on the bytes of a file, then
  * cursor_next() on `calls`. After recording_open() every text ends with its only NUL, every number has 8 bytes, and all
@@ -58,13 +59,12 @@ void recording_put_text(struct stream *stream, enum recording_tag tag, const cha
 /* Joins head and calls to the bytes of a file. `failed` of the result: no memory, or larger than RECORDING_MAX. */
 struct stream recording_seal(const struct stream *head, const struct stream *calls);
 
+#define RECORDING_HEAD_TAGS 16
+
 struct recording {
-	const char *compiler, *release;
-	const char *directory; /* NULL: it was not known */
-	const char *locale;    /* of LC_NUMERIC; NULL: its decimal separator is a dot */
-	uint64_t cost_ns, floating_point;
-	uint64_t result;         /* return code of the last call */
-	bool bound;              /* the key contains the directory */
+	/* The fields of the head by tag; NULL, or 0: it has none. No DIRECTORY: unknown; no LOCALE: with a dot. */
+	const char *texts[RECORDING_HEAD_TAGS];
+	uint64_t numbers[RECORDING_HEAD_TAGS];
 	struct span head;        /* the fields before the calls */
 	struct cursor variables; /* VARIABLE and VALUE fields only */
 	struct cursor calls;

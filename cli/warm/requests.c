@@ -69,10 +69,10 @@ static void digest_kin(const struct recording *recording, const char *arch, stru
 	char *option;
 	uint8_t tag;
 
-	stream_number(&stream, RECORDING_FLOATING_POINT, recording->floating_point);
-	stream_string(&stream, RECORDING_LOCALE, recording->locale);
-	stream_string(&stream, RECORDING_DIRECTORY, recording->directory ? recording->directory : "");
-	stream_string(&stream, RECORDING_COMPILER, recording->compiler);
+	stream_number(&stream, RECORDING_FLOATING_POINT, recording->numbers[RECORDING_FLOATING_POINT]);
+	stream_string(&stream, RECORDING_LOCALE, recording->texts[RECORDING_LOCALE]);
+	stream_string(&stream, RECORDING_DIRECTORY, recording->texts[RECORDING_DIRECTORY]);
+	stream_string(&stream, RECORDING_COMPILER, recording->texts[RECORDING_COMPILER]);
 	while (cursor_next(&cursor, &tag, &field)) {
 		if (tag == RECORDING_OPTION) {
 			option = requests_replace_arch(&seen, field.bytes, arch);
@@ -129,11 +129,11 @@ static int take_request(const struct directory *directory, const struct inventor
 	if (error < 0) {
 		return error;
 	}
-	*ret_request = (struct warm_request){.cost_ns = recording.cost_ns,
+	*ret_request = (struct warm_request){.cost_ns = recording.numbers[RECORDING_COST],
 	                                     .used = record->used,
-	                                     .is_link = strcmp(recording.compiler, "nvjitlink") == 0};
+	                                     .is_link = strcmp(recording.texts[RECORDING_COMPILER], "nvjitlink") == 0};
 	memcpy(ret_request->key, record->key, sizeof(ret_request->key));
-	(void)snprintf(ret_request->compiler, sizeof(ret_request->compiler), "%s", recording.compiler);
+	(void)snprintf(ret_request->compiler, sizeof(ret_request->compiler), "%s", recording.texts[RECORDING_COMPILER]);
 	digest_kin(&recording, arch, &ret_request->kin);
 	free(bytes);
 	return 0;

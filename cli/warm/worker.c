@@ -116,9 +116,9 @@ static void set_variables(const struct recording *recording)
  */
 static void enter_directory(const struct recording *recording)
 {
-	const char *directory = recording->directory ? recording->directory : "";
+	const char *directory = recording->texts[RECORDING_DIRECTORY] ? recording->texts[RECORDING_DIRECTORY] : "";
 
-	if (chdir(directory) != 0 && (recording->bound || chdir("/") != 0)) {
+	if (chdir(directory) != 0 && (recording->numbers[RECORDING_BOUND] || chdir("/") != 0)) {
 		fail("the directory %s cannot be entered: %s", directory, strerror(errno));
 	}
 }
@@ -241,7 +241,7 @@ __attribute__((noreturn)) static void judge(struct worker *worker, const struct 
 	memcpy(verdict.key, order.key, sizeof(verdict.key));
 	if (order.outcome == REPLAY_HIT || order.outcome == REPLAY_STORED) {
 		/* a failure that is none with this compiler is as good as a success */
-		if (result != 0 && (uint64_t)result != worker->recording.result) {
+		if (result != 0 && (uint64_t)result != worker->recording.numbers[RECORDING_RESULT]) {
 			fail_call(worker, kind, result);
 		}
 		finish(order.outcome == REPLAY_HIT ? JOB_THERE : JOB_STORED);
@@ -329,6 +329,7 @@ static void read_request(struct worker *worker)
 int worker_main(int count, char **words)
 {
 	struct worker worker = {.arch = count > 2 ? words[2] : ""};
+	const char *locale;
 
 	parent = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
 	if (count != 4 || parent < 0) {
@@ -345,18 +346,18 @@ int worker_main(int count, char **words)
 	set_variables(&worker.recording);
 	enter_directory(&worker.recording);
 	worker.order->mode = words[3][0] == '1' ? REPLAY_COMPILE : REPLAY_CHECK;
-	worker.order->floating_point = worker.recording.floating_point;
+	worker.order->floating_point = worker.recording.numbers[RECORDING_FLOATING_POINT];
 	/* with a slash it is a file, which may be anybody's */
-	if (worker.recording.locale &&
-	    (strchr(worker.recording.locale, '/') || !setlocale(LC_NUMERIC, worker.recording.locale))) {
-		fail("the locale %s is missing", worker.recording.locale);
+	locale = worker.recording.texts[RECORDING_LOCALE];
+	if (locale && (strchr(locale, '/') || !setlocale(LC_NUMERIC, locale))) {
+		fail("the locale %s is missing", locale);
 	}
 	worker.compiler = dlopen(words[1], RTLD_NOW | RTLD_LOCAL);
 	if (!worker.compiler) {
 		fail("%s", dlerror());
 	}
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		if (strcmp(kinds[i].name, worker.recording.compiler) == 0) {
+		if (strcmp(kinds[i].name, worker.recording.texts[RECORDING_COMPILER]) == 0) {
 			run(&worker, &kinds[i]);
 		}
 	}

@@ -57,10 +57,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	require(!file.failed);
 	if (recording_open(file.bytes, file.size, &recording) == 0) {
 		check_sealed(&recording, &file);
-		check_text(recording.compiler, &file);
-		check_text(recording.release, &file);
-		check_text(recording.directory, &file);
-		check_text(recording.locale, &file);
+		check_text(recording.texts[RECORDING_COMPILER], &file);
+		check_text(recording.texts[RECORDING_RELEASE], &file);
+		check_text(recording.texts[RECORDING_DIRECTORY], &file);
+		check_text(recording.texts[RECORDING_LOCALE], &file);
 		check_fields(recording.calls, &file);
 		if (recording.variables.at) {
 			check_fields(recording.variables, &file);

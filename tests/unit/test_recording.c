@@ -60,11 +60,11 @@ Test(recording, comes_back_as_it_was_written)
 	stream_number(&calls, RECORDING_CALL, 2);
 	file = seal(&head, &calls);
 	cr_assert_eq(recording_open(file.bytes, file.size, &recording), 0);
-	cr_expect_str_eq(recording.compiler, "nvrtc");
-	cr_expect_str_eq(recording.release, "13.0");
-	cr_expect_eq(recording.cost_ns, 7);
+	cr_expect_str_eq(recording.texts[RECORDING_COMPILER], "nvrtc");
+	cr_expect_str_eq(recording.texts[RECORDING_RELEASE], "13.0");
+	cr_expect_eq(recording.numbers[RECORDING_COST], 7);
 	cr_expect_eq(recording.call_fields, 2);
-	cr_expect_null(recording.directory);
+	cr_expect_null(recording.texts[RECORDING_DIRECTORY]);
 	cr_assert(cursor_next(&recording.variables, &tag, &field) && tag == RECORDING_VARIABLE);
 	cr_expect_str_eq(field.bytes, "TZ");
 	cr_assert(cursor_next(&recording.calls, &tag, &field) && tag == RECORDING_SOURCE);
