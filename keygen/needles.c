@@ -2,35 +2,27 @@
 /*
  * PTX contains a path as a list of numbers, so each initialiser is converted back to bytes, at the width of its
  * elements, and searched like plain text.
+ *
+ *     .global .align 1 .b8 $str[12] = {47, 116, 109, 112};                       bytes, also of wide strings
+ *     .global .align 8 .u64 s[3] = {generic($str), 7886981044170129415, 7219};   words, if one of them is a pointer
  */
 #include "keygen/needles.h"
 
 #include "keygen/stream.h"
 
 #include <endian.h>
-#include <errno.h>
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
-
-/*
- * initialiser: parses the constants of an initialiser as PTX writes them (NVRTC 11.8 to 13.5)
- *
- *     .global .align 1 .b8 $str[12] = {47, 116, 109, 112};                       bytes, also of wide strings
- *     .global .align 8 .u64 s[3] = {generic($str), 7886981044170129415, 7219};   words, if one of them is a pointer
- *
- * Calling sequence: if initialiser_begins(), initialiser_next() from after the brace until TOKEN_END. Errors: none; an
- * element that is not a number is TOKEN_OTHER.
- */
 
 enum token { TOKEN_NUMBER, TOKEN_OTHER, TOKEN_END };
 
+/* The constants of an initialiser as PTX writes them (NVRTC 11.8 to 13.5), from after its brace. */
 struct initialiser {
 	const uint8_t *at;
 	const uint8_t *end;
 };
 
-struct initialiser_number {
+struct number {
 	uint64_t magnitude;
 	bool negative;
 };
@@ -57,12 +49,12 @@ static bool ends_element(uint8_t byte)
 	return byte == ',' || byte == '{' || byte == '}' || byte == ';';
 }
 
-static void read_number(struct initialiser *list, struct initialiser_number *ret_number)
+static void read_number(struct initialiser *list, struct number *ret_number)
 {
 	static const char prefixes[] = {'x', 'X', 'f', 'F', 'd', 'D'};
 	const uint8_t *at = list->at;
 	const uint8_t *end = list->end;
-	struct initialiser_number number = {.negative = *at == '-'};
+	struct number number = {.negative = *at == '-'};
 
 	at += number.negative;
 	if (end - at > 2 && at[0] == '0' && memchr(prefixes, at[1], sizeof(prefixes))) {
@@ -79,7 +71,8 @@ static void read_number(struct initialiser *list, struct initialiser_number *ret
 	*ret_number = number;
 }
 
-static enum token initialiser_next(struct initialiser *list, struct initialiser_number *ret_number)
+/* Reads the next element. One that is not a number is TOKEN_OTHER. */
+static enum token next_token(struct initialiser *list, struct number *ret_number)
 {
 	enum token token = TOKEN_OTHER;
 
@@ -99,44 +92,32 @@ static enum token initialiser_next(struct initialiser *list, struct initialiser_
 	return token;
 }
 
-/* Returns the number, or, if it is negative, a positive number that needs as many bytes. */
-static uint64_t initialiser_span(const struct initialiser_number *number)
-{
-	if (!number->negative || number->magnitude == 0) {
-		return number->magnitude;
-	}
-	return number->magnitude > INT64_MAX ? UINT64_MAX : (number->magnitude - 1) * 2;
-}
-
 /*
- * Returns the smallest width that all numbers fit into. The declared width may be larger, but then text that spans two
- * words would have made a number too large for this width.
+ * Returns the smallest width that all numbers of the list fit into. The declared width may be larger, but then text
+ * that spans two words would have made a number too large for this width.
  */
-static size_t initialiser_width(struct initialiser list)
+static size_t width_of(struct initialiser list)
 {
-	struct initialiser_number number;
+	struct number number;
 	uint64_t most = 0;
 	enum token token;
 
-	while ((token = initialiser_next(&list, &number)) != TOKEN_END) {
-		if (token == TOKEN_NUMBER) {
-			most |= initialiser_span(&number);
+	while ((token = next_token(&list, &number)) != TOKEN_END) {
+		if (token == TOKEN_NUMBER && number.negative && number.magnitude > 0) {
+			/* a positive number that needs as many bytes */
+			most |= number.magnitude > INT64_MAX ? UINT64_MAX : (number.magnitude - 1) * 2;
+		} else if (token == TOKEN_NUMBER) {
+			most |= number.magnitude;
 		}
 	}
-	if (most <= UINT8_MAX) {
-		return 1;
-	}
-	if (most <= UINT16_MAX) {
-		return 2;
-	}
-	return most <= UINT32_MAX ? 4 : 8;
+	return most <= UINT8_MAX ? 1 : most <= UINT16_MAX ? 2 : most <= UINT32_MAX ? 4 : 8;
 }
 
 /*
  * Returns true if the '{' at `brace` begins an initialiser: before it is "= ", or, in nested lists, a brace or a
  * comma.
  */
-static bool initialiser_begins(const uint8_t *text, const uint8_t *brace)
+static bool begins_initialiser(const uint8_t *text, const uint8_t *brace)
 {
 	while (brace > text && is_blank(brace[-1])) {
 		brace--;
@@ -144,71 +125,26 @@ static bool initialiser_begins(const uint8_t *text, const uint8_t *brace)
 	return brace > text && (brace[-1] == '=' || brace[-1] == '{' || brace[-1] == ',');
 }
 
-/* Only the beginning of a longer needle is searched for. A false match is safe: the result is only path-dependent. */
-#define NEEDLE_MOST ((size_t)PATH_MAX)
-
-struct needles {
-	struct needle *list;
-	bool *found;
-	size_t count;
-	struct stream bytes; /* the bytes of the list being read */
-};
-
-int needles_new(const struct needle *list, size_t count, struct needles **ret_needles)
-{
-	struct needles *needles = calloc(1, sizeof(*needles));
-
-	if (needles) {
-		needles->count = count;
-		needles->list = calloc(count + 1, sizeof(*needles->list));
-		needles->found = calloc(count + 1, sizeof(*needles->found));
-	}
-	if (!needles || !needles->list || !needles->found) {
-		needles_free(needles);
-		return -ENOMEM;
-	}
-	for (size_t i = 0; i < count; i++) {
-		needles->list[i] = list[i];
-		if (list[i].size > NEEDLE_MOST) {
-			needles->list[i].size = NEEDLE_MOST;
-		}
-	}
-	*ret_needles = needles;
-	return 0;
-}
-
-void needles_free(struct needles *needles)
-{
-	if (needles) {
-		stream_free(&needles->bytes);
-		free(needles->list);
-		free(needles->found);
-		free(needles);
-	}
-}
-
-bool needles_found(const struct needles *needles, size_t index)
-{
-	return needles->found[index];
-}
-
 /* Bytes per character: plain text, char16_t, or char32_t and wchar_t. */
 enum width { WIDTH_PLAIN = 1, WIDTH_TWO = 2, WIDTH_FOUR = 4 };
 
 /*
  * Returns true if the needle is at `at`, each of its bytes as a character of that width. The zero bytes of the last
- * character are not compared.
+ * character are not compared, and of a longer needle only PATH_MAX bytes: a false match is safe, because the result is
+ * then only path-dependent.
  */
 static bool stands_at(const uint8_t *at, const uint8_t *end, const struct needle *needle, enum width width)
 {
-	if ((size_t)(end - at) <= (needle->size - 1) * width) {
+	const size_t size = needle->size < PATH_MAX ? needle->size : PATH_MAX;
+
+	if ((size_t)(end - at) <= (size - 1) * width) {
 		return false;
 	}
-	for (size_t i = 0; i < needle->size; i++, at += width) {
+	for (size_t i = 0; i < size; i++, at += width) {
 		if (*at != (uint8_t)needle->text[i]) {
 			return false;
 		}
-		for (int j = 1; i + 1 < needle->size && j < (int)width; j++) {
+		for (int j = 1; i + 1 < size && j < (int)width; j++) {
 			if (at[j] != 0) {
 				return false;
 			}
@@ -235,82 +171,65 @@ static bool contains_needle(const uint8_t *at, const uint8_t *end, const struct 
 static void search_width(struct needles *needles, const uint8_t *text, const uint8_t *end, enum width width)
 {
 	for (size_t i = 0; i < needles->count; i++) {
-		if (!needles->found[i] && needles->list[i].size > 0) {
-			needles->found[i] = contains_needle(text, end, &needles->list[i], width);
+		struct needle *needle = &needles->list[i];
+
+		if (!needle->found && needle->size > 0) {
+			needle->found = contains_needle(text, end, needle, width);
 		}
 	}
 }
 
-static void search_wide(struct needles *needles, const uint8_t *text, const uint8_t *end)
+/* Searches text that may have wide characters. */
+static void search_widths(struct needles *needles, const uint8_t *text, const uint8_t *end)
 {
 	search_width(needles, text, end, WIDTH_TWO);
 	search_width(needles, text, end, WIDTH_FOUR);
 }
 
-/* Searches the bytes that a part of a list forms. If there is no memory, every needle counts as found. */
-static void search_bytes(struct needles *needles)
+/* Searches the bytes that a part of a list forms, and empties them. */
+static void search_bytes(struct needles *needles, struct stream *bytes)
 {
-	if (needles->bytes.failed) {
-		memset(needles->found, true, needles->count);
-	} else if (needles->bytes.size > 0) {
-		const uint8_t *text = needles->bytes.bytes;
-		const uint8_t *end = text + needles->bytes.size;
-
-		search_width(needles, text, end, WIDTH_PLAIN);
-		search_wide(needles, text, end);
+	for (size_t i = 0; bytes->failed && i < needles->count; i++) {
+		needles->list[i].found = true;
 	}
-	needles->bytes.size = 0;
+	if (!bytes->failed && bytes->size > 0) {
+		search_width(needles, bytes->bytes, bytes->bytes + bytes->size, WIDTH_PLAIN);
+		search_widths(needles, bytes->bytes, bytes->bytes + bytes->size);
+	}
+	bytes->size = 0;
 }
 
-/*
- * Searches the list as numbers of that width. Returns false if the width is 1 and a number needs more bytes; the part
- * of the list before that number may not have been searched.
- */
-static bool search_numbers(struct needles *needles, struct initialiser *list, size_t width)
+static void search_list(struct needles *needles, struct initialiser *list, struct stream *bytes)
 {
-	struct initialiser_number number;
+	const size_t width = width_of(*list);
+	struct number number;
 	enum token token;
 
-	needles->bytes.size = 0;
-	while ((token = initialiser_next(list, &number)) != TOKEN_END) {
-		uint64_t value;
+	while ((token = next_token(list, &number)) != TOKEN_END) {
+		if (token == TOKEN_NUMBER) {
+			uint64_t value = htole64(number.negative ? 0 - number.magnitude : number.magnitude);
 
-		if (token == TOKEN_OTHER) {
-			search_bytes(needles);
-			continue;
+			stream_bytes(bytes, &value, width);
+		} else {
+			search_bytes(needles, bytes);
 		}
-		if (width == 1 && initialiser_span(&number) > UINT8_MAX) {
-			return false;
-		}
-		value = htole64(number.negative ? 0 - number.magnitude : number.magnitude);
-		stream_bytes(&needles->bytes, &value, width);
 	}
-	search_bytes(needles);
-	return true;
-}
-
-/* Reads the list as bytes, which nearly all lists are, and again as words if a number is too large for a byte. */
-static void search_list(struct needles *needles, struct initialiser *list)
-{
-	struct initialiser again = *list;
-
-	if (!search_numbers(needles, list, 1)) {
-		*list = again;
-		(void)search_numbers(needles, list, initialiser_width(again));
-	}
+	search_bytes(needles, bytes);
 }
 
 static void search_lists(struct needles *needles, const uint8_t *text, size_t size)
 {
 	struct initialiser list = {.at = text, .end = text + size};
+	struct stream bytes = STREAM_EMPTY;
 
 	while ((list.at = memchr(list.at, '{', (size_t)(list.end - list.at)))) {
 		const uint8_t *brace = list.at++;
 
-		if (initialiser_begins(text, brace)) {
-			search_list(needles, &list);
+		if (begins_initialiser(text, brace)) {
+			search_list(needles, &list, &bytes);
 		}
 	}
+	stream_free(&bytes);
 }
 
 void needles_search(struct needles *needles, const void *text, size_t size)
@@ -329,6 +248,6 @@ void needles_search(struct needles *needles, const void *text, size_t size)
 	 */
 	zero = memchr(begin, '\0', size);
 	if (zero) {
-		search_wide(needles, zero > begin ? zero - 1 : zero, begin + size);
+		search_widths(needles, zero > begin ? zero - 1 : zero, begin + size);
 	}
 }

@@ -10,9 +10,8 @@
  *
  * Speed: one pass over the text for each needle, at the speed of memchr().
  *
- * Calling sequence: needles_new(), needles_search() per text, needles_found() per needle, needles_free(). Errors:
- * -ENOMEM from needles_new(); if there is no memory to search a text, every needle counts as found. Ownership: the
- * needles' texts must outlive the struct.
+ * Calling sequence: needles_search() per text, then read `found`. Errors: if there is no memory to search a text, every
+ * needle counts as found.
  */
 #ifndef KEYGEN_NEEDLES_H
 #define KEYGEN_NEEDLES_H
@@ -20,16 +19,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct needles;
-
 struct needle {
 	const char *text;
 	size_t size; /* 0: never found */
+	bool found;  /* in any of the texts */
 };
 
-int needles_new(const struct needle *list, size_t count, struct needles **ret_needles);
+struct needles {
+	struct needle *list;
+	size_t count;
+};
+
 void needles_search(struct needles *needles, const void *text, size_t size);
-bool needles_found(const struct needles *needles, size_t index);
-void needles_free(struct needles *needles); /* NULL is fine */
 
 #endif

@@ -49,28 +49,22 @@ static int search_result(const struct roots *roots, const char *cwd, const struc
                          void (*search)(const struct result *, struct needles *), uint8_t *ret_found)
 {
 	struct needle *list = calloc(roots->count + 1, sizeof(*list));
-	struct needles *needles;
-	int error = -ENOMEM;
+	struct needles needles = {list, roots->count + 1};
 
 	if (!list) {
-		return error;
+		return -ENOMEM;
 	}
 	for (size_t i = 0; i < roots->count; i++) {
-		list[i] = (struct needle){roots->root[i].text, roots->root[i].size};
+		list[i] = (struct needle){.text = roots->root[i].text, .size = roots->root[i].size};
 	}
 	if (cwd && strlen(cwd) > 1) {
-		list[roots->count] = (struct needle){cwd, strlen(cwd)};
+		list[roots->count] = (struct needle){.text = cwd, .size = strlen(cwd)};
 	}
-	error = needles_new(list, roots->count + 1, &needles);
-	free(list);
-	if (error != 0) {
-		return error;
-	}
-	search(result, needles);
+	search(result, &needles);
 	for (size_t i = 0; i <= roots->count; i++) {
-		ret_found[i] = needles_found(needles, i);
+		ret_found[i] = list[i].found;
 	}
-	needles_free(needles);
+	free(list);
 	return 0;
 }
 
