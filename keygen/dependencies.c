@@ -6,8 +6,6 @@
 #include "keygen/dependencies.h"
 #include "keygen/dependencies_format.h"
 #include "keygen/dependencies_items.h"
-#include "keygen/dependencies_read.h"
-#include "keygen/dependencies_tell.h"
 #include "keygen/facts.h"
 
 #include <errno.h>
@@ -30,16 +28,14 @@ static void learn_item(const struct item *item, int64_t start_ns, struct facts *
 {
 	const struct facts_mount *mount;
 	struct file_stamp now;
-	struct stat stat;
 	uint64_t number;
 
-	if (stamp_look(AT_FDCWD, item->path, &stat, &number) != 0) {
+	if (stamp_look(AT_FDCWD, item->event->path, &now, &number) != 0) {
 		return;
 	}
-	file_stamp_from(&stat, &now);
-	mount = facts_mount(facts, item->path, now.device, number);
-	if (file_stamp_same(&now, &item->stamp) && facts_settled(&now, mount, start_ns)) {
-		facts_learn_content(facts, &now, mount, item->digest->bytes);
+	mount = facts_mount(facts, item->event->path, now.device, number);
+	if (file_stamp_same(&now, &item->event->stamp) && facts_settled(&now, mount, start_ns)) {
+		facts_learn_content(facts, &now, mount, item->event->digest.bytes);
 	}
 }
 
@@ -49,7 +45,7 @@ static void learn_items(const struct items *items, int64_t start_ns)
 
 	facts_begin(&facts);
 	for (size_t i = 0; i < items->count; i++) {
-		if (items->item[i].kind == ITEM_CONTENT) {
+		if (item_kind(&items->item[i]) == ITEM_CONTENT) {
 			learn_item(&items->item[i], start_ns, &facts);
 		}
 	}
@@ -58,26 +54,27 @@ static void learn_items(const struct items *items, int64_t start_ns)
 
 static void write_item(const struct item *item, bool exact, struct stream *stream)
 {
-	const struct file_stamp *stamp = &item->stamp;
+	const struct file_stamp *stamp = &item->event->stamp;
+	const uint32_t kind = item_kind(item);
 	struct fixed_item head = {
-	    .kind = item->kind,
+	    .kind = kind,
 	    .size = (uint32_t)strlen(item->name),
-	    .number = item->kind == ITEM_ABSENT ? (uint32_t)item->error : item->class,
+	    .number = kind == ITEM_ABSENT ? (uint32_t)item_absence(item->event->error) : item->class,
 	};
 	struct fixed_identity identity = {.type = stamp->mode & S_IFMT};
 
 	stream_bytes(stream, &head, sizeof(head));
 	stream_bytes(stream, item->name, head.size);
-	if (item->kind == ITEM_ABSENT) {
+	if (kind == ITEM_ABSENT) {
 		return;
 	}
 	if (!S_ISDIR(stamp->mode)) {
-		identity.size = exact || item->kind == ITEM_CONTENT ? stamp->size : 0;
+		identity.size = exact || kind == ITEM_CONTENT ? stamp->size : 0;
 		identity.mtime_ns = exact ? stamp->mtime_ns : 0;
 	}
 	stream_bytes(stream, &identity, sizeof(identity));
-	if (item->kind == ITEM_CONTENT) {
-		stream_bytes(stream, item->digest->bytes, sizeof(struct fixed_content));
+	if (kind == ITEM_CONTENT) {
+		stream_bytes(stream, item->event->digest.bytes, sizeof(struct fixed_content));
 	}
 }
 
@@ -92,11 +89,6 @@ static size_t group_end(const struct items *items, size_t first)
 	return end;
 }
 
-static bool is_absent(const struct item *item)
-{
-	return item->kind == ITEM_ABSENT && item->error == ENOENT;
-}
-
 /* Returns true if opening the group's directory saves time at a hit. */
 static bool opens_directory(const struct items *items, size_t first, size_t end)
 {
@@ -104,7 +96,7 @@ static bool opens_directory(const struct items *items, size_t first, size_t end)
 		return true;
 	}
 	for (size_t i = first; i < end; i++) {
-		if (!is_absent(&items->item[i])) {
+		if (item_absence(items->item[i].event->error) != ENOENT) {
 			return false;
 		}
 	}

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* dependencies_hold(): a walk whose visitor stops at the first dependency that does not hold, and describes it. */
+/* dependencies_hold() and dependencies_tell(): walks that end at the first change, and that go on to the end. */
 #include "keygen/dependencies.h"
+
+#include "keygen/dependencies_format.h"
 #include "keygen/dependencies_walk.h"
 
 #include <errno.h>
@@ -8,7 +10,6 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <string.h>
 
 struct check {
 	const struct roots *roots;
@@ -36,73 +37,21 @@ __attribute__((format(printf, 2, 3))) static int refuse_walk(const struct check 
 	return -ECANCELED;
 }
 
-/* Compares the libraries on which the result depends with the present ones. */
-static int check_libraries(const struct check *check, const struct reader *reader)
+static int refuse_root(const struct check *check, const struct dependency *dependency)
 {
-	const struct key *now = reader->companion ? roots_companion(check->roots) : NULL;
+	const struct root *now;
 
-	if (reader->companion && !now) {
-		return refuse_walk(check, "the library that the compiler loads cannot be foretold");
+	if (dependency->root >= check->roots->count) {
+		return 0; /* the number of roots is compared at the end */
 	}
-	if (reader->companion && memcmp(reader->companion, now->bytes, KEY_BYTES) != 0) {
-		return refuse_walk(check, "the library that the compiler loads differs");
-	}
-	now = reader->arithmetic ? roots_arithmetic(check->roots) : NULL;
-	return !reader->arithmetic || (now && memcmp(reader->arithmetic, now->bytes, KEY_BYTES) == 0)
-	           ? 0
-	           : refuse_walk(check, "the mathematics library differs");
+	now = &check->roots->root[dependency->root];
+	return refuse_walk(check, DEPENDENCIES_BOUND "%.*s" DEPENDENCIES_NOW "%.*s",
+	                   dependency->size ? (int)dependency->size : 1, dependency->size ? dependency->path : "/",
+	                   now->size ? (int)now->size : 1, now->size ? now->text : "/");
 }
 
-static int check_machine(const struct check *check, const struct reader *reader)
-{
-	char words[MACHINE_WORDS_MAX];
-
-	for (uint32_t i = 0; i < reader->answer_count; i++) {
-		const struct machine_answer *then = &reader->answers[i];
-		int64_t now = 0;
-
-		if (!machine_ask(then->question, &now) || now != then->answer) {
-			return refuse_walk(check, "the %s was %" PRId64 DEPENDENCIES_NOW "%" PRId64,
-			                   machine_words(then->question, words), then->answer, now);
-		}
-	}
-	return 0;
-}
-
-static int check_begin(struct walk *walk)
-{
-	bool (*agree)(void) = atomic_load_explicit(&paths_agree, memory_order_relaxed);
-	const struct check *check = walk->context;
-	int error = 0;
-
-	if (walk->reader.items > 0 && agree && !agree()) {
-		return refuse_walk(check,
-		                   "another preloaded library redirects some functions that take paths, but not all");
-	}
-	error = check_libraries(check, &walk->reader);
-	if (error == 0) {
-		error = check_machine(check, &walk->reader);
-	}
-	if (error == 0 && walk->reader.roots != check->roots->count) {
-		error = refuse_walk(check, "the number of roots differs");
-	}
-	return error;
-}
-
-static int check_root(struct walk *walk, uint32_t number, const char *text, size_t size)
-{
-	const struct check *check = walk->context;
-	const struct root *root = &check->roots->root[number];
-
-	if (!text || (size == root->size && memcmp(text, root->text, size) == 0)) {
-		return 0;
-	}
-	return refuse_walk(check, DEPENDENCIES_BOUND "%.*s" DEPENDENCIES_NOW "%.*s", size ? (int)size : 1,
-	                   size ? text : "/", root->size ? (int)root->size : 1, root->size ? root->text : "/");
-}
-
-static int check_item(struct walk *walk, const struct place_group *group, const struct checked_item *item,
-                      enum dependency_state state)
+/* Ends the walk of dependencies_hold(), to which only dependencies that do not hold are reported. */
+static int refuse_dependency(const struct dependency *dependency, void *context)
 {
 	static const char *const words[] = {
 	    [DEPENDENCY_CHANGED] = "header changed",
@@ -113,19 +62,24 @@ static int check_item(struct walk *walk, const struct place_group *group, const 
 	    [DEPENDENCY_OTHER_KIND] = "no longer the same kind of file",
 	    [DEPENDENCY_OTHER_FILE] = "no longer the same file as another path",
 	    [DEPENDENCY_DOUBTFUL] = "cannot tell whether the file is there",
+	    [DEPENDENCY_NOT_ASKED] = "the number of roots differs",
 	};
+	char question[MACHINE_WORDS_MAX];
 
-	(void)group;
-	(void)item;
-	return refuse_walk(walk->context, "%s: %s", words[state], walk->place.path);
-}
-
-static int check_classes(struct walk *walk)
-{
-	if (!walk_is_complete(walk)) {
-		return -EBADMSG;
+	switch (dependency->kind) {
+	case DEPENDENCY_COMPANION:
+		return refuse_walk(context, "the library that the compiler loads %s",
+		                   dependency->state == DEPENDENCY_CHANGED ? "differs" : "cannot be foretold");
+	case DEPENDENCY_ARITHMETIC:
+		return refuse_walk(context, "the mathematics library differs");
+	case DEPENDENCY_MACHINE:
+		return refuse_walk(context, "the %s was %" PRId64 DEPENDENCIES_NOW "%" PRId64,
+		                   machine_words(dependency->question, question), dependency->answer, dependency->now);
+	case DEPENDENCY_ROOT:
+		return refuse_root(context, dependency);
+	default:
+		return refuse_walk(context, "%s: %s", words[dependency->state], dependency->path);
 	}
-	return walk->joined ? refuse_walk(walk->context, "two paths that were different files are one file") : 0;
 }
 
 /* Describes an error of the walk itself. */
@@ -138,6 +92,8 @@ static const char *error_words(int error)
 		return "a path is too long";
 	case -ENOMEM:
 		return "no memory";
+	case -EXDEV:
+		return "another preloaded library redirects some functions that take paths, but not all";
 	case -E2BIG:
 		return "more files than a look-up compares";
 	default:
@@ -145,33 +101,37 @@ static const char *error_words(int error)
 	}
 }
 
+/* Checks dependencies in the directories of the present request. */
+static int check_all(const struct walk_order *order, const void *dependencies, size_t size)
+{
+	const struct check *check = order->context;
+	struct dependencies_told told;
+	int error = walk_dependencies(order, dependencies, size, &told);
+
+	if (error == 0 && told.roots != check->roots->count) {
+		error = refuse_walk(check, "the number of roots differs");
+	}
+	if (error == 0 && told.joined) {
+		error = refuse_walk(check, "two paths that were different files are one file");
+	}
+	return error != 0 && error != -ECANCELED ? refuse_walk(check, "%s", error_words(error)) : error;
+}
+
 bool dependencies_hold_within(const void *dependencies, size_t size, const struct roots *roots,
                               struct dependencies_budget *budget, char *ret_why, size_t why_size)
 {
-	static const struct visitor visitor = {check_begin, check_root, check_item};
 	struct check check = {.roots = roots, .why = ret_why, .why_size = ret_why ? why_size : 0};
-	struct walk walk; /* not cleared: clearing its PATH_MAX buffer would slow down each hit */
-	int error;
+	const struct walk_order order = {
+	    .budget = budget,
+	    .roots = roots,
+	    .agree = atomic_load_explicit(&paths_agree, memory_order_relaxed),
+	    .look = true,
+	    .here = true,
+	    .report = refuse_dependency,
+	    .context = &check,
+	};
 
-	if (size == 0) {
-		return true;
-	}
-	walk.budget = budget;
-	walk.visitor = &visitor;
-	walk.context = &check;
-	walk.every = false;
-	walk.root = roots->root;
-	walk.look = true;
-	walk.here = true;
-	error = walk_dependencies(&walk, dependencies, size);
-	if (error == 0) {
-		error = check_classes(&walk);
-	}
-	if (error != 0 && error != -ECANCELED) {
-		(void)refuse_walk(&check, "%s", error_words(error));
-	}
-	walk_end(&walk);
-	return error == 0;
+	return size == 0 || check_all(&order, dependencies, size) == 0;
 }
 
 bool dependencies_hold(const void *dependencies, size_t size, const struct roots *roots, char *ret_why, size_t why_size)
@@ -193,4 +153,62 @@ bool dependencies_name_files(const void *dependencies, size_t size)
 	(void)cursor_u32(&cursor);
 	items = cursor_u32(&cursor);
 	return size > 0 && (cursor.failed || magic != DEPENDENCIES_MAGIC || items > 0);
+}
+
+const char *dependency_state_text(enum dependency_state state)
+{
+	static const char *const texts[] = {
+	    [DEPENDENCY_UNCHANGED] = "unchanged",     [DEPENDENCY_CHANGED] = "changed",
+	    [DEPENDENCY_TOUCHED] = "touched",         [DEPENDENCY_GONE] = "gone",
+	    [DEPENDENCY_APPEARED] = "appeared",       [DEPENDENCY_UNREADABLE] = "unreadable",
+	    [DEPENDENCY_OTHER_KIND] = "another kind", [DEPENDENCY_OTHER_FILE] = "another file",
+	    [DEPENDENCY_DOUBTFUL] = "unknown",        [DEPENDENCY_NOT_ASKED] = "not checked",
+	    [DEPENDENCY_DAMAGED] = "damaged",
+	};
+
+	return texts[state];
+}
+
+struct telling {
+	void (*each)(const struct dependency *dependency, void *context);
+	void *context;
+};
+
+/* Roots are counted, not reported. */
+static int tell_dependency(const struct dependency *dependency, void *context)
+{
+	const struct telling *telling = context;
+
+	if (telling->each && dependency->kind != DEPENDENCY_ROOT) {
+		telling->each(dependency, telling->context);
+	}
+	return 0;
+}
+
+int dependencies_tell(const void *dependencies, size_t size, const struct dependency_places *places,
+                      void (*each)(const struct dependency *dependency, void *context), void *context,
+                      struct dependencies_told *ret_told)
+{
+	struct dependencies_budget unlimited = {UINT64_MAX, DEPENDENCIES_BYTES_MAX, INT64_MAX};
+	struct telling telling = {each, context};
+	struct roots roots = {0};
+	const struct walk_order order = {
+	    .budget = &unlimited,
+	    .roots = &roots,
+	    .look = places != NULL,
+	    .here = places && places->here,
+	    .every = true,
+	    .report = tell_dependency,
+	    .context = &telling,
+	};
+
+	if (size == 0) {
+		*ret_told = (struct dependencies_told){0};
+		return 0;
+	}
+	if (places) {
+		roots.root = places->root;
+		roots.count = places->root_count;
+	}
+	return walk_dependencies(&order, dependencies, size, ret_told);
 }

@@ -33,12 +33,11 @@ static bool is_refusal(int error)
  * each directory is opened; and every file if the thread is confined. No rule can forbid the directory's first file to
  * a steady thread since this process opened it.
  */
-static inline bool is_permitted(struct content *content, const struct checked_item *item, const struct file_stamp *now,
+static inline bool is_permitted(struct content *content, const uint8_t digest[KEY_BYTES], const struct file_stamp *now,
                                 const struct facts_mount *mount)
 {
 	const struct credentials *credentials = &content->facts.credentials; /* they were read to know the content */
 	const bool ours = content->facts.ours;
-	const uint8_t *digest = item->content.digest;
 	const struct span directory = {content->place->path, content->place->directory_size};
 	int error;
 
@@ -58,31 +57,30 @@ static inline bool is_permitted(struct content *content, const struct checked_it
 	return !is_refusal(error);
 }
 
-static enum dependency_state read_content(struct content *content, const struct checked_item *item,
-                                          const struct stat *stat, const struct file_stamp *now,
-                                          const struct facts_mount *mount)
+static enum dependency_state read_content(struct content *content, const uint8_t digest[KEY_BYTES],
+                                          const struct file_stamp *now, const struct facts_mount *mount)
 {
 	bool settled = facts_settled(now, mount, stamp_now());
-	struct key digest;
+	struct key found;
 
-	if (now->size > content->budget->bytes || place_digest(content->place, stat, &digest) != 0) {
+	if (now->size > content->budget->bytes || place_digest(content->place, now, &found) != 0) {
 		return DEPENDENCY_UNREADABLE;
 	}
 	content->budget->bytes -= now->size;
 	content->sampled = true;
 	if (settled) {
-		facts_learn_content(&content->facts, now, mount, digest.bytes);
+		facts_learn_content(&content->facts, now, mount, found.bytes);
 	}
-	return memcmp(digest.bytes, item->content.digest, KEY_BYTES) == 0 ? DEPENDENCY_UNCHANGED : DEPENDENCY_CHANGED;
+	return memcmp(found.bytes, digest, KEY_BYTES) == 0 ? DEPENDENCY_UNCHANGED : DEPENDENCY_CHANGED;
 }
 
-enum dependency_state content_ask(struct content *content, const struct checked_item *item, const struct stat *stat,
+enum dependency_state content_ask(struct content *content, const uint8_t digest[KEY_BYTES],
                                   const struct file_stamp *now, uint64_t number)
 {
 	const struct facts_mount *mount = facts_mount(&content->facts, content->place->path, now->device, number);
 
-	if (!facts_know_content(&content->facts, now, mount, item->content.digest)) {
-		return read_content(content, item, stat, now, mount);
+	if (!facts_know_content(&content->facts, now, mount, digest)) {
+		return read_content(content, digest, now, mount);
 	}
-	return is_permitted(content, item, now, mount) ? DEPENDENCY_UNCHANGED : DEPENDENCY_UNREADABLE;
+	return is_permitted(content, digest, now, mount) ? DEPENDENCY_UNCHANGED : DEPENDENCY_UNREADABLE;
 }

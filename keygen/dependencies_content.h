@@ -14,11 +14,8 @@
 #define KEYGEN_DEPENDENCIES_CONTENT_H
 
 #include "keygen/dependencies.h"
-#include "keygen/dependencies_read.h"
-#include "keygen/dependencies_tell.h"
+#include "keygen/dependencies_place.h"
 #include "keygen/facts.h"
-
-#include <sys/stat.h>
 
 struct content {
 	struct place *place;
@@ -31,10 +28,10 @@ void content_begin(struct content *content, struct dependencies_budget *budget, 
 void content_end(struct content *content);
 
 /*
- * Checks the content of the file that `place` has selected. `now` is its present stamp (from `stat`), `number` the
- * number of its mount. Returns DEPENDENCY_UNCHANGED, DEPENDENCY_CHANGED or DEPENDENCY_UNREADABLE.
+ * Checks the content of the file that `place` has selected. `now` is its present stamp, `number` the number of its
+ * mount. Returns DEPENDENCY_UNCHANGED, DEPENDENCY_CHANGED or DEPENDENCY_UNREADABLE.
  */
-enum dependency_state content_ask(struct content *content, const struct checked_item *item, const struct stat *stat,
+enum dependency_state content_ask(struct content *content, const uint8_t digest[KEY_BYTES],
                                   const struct file_stamp *now, uint64_t number);
 
 #endif

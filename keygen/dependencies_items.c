@@ -13,8 +13,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Returns the error to record for a lasting absence; 0 for errors that may be temporary (EMFILE, EIO, ...). */
-static int absence_error(int error)
+uint32_t item_kind(const struct item *item)
+{
+	return item->event->error != 0 ? ITEM_ABSENT : item->event->kind == TRACE_OPEN ? ITEM_CONTENT : ITEM_IDENTITY;
+}
+
+int item_absence(int error)
 {
 	switch (error) {
 	case ENOENT:
@@ -29,40 +33,23 @@ static int absence_error(int error)
 	}
 }
 
-static int describe_event(const struct trace_event *event, struct item *ret_item)
+/* Returns true if a hit can compare what the event found. The kernel rejects a path of PATH_MAX bytes. */
+static bool is_expressible(const struct trace_event *event)
 {
-	struct item item = {.kind = ITEM_IDENTITY, .path = event->path, .stamp = event->stamp};
-
-	if (event->kind != TRACE_PROBE && event->kind != TRACE_OPEN) {
-		return -EINVAL;
-	}
 	if (event->error != 0) {
-		item = (struct item){.kind = ITEM_ABSENT, .path = event->path, .error = absence_error(event->error)};
-		if (item.error == 0) {
-			return -EINVAL;
-		}
-	} else if (event->kind == TRACE_OPEN) {
-		if (!S_ISREG(event->stamp.mode)) {
-			return -EINVAL;
-		}
-		item.kind = ITEM_CONTENT;
-		item.digest = &event->digest;
+		return item_absence(event->error) != 0 && strlen(event->path) < PATH_MAX;
 	}
-	*ret_item = item;
-	return 0;
+	return strlen(event->path) < PATH_MAX && (event->kind != TRACE_OPEN || S_ISREG(event->stamp.mode));
 }
 
-/* Appends a copy of `what`. Splits the path after the base at its last slash: the names of a directory form a group. */
-static void hang_item(struct items *items, const struct item *what, uint32_t base, const char *rest)
+/* Splits the path after the base at its last slash: the names of a directory form a group. */
+static void add_item(struct items *items, const struct trace_event *event, uint32_t base, const char *rest)
 {
-	struct item *item = &items->item[items->count++];
 	const char *slash = strrchr(rest, '/');
+	size_t size = slash ? (size_t)(slash - rest) + 1 : 0;
 
-	*item = *what;
-	item->base = base;
-	item->directory = rest;
-	item->directory_size = slash ? (size_t)(slash - rest) + 1 : 0;
-	item->name = rest + item->directory_size;
+	items->item[items->count++] =
+	    (struct item){.event = event, .base = base, .directory = rest, .directory_size = size, .name = rest + size};
 }
 
 /* Finds the root of the path, or BASE_LITERAL. Returns -EINVAL for two such roots: the choice would be a guess. */
@@ -110,23 +97,17 @@ static int add_event(const struct dependencies_input *input, const struct trace_
 	bool is_cwd = is_place && input->cwd && strcmp(path, input->cwd) == 0;
 	bool is_pwd = is_place && input->pwd && strcmp(path, input->pwd) == 0;
 	const char *inside;
-	struct item item;
 	uint32_t base;
 	int error;
 
-	if (event->kind >= TRACE_SCRATCH_READ) {
+	if (event->kind != TRACE_PROBE && event->kind != TRACE_OPEN) {
 		return 0;
 	}
-	error = describe_event(event, &item);
-	if (error != 0) {
-		return error;
-	}
-	/* A hit could not look up such a path: the kernel rejects it. */
-	if (strlen(path) >= PATH_MAX) {
+	if (!is_expressible(event)) {
 		return -EINVAL;
 	}
 	if (path[0] != '/') {
-		hang_item(items, &item, BASE_CWD, path);
+		add_item(items, event, BASE_CWD, path);
 		return 0;
 	}
 	error = find_root(input->roots, path, &base);
@@ -138,15 +119,15 @@ static int add_event(const struct dependencies_input *input, const struct trace_
 	 * stored twice, relative to each.
 	 */
 	if (is_cwd) {
-		hang_item(items, &item, BASE_CWD, ".");
+		add_item(items, event, BASE_CWD, ".");
 	} else if ((inside = path_in_cwd(input, event, base))) {
-		hang_item(items, &item, BASE_CWD, inside);
+		add_item(items, event, BASE_CWD, inside);
 		is_cwd = true;
 	}
 	if (base != BASE_LITERAL) {
-		hang_item(items, &item, base, path + input->roots->root[base].size);
+		add_item(items, event, base, path + input->roots->root[base].size);
 	} else if (!is_cwd && !is_pwd) {
-		hang_item(items, &item, BASE_LITERAL, path);
+		add_item(items, event, BASE_LITERAL, path);
 	}
 	return 0;
 }
@@ -197,32 +178,17 @@ static int by_path(const void *left, const void *right)
 	return order != 0 ? order : strcmp(one->name, other->name);
 }
 
-static bool same_file(const struct item *one, const struct item *other)
-{
-	const struct file_stamp *left = &one->stamp;
-	const struct file_stamp *right = &other->stamp;
-
-	if (S_ISDIR(left->mode) && S_ISDIR(right->mode)) {
-		return left->device == right->device && left->inode == right->inode;
-	}
-	return file_stamp_same(left, right);
-}
-
 /* Merges two items of one path. If they disagree, the file system changed during the compilation: -EINVAL. */
 static int merge_sights(struct item *into, const struct item *other)
 {
-	if (into->kind == ITEM_ABSENT || other->kind == ITEM_ABSENT) {
-		return into->kind == other->kind && into->error == other->error ? 0 : -EINVAL;
-	}
-	if (!same_file(into, other)) {
+	const struct trace_event *one = into->event, *two = other->event;
+
+	if (!trace_same_answer(one, two) ||
+	    (one->kind == two->kind && memcmp(&one->digest, &two->digest, sizeof(one->digest)) != 0)) {
 		return -EINVAL;
 	}
-	if (into->digest && other->digest && memcmp(into->digest, other->digest, sizeof(*into->digest)) != 0) {
-		return -EINVAL;
-	}
-	if (other->kind == ITEM_CONTENT) {
-		into->kind = ITEM_CONTENT;
-		into->digest = other->digest;
+	if (two->kind == TRACE_OPEN) {
+		into->event = two;
 	}
 	return 0;
 }
@@ -256,11 +222,13 @@ static int by_file(const void *left, const void *right)
 	const struct item *one = *(const struct item *const *)left;
 	const struct item *other = *(const struct item *const *)right;
 
-	if (one->stamp.device != other->stamp.device) {
-		return one->stamp.device < other->stamp.device ? -1 : 1;
+	const struct file_stamp *left_file = &one->event->stamp, *right_file = &other->event->stamp;
+
+	if (left_file->device != right_file->device) {
+		return left_file->device < right_file->device ? -1 : 1;
 	}
-	if (one->stamp.inode != other->stamp.inode) {
-		return one->stamp.inode < other->stamp.inode ? -1 : 1;
+	if (left_file->inode != right_file->inode) {
+		return left_file->inode < right_file->inode ? -1 : 1;
 	}
 	return one < other ? -1 : one > other;
 }
@@ -275,22 +243,22 @@ static int number_files(struct items *items)
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < items->count; i++) {
-		if (items->item[i].kind != ITEM_ABSENT) {
+		if (items->item[i].event->error == 0) {
 			sorted[present++] = &items->item[i];
 		}
 	}
 	qsort(sorted, present, sizeof(struct item *), by_file);
 	/* First each item gets the index of the first item of its file, then the indexes become consecutive numbers. */
 	for (size_t i = 0; i < present; i++) {
-		bool again = i > 0 && sorted[i]->stamp.device == sorted[i - 1]->stamp.device &&
-		             sorted[i]->stamp.inode == sorted[i - 1]->stamp.inode;
+		bool again = i > 0 && sorted[i]->event->stamp.device == sorted[i - 1]->event->stamp.device &&
+		             sorted[i]->event->stamp.inode == sorted[i - 1]->event->stamp.inode;
 
 		sorted[i]->class = again ? sorted[i - 1]->class : (uint32_t)(sorted[i] - items->item);
 	}
 	for (size_t i = 0; i < items->count; i++) {
 		struct item *item = &items->item[i];
 
-		if (item->kind != ITEM_ABSENT) {
+		if (item->event->error == 0) {
 			item->class = item->class == i ? items->classes++ : items->item[item->class].class;
 		}
 	}

@@ -15,16 +15,12 @@
 
 /* One path, its base, and what was found there. */
 struct item {
+	const struct trace_event *event;
 	uint32_t base;
+	uint32_t class;
 	const char *directory; /* with its last slash */
 	size_t directory_size;
 	const char *name;
-	const char *path; /* the whole, as the compiler spelled it */
-	uint32_t kind;
-	uint32_t class;
-	int error;
-	struct file_stamp stamp;
-	const struct key *digest;
 };
 
 /* Sorted by base, directory and name. */
@@ -33,6 +29,11 @@ struct items {
 	size_t count;
 	uint32_t classes; /* distinct files */
 };
+
+/* Returns ITEM_ABSENT, ITEM_IDENTITY or ITEM_CONTENT. */
+uint32_t item_kind(const struct item *item);
+/* Returns the error to store for a lasting absence; 0 for 0 and for errors that may be temporary (EMFILE, EIO, ...). */
+int item_absence(int error);
 
 /* Compares two items by base and directory (as the compiler spelled it); 0: the same directory. */
 int items_by_directory(const struct item *one, const struct item *other);

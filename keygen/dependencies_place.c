@@ -5,16 +5,17 @@
  */
 #include "keygen/dependencies_place.h"
 #include "keygen/dependencies_format.h"
-#include "keygen/stamp.h"
 
 #include <blake2.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#define PIECE ((size_t)64 * 1024)
+#define PIECE   ((size_t)64 * 1024)
+#define NO_BASE UINT32_C(0xfffffffd) /* no root has this number */
 
 static void close_descriptor(int *descriptor)
 {
@@ -37,25 +38,16 @@ static int open_at(int directory, const char *path, int flags)
 
 void place_init(struct place *place)
 {
-	place->base = 0;
-	place->base_set = false;
+	place->base = NO_BASE;
 	place->base_descriptor = -1;
-	place->state = PLACE_UNOPENED;
 	place->directory = -1;
-	place->buffer = NULL;
-	place->missing_size = 0;
-	place->present_size = 0;
-	place->base_size = 0;
-	place->directory_size = 0;
-	place->path[0] = '\0'; /* the rest, 4 KiB, is written before it is read */
+	place->path[0] = '\0'; /* the rest is written before it is read */
 }
 
 void place_close(struct place *place)
 {
 	close_descriptor(&place->directory);
 	close_descriptor(&place->base_descriptor);
-	free(place->buffer);
-	place->buffer = NULL;
 }
 
 /* Returns the path relative to the innermost open directory. */
@@ -92,12 +84,10 @@ static int enter_base(struct place *place, const struct place_group *group)
 {
 	int error;
 
-	if (!place->base_set || place->base != group->base) {
+	if (place->base != group->base) {
 		close_descriptor(&place->base_descriptor);
 		place->base = group->base;
-		place->base_set = true;
 		place->missing_size = 0;
-		place->present_size = 0;
 	}
 	place->base_size = group->base_size;
 	error = put_text(place, 0, group->base_text, group->base_size);
@@ -121,44 +111,46 @@ static bool lies_in_missing(const struct place *place, const struct place_group 
 
 /*
  * The group's directory is missing: finds the outermost missing directory of its path, because the directories of all
- * later groups inside it are missing too. Groups are sorted, so groups inside one directory are adjacent. Directories
- * above the last one that was opened exist and need no stat.
+ * later groups inside it are missing too. Groups are sorted, so groups inside one directory are adjacent.
  */
 static void note_missing(struct place *place, const struct place_group *group)
 {
-	size_t size = place->present_size < group->directory_size ? place->present_size : group->directory_size;
 	const char *slash = group->directory;
 	const char *end = group->directory + group->directory_size - 1;
 
-	place->missing = group->directory;
-	place->missing_size = group->directory_size;
-	while ((slash = memchr(slash + 1, '/', (size_t)(end - slash)))) {
+	while ((slash = memchr(slash + 1, '/', (size_t)(end - slash))) && slash < end) {
 		char *cut = &place->path[group->base_size + (size_t)(slash - group->directory) + 1];
 		const char kept = *cut;
-		struct stat found;
+		struct file_stamp found;
 		uint64_t number;
 		const char *way;
 		int directory;
 		int error;
 
-		if (slash == end) {
-			break;
-		}
-		if ((size_t)(slash - group->directory) + 1 <= size &&
-		    memcmp(group->directory, place->present, (size_t)(slash - group->directory) + 1) == 0) {
-			continue;
-		}
 		*cut = '\0';
 		way = short_way(place, &directory);
 		error = stamp_look(directory, way, &found, &number);
 		*cut = kept;
-		if (is_absence(error) || (error == 0 && !S_ISDIR(found.st_mode))) {
-			place->missing_size = (size_t)(slash - group->directory) + 1;
-			return;
+		if (is_absence(error) || (error == 0 && !S_ISDIR(found.mode))) {
+			break;
 		}
-		place->present = group->directory;
-		place->present_size = (size_t)(slash - group->directory) + 1;
-		size = place->present_size;
+	}
+	place->missing = group->directory;
+	place->missing_size = slash ? (size_t)(slash - group->directory) + 1 : group->directory_size;
+}
+
+static void open_directory(struct place *place, const struct place_group *group)
+{
+	const char *way;
+	int directory;
+
+	way = short_way(place, &directory);
+	place->directory = open_at(directory, way, O_PATH | O_DIRECTORY);
+	if (place->directory >= 0) {
+		place->state = PLACE_OPEN;
+	} else if (is_absence(errno)) {
+		place->state = PLACE_MISSING;
+		note_missing(place, group);
 	}
 }
 
@@ -166,7 +158,8 @@ int place_enter(struct place *place, const struct place_group *group)
 {
 	int error;
 
-	place_leave(place);
+	close_descriptor(&place->directory);
+	place->state = PLACE_UNOPENED;
 	error = enter_base(place, group);
 	if (error == 0) {
 		error = put_text(place, place->base_size, group->directory, group->directory_size);
@@ -177,35 +170,10 @@ int place_enter(struct place *place, const struct place_group *group)
 	place->directory_size = group->base_size + group->directory_size;
 	if (lies_in_missing(place, group)) {
 		place->state = PLACE_MISSING;
+	} else if (group->directory_size > 0 && (group->hints & HINT_OPEN_DIRECTORY)) {
+		open_directory(place, group);
 	}
 	return 0;
-}
-
-void place_open_directory(struct place *place, const struct place_group *group)
-{
-	const char *way;
-	int directory;
-
-	if (place->state != PLACE_UNOPENED || group->directory_size == 0 || !(group->hints & HINT_OPEN_DIRECTORY)) {
-		return;
-	}
-	place->path[place->directory_size] = '\0';
-	way = short_way(place, &directory);
-	place->directory = open_at(directory, way, O_PATH | O_DIRECTORY);
-	if (place->directory >= 0) {
-		place->state = PLACE_OPEN;
-		place->present = group->directory;
-		place->present_size = group->directory_size;
-	} else if (is_absence(errno)) {
-		place->state = PLACE_MISSING;
-		note_missing(place, group);
-	}
-}
-
-void place_leave(struct place *place)
-{
-	close_descriptor(&place->directory);
-	place->state = PLACE_UNOPENED;
 }
 
 int place_name(struct place *place, const char *name, size_t size)
@@ -213,7 +181,7 @@ int place_name(struct place *place, const char *name, size_t size)
 	return put_text(place, place->directory_size, name, size);
 }
 
-int place_stat(const struct place *place, struct stat *ret_stat, uint64_t *ret_mount)
+int place_look(const struct place *place, struct file_stamp *ret_stamp, uint64_t *ret_mount)
 {
 	int directory;
 	const char *way;
@@ -222,22 +190,20 @@ int place_stat(const struct place *place, struct stat *ret_stat, uint64_t *ret_m
 		return ENOENT;
 	}
 	way = short_way(place, &directory);
-	return stamp_look(directory, way, ret_stat, ret_mount);
+	return stamp_look(directory, way, ret_stamp, ret_mount);
 }
 
 /* Stats the descriptor, because the path may name another file now. */
-static bool is_still(int descriptor, const struct stat *expected)
+static bool is_still(int descriptor, const struct file_stamp *expected)
 {
-	struct file_stamp before;
-	struct file_stamp after;
-	struct stat now;
+	struct file_stamp now;
+	struct stat stat;
 
-	if (fstat(descriptor, &now) != 0) {
+	if (fstat(descriptor, &stat) != 0) {
 		return false;
 	}
-	file_stamp_from(expected, &before);
-	file_stamp_from(&now, &after);
-	return file_stamp_same(&before, &after);
+	file_stamp_from(&stat, &now);
+	return file_stamp_same(&now, expected);
 }
 
 /* O_NONBLOCK: the path may name a FIFO now, whose open would block. */
@@ -258,7 +224,7 @@ int place_open(const struct place *place)
 	return error;
 }
 
-static int digest_descriptor(struct place *place, int descriptor, const struct stat *expected, struct key *ret_digest)
+static int digest_descriptor(int descriptor, const struct file_stamp *expected, uint8_t *buffer, struct key *ret_digest)
 {
 	blake2b_state state;
 	uint64_t total = 0;
@@ -269,15 +235,15 @@ static int digest_descriptor(struct place *place, int descriptor, const struct s
 		return -EIO;
 	}
 	/* The limit ends the loop for a file that keeps growing. */
-	while (total <= (uint64_t)expected->st_size && (got = read(descriptor, place->buffer, PIECE)) != 0) {
+	while (total <= expected->size && (got = read(descriptor, buffer, PIECE)) != 0) {
 		if (got > 0) {
 			total += (uint64_t)got;
-			blake2b_update(&state, place->buffer, (size_t)got);
+			blake2b_update(&state, buffer, (size_t)got);
 		} else if (errno != EINTR) {
 			return -EIO;
 		}
 	}
-	if (total != (uint64_t)expected->st_size || !is_still(descriptor, expected)) {
+	if (total != expected->size || !is_still(descriptor, expected)) {
 		return -EBUSY;
 	}
 	blake2b_final(&state, digest.bytes, KEY_BYTES);
@@ -285,24 +251,18 @@ static int digest_descriptor(struct place *place, int descriptor, const struct s
 	return 0;
 }
 
-int place_digest(struct place *place, const struct stat *stat, struct key *ret_digest)
+int place_digest(const struct place *place, const struct file_stamp *expected, struct key *ret_digest)
 {
-	int descriptor;
+	uint8_t *buffer = malloc(PIECE);
+	int descriptor = buffer ? open_file(place) : -1;
 	int error = -EBUSY;
 
-	if (!place->buffer) {
-		place->buffer = malloc(PIECE);
-	}
-	if (!place->buffer) {
-		return -ENOMEM;
-	}
-	descriptor = open_file(place);
 	if (descriptor < 0) {
-		return -errno;
-	}
-	if (is_still(descriptor, stat)) {
-		error = digest_descriptor(place, descriptor, stat, ret_digest);
+		error = buffer ? -errno : -ENOMEM;
+	} else if (is_still(descriptor, expected)) {
+		error = digest_descriptor(descriptor, expected, buffer, ret_digest);
 	}
 	close_descriptor(&descriptor);
+	free(buffer);
 	return error;
 }

@@ -1,13 +1,48 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Functions that run for each path of each hit are inline in this file: as calls between files they take an eighth of
- * the time of a hit with CUB. A visitor is called only for paths that changed, unless it asks for every path.
+ * Each field is checked before it is used, because entries come from archives, remote caches and other users too.
+ * Functions that run for each path of each hit are inline: as calls between files they take an eighth of the time of a
+ * hit with CUB.
  */
 #include "keygen/dependencies_walk.h"
 
+#include "keygen/dependencies_content.h"
+#include "keygen/dependencies_format.h"
+
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <time.h>
+
+/* The file that the paths of a class name now. */
+struct seen {
+	uint64_t device;
+	uint64_t inode;
+	bool set;
+};
+
+struct walk {
+	const struct walk_order *order;
+	struct cursor cursor;
+	uint32_t flags, groups, classes;
+	uint32_t items;      /* not yet read as part of a group */
+	struct root *root;   /* the text of each root; text NULL: not known */
+	struct seen *seen;   /* by class */
+	uint32_t *taken;     /* open-addressed set of the files in `seen`, by class + 1 */
+	uint32_t taken_mask; /* the size of the set, a power of two, less 1 */
+	struct dependencies_told told;
+	struct content content;
+	struct place place;
+};
+
+/* One path of the dependencies. */
+struct checked_item {
+	uint32_t kind;
+	uint32_t number; /* ITEM_ABSENT: the error; otherwise the class */
+	struct fixed_identity identity;
+	const uint8_t *digest;
+};
 
 /* Adds the file of a class to the set of files. If another class has it, two files have become one. */
 static inline void take_file(struct walk *walk, uint32_t class)
@@ -20,7 +55,7 @@ static inline void take_file(struct walk *walk, uint32_t class)
 		const struct seen *other = &walk->seen[walk->taken[at] - 1];
 
 		if (other->device == file->device && other->inode == file->inode) {
-			walk->joined = true;
+			walk->told.joined = true;
 			return;
 		}
 	}
@@ -30,130 +65,197 @@ static inline void take_file(struct walk *walk, uint32_t class)
 /* Records the file that the item's path names now; returns false if paths of one class are no longer one file. */
 static inline bool note_file(struct walk *walk, const struct checked_item *item, const struct file_stamp *now)
 {
-	struct seen *seen = &walk->seen[item->class];
+	struct seen *seen = &walk->seen[item->number];
 
 	if (!seen->set) {
 		*seen = (struct seen){.device = now->device, .inode = now->inode, .set = true};
-		take_file(walk, item->class);
+		take_file(walk, item->number);
 		return true;
 	}
 	return seen->device == now->device && seen->inode == now->inode;
 }
 
 static inline enum dependency_state ask_present(struct walk *walk, const struct checked_item *item,
-                                                const struct stat *stat, uint64_t number)
+                                                const struct file_stamp *now, uint64_t number)
 {
-	struct file_stamp now;
-
-	file_stamp_from(stat, &now);
-	if ((now.mode & S_IFMT) != item->identity.type) {
+	if ((now->mode & S_IFMT) != item->identity.type) {
 		return DEPENDENCY_OTHER_KIND;
 	}
-	if (!note_file(walk, item, &now)) {
+	if (!note_file(walk, item, now)) {
 		return DEPENDENCY_OTHER_FILE;
 	}
-	if (S_ISDIR(now.mode)) {
+	if (S_ISDIR(now->mode)) {
 		return item->kind == ITEM_IDENTITY ? DEPENDENCY_UNCHANGED : DEPENDENCY_DAMAGED;
 	}
-	if (walk->exact && (now.size != item->identity.size || now.mtime_ns != item->identity.mtime_ns)) {
+	if (walk->told.exact && (now->size != item->identity.size || now->mtime_ns != item->identity.mtime_ns)) {
 		return DEPENDENCY_TOUCHED;
 	}
 	if (item->kind == ITEM_IDENTITY) {
 		return DEPENDENCY_UNCHANGED;
 	}
-	if (!S_ISREG(now.mode)) {
+	if (!S_ISREG(now->mode)) {
 		return DEPENDENCY_DAMAGED;
 	}
-	if (now.size != item->identity.size) {
+	if (now->size != item->identity.size) {
 		return DEPENDENCY_CHANGED;
 	}
-	return content_ask(&walk->content, item, stat, &now, number);
+	return content_ask(&walk->content, item->digest, now, number);
 }
 
 static inline enum dependency_state ask_path(struct walk *walk, const struct checked_item *item)
 {
-	struct stat stat;
+	struct file_stamp now;
 	uint64_t number;
-	int error;
+	int error = place_look(&walk->place, &now, &number);
 
-	error = place_stat(&walk->place, &stat, &number);
 	if (item->kind != ITEM_ABSENT) {
-		return error == 0 ? ask_present(walk, item, &stat, number) : DEPENDENCY_GONE;
+		return error == 0 ? ask_present(walk, item, &now, number) : DEPENDENCY_GONE;
 	}
 	if (error == 0) {
 		return DEPENDENCY_APPEARED;
 	}
 	/* An error that differs from the recorded one (EACCES, EIO) hides whether the file exists now. */
-	return error == ENOENT || error == ENOTDIR || error == item->error ? DEPENDENCY_UNCHANGED : DEPENDENCY_DOUBTFUL;
+	return error == ENOENT || error == ENOTDIR || error == (int)item->number ? DEPENDENCY_UNCHANGED
+	                                                                         : DEPENDENCY_DOUBTFUL;
 }
 
-/* Calls the visitor. Not inline: few hits call it, and inlined it would take registers from the loop of all hits. */
-__attribute__((noinline, cold)) static int visit_item(struct walk *walk, const struct place_group *group,
-                                                      const struct checked_item *item, enum dependency_state state)
+/* Reads a text. Returns NULL if it contains a NUL or is longer than a path may be. */
+static inline const char *read_text(struct walk *walk, size_t size)
 {
-	return state == DEPENDENCY_DAMAGED ? -EBADMSG : walk->visitor->item(walk, group, item, state);
+	const char *text = size < PATH_MAX ? cursor_bytes(&walk->cursor, size) : NULL;
+
+	return text && !memchr(text, '\0', size) ? text : NULL;
 }
 
-__attribute__((always_inline)) static inline int read_item(struct walk *walk, struct checked_item *ret_item)
+static inline bool read_fixed(struct walk *walk, void *ret_struct, size_t size)
 {
+	const void *bytes = cursor_bytes(&walk->cursor, size);
+
+	if (bytes) {
+		memcpy(ret_struct, bytes, size);
+	}
+	return bytes != NULL;
+}
+
+/* Reads the next item of the group, and selects its path. */
+static inline int read_item(struct walk *walk, struct checked_item *ret_item)
+{
+	struct fixed_item head;
 	const char *name;
-	size_t size;
-	int error = reader_item(&walk->reader, ret_item, &name, &size);
 
-	return error ? error : place_name(&walk->place, name, size);
+	if (!read_fixed(walk, &head, sizeof(head)) || !(name = read_text(walk, head.size)) ||
+	    memchr(name, '/', head.size)) {
+		return -EBADMSG;
+	}
+	ret_item->kind = head.kind;
+	ret_item->number = head.number;
+	if (head.kind != ITEM_ABSENT) {
+		if ((head.kind != ITEM_IDENTITY && head.kind != ITEM_CONTENT) || head.number >= walk->classes ||
+		    !read_fixed(walk, &ret_item->identity, sizeof(ret_item->identity)) ||
+		    (head.kind == ITEM_CONTENT && !(ret_item->digest = cursor_bytes(&walk->cursor, KEY_BYTES)))) {
+			return -EBADMSG;
+		}
+	}
+	return place_name(&walk->place, name, head.size);
 }
 
-static inline int walk_items(struct walk *walk, const struct place_group *group, uint32_t items)
+/*
+ * A path whose root is not known is reported relative to it, with the root's number. Not inline: few hits report a
+ * path, and inlined it would take registers from the loop of all hits.
+ */
+__attribute__((noinline, cold)) static int report_item(struct walk *walk, const struct place_group *group,
+                                                       const struct checked_item *item, enum dependency_state state)
 {
+	const bool is_rootless = group->base == BASE_CWD || group->base == BASE_LITERAL || group->base_size > 0;
+	struct dependency dependency = {
+	    .state = state,
+	    .path = walk->place.path,
+	    .root = state == DEPENDENCY_NOT_ASKED && !is_rootless ? group->base : DEPENDENCY_NO_ROOT,
+	    .relative = group->base == BASE_CWD,
+	};
+
+	if (state == DEPENDENCY_DAMAGED) {
+		return -EBADMSG;
+	}
+	dependency.kind = item->kind == ITEM_CONTENT    ? DEPENDENCY_CONTENT
+	                  : item->kind == ITEM_IDENTITY ? DEPENDENCY_PLACE
+	                                                : DEPENDENCY_ABSENT;
+	if (item->kind != ITEM_ABSENT) {
+		dependency.size = item->identity.size;
+		dependency.directory = S_ISDIR(item->identity.type);
+	}
+	return walk->order->report(&dependency, walk->order->context);
+}
+
+/* `asked`: the base of the paths is known. */
+static int walk_items(struct walk *walk, const struct place_group *group, bool asked)
+{
+	const bool every = walk->order->every;
 	int error = 0;
 
-	for (; error == 0 && items > 0; items--) {
+	for (uint32_t i = group->items; error == 0 && i > 0; i--) {
 		struct checked_item item;
 		enum dependency_state state;
 
 		error = read_item(walk, &item);
 		if (error == 0) {
-			state = ask_path(walk, &item);
-			if (state != DEPENDENCY_UNCHANGED || walk->every) {
-				error = visit_item(walk, group, &item, state);
+			state = asked ? ask_path(walk, &item) : DEPENDENCY_NOT_ASKED;
+			if (state != DEPENDENCY_UNCHANGED || every) {
+				error = report_item(walk, group, &item, state);
 			}
 		}
 	}
 	return error;
 }
 
-/* Reports the items of a group whose base is not known. */
-__attribute__((noinline, cold)) static int pass_items(struct walk *walk, const struct place_group *group,
-                                                      uint32_t items)
+static int read_group(struct walk *walk, struct place_group *ret_group)
 {
-	int error = 0;
+	struct cursor *cursor = &walk->cursor;
+	struct place_group group = {.base = cursor_u32(cursor), .base_text = ""};
+	bool free_base = group.base == BASE_CWD || group.base == BASE_LITERAL;
+	bool absolute;
 
-	for (; error == 0 && items > 0; items--) {
-		struct checked_item item;
-
-		error = read_item(walk, &item);
-		if (error == 0) {
-			error = visit_item(walk, group, &item, DEPENDENCY_NOT_ASKED);
-		}
+	group.hints = cursor_u32(cursor);
+	group.items = cursor_u32(cursor);
+	group.directory_size = cursor_u32(cursor);
+	group.directory = read_text(walk, group.directory_size);
+	if (!group.directory || cursor->failed || (!free_base && group.base >= walk->told.roots)) {
+		return -EBADMSG;
 	}
-	return error;
+	absolute = group.directory_size > 0 && group.directory[0] == '/';
+	if (group.directory_size > 0 && group.directory[group.directory_size - 1] != '/') {
+		return -EBADMSG;
+	}
+	/*
+	 * A directory relative to the cwd has no leading slash and may be empty. Others begin with a slash, except that
+	 * the directory of a root itself is empty.
+	 */
+	if (group.base == BASE_CWD ? absolute : !absolute && (free_base || group.directory_size > 0)) {
+		return -EBADMSG;
+	}
+	if (group.items == 0 || group.items > walk->items) {
+		return -EBADMSG;
+	}
+	walk->items -= group.items;
+	*ret_group = group;
+	return 0;
 }
 
 /* Returns false if the base of the group's paths is not known. */
 static bool find_base(const struct walk *walk, struct place_group *group)
 {
 	if (group->base == BASE_LITERAL) {
-		return walk->look;
+		return walk->order->look;
 	}
 	if (group->base == BASE_CWD) {
-		return walk->here;
+		return walk->order->here;
 	}
 	if (!walk->root[group->base].text) {
 		return false;
 	}
 	group->base_text = walk->root[group->base].text;
 	group->base_size = walk->root[group->base].size;
-	return walk->look;
+	return walk->order->look;
 }
 
 static int64_t budget_clock(void)
@@ -188,9 +290,8 @@ static bool spend_budget(struct dependencies_budget *budget, uint32_t paths)
 static int walk_group(struct walk *walk)
 {
 	struct place_group group;
-	uint32_t items = 0;
 	bool asked;
-	int error = reader_group(&walk->reader, &group, &items);
+	int error = read_group(walk, &group);
 
 	if (error != 0) {
 		return error;
@@ -199,100 +300,168 @@ static int walk_group(struct walk *walk)
 	if (!asked) {
 		group.hints = 0; /* opens nothing */
 	}
-	error = spend_budget(walk->budget, items) ? place_enter(&walk->place, &group) : -E2BIG;
 	walk->content.sampled = false;
-	if (error == 0 && asked) {
-		place_open_directory(&walk->place, &group);
-		error = walk_items(walk, &group, items);
-	} else if (error == 0) {
-		error = pass_items(walk, &group, items);
-	}
-	place_leave(&walk->place);
-	return error;
+	error = spend_budget(walk->order->budget, group.items) ? place_enter(&walk->place, &group) : -E2BIG;
+	return error ? error : walk_items(walk, &group, asked);
 }
 
-static int walk_roots(struct walk *walk)
+static int report(const struct walk *walk, const struct dependency *dependency)
 {
-	int error = 0;
+	return dependency->state == DEPENDENCY_UNCHANGED && !walk->order->every
+	           ? 0
+	           : walk->order->report(dependency, walk->order->context);
+}
 
-	for (uint32_t i = 0; error == 0 && i < walk->reader.roots; i++) {
-		const char *text;
-		size_t size;
+/* Compares a library with the present one. If that is not known (NULL), only a process with the compiler can do so. */
+static int walk_library(struct walk *walk, enum dependency_kind kind, const struct key *now)
+{
+	const uint8_t *then = cursor_bytes(&walk->cursor, KEY_BYTES);
+	struct dependency dependency = {kind, DEPENDENCY_NOT_ASKED, .root = DEPENDENCY_NO_ROOT};
 
-		error = reader_root(&walk->reader, &text, &size);
-		if (error == 0) {
-			error = walk->visitor->root(walk, i, text, size);
+	if (then && now) {
+		dependency.state = memcmp(then, now->bytes, KEY_BYTES) == 0 ? DEPENDENCY_UNCHANGED : DEPENDENCY_CHANGED;
+	}
+	return then ? report(walk, &dependency) : -EBADMSG;
+}
+
+static int walk_machine(struct walk *walk)
+{
+	uint32_t count = cursor_u32(&walk->cursor);
+	int error = count <= MACHINE_ANSWERS_MAX ? 0 : -EBADMSG;
+
+	for (; error == 0 && count > 0; count--) {
+		struct dependency dependency = {DEPENDENCY_MACHINE, DEPENDENCY_NOT_ASKED, .root = DEPENDENCY_NO_ROOT};
+		struct machine_answer then;
+
+		if (!read_fixed(walk, &then, sizeof(then))) {
+			return -EBADMSG;
 		}
+		dependency.question = then.question;
+		dependency.answer = then.answer;
+		if (walk->order->look && machine_ask(then.question, &dependency.now)) {
+			dependency.state = dependency.now == then.answer ? DEPENDENCY_UNCHANGED : DEPENDENCY_CHANGED;
+		}
+		error = report(walk, &dependency);
 	}
 	return error;
 }
 
-static int walk_head(struct walk *walk, const void *dependencies, size_t size)
+/* A root that the result is bound to has its own text. */
+static int walk_root(struct walk *walk, uint32_t number)
 {
-	int error = reader_head(&walk->reader, dependencies, size);
+	const struct roots *roots = walk->order->roots;
+	const struct root now = number < roots->count ? roots->root[number] : (struct root){0};
+	struct dependency dependency = {DEPENDENCY_ROOT, DEPENDENCY_CHANGED, .root = number};
+	const uint32_t size = cursor_u32(&walk->cursor);
 
-	if (error != 0) {
-		return error;
+	walk->root[number] = now;
+	if (size == ROOT_FREE) {
+		return 0;
 	}
-	walk->exact = (walk->reader.flags & DEPENDENCIES_EXACT) != 0;
-	return walk->visitor->begin(walk);
+	dependency.path = cursor_bytes(&walk->cursor, size);
+	dependency.size = size;
+	if (!dependency.path) {
+		return -EBADMSG;
+	}
+	if (now.text && size == now.size && memcmp(dependency.path, now.text, size) == 0) {
+		dependency.state = DEPENDENCY_UNCHANGED;
+	}
+	walk->root[number] = (struct root){(char *)dependency.path, size};
+	walk->told.bound_roots++;
+	return report(walk, &dependency);
+}
+
+static int read_head(struct walk *walk, size_t size)
+{
+	struct cursor *cursor = &walk->cursor;
+	uint32_t magic = cursor_u32(cursor);
+
+	walk->flags = cursor_u32(cursor);
+	walk->told = (struct dependencies_told){.roots = cursor_u32(cursor)};
+	walk->told.exact = (walk->flags & DEPENDENCIES_EXACT) != 0;
+	walk->groups = cursor_u32(cursor);
+	walk->items = cursor_u32(cursor);
+	walk->classes = cursor_u32(cursor);
+	if (!cursor->failed && magic != DEPENDENCIES_MAGIC) {
+		return -EPROTONOSUPPORT;
+	}
+	/* The counts are limited by the size, so that a damaged one cannot make the walk allocate gigabytes. */
+	return cursor->failed || (walk->flags & ~DEPENDENCIES_FLAGS) != 0 ||
+	               walk->told.roots > size / sizeof(uint32_t) || walk->items > size / sizeof(struct fixed_item) ||
+	               walk->classes > walk->items
+	           ? -EBADMSG
+	           : 0;
 }
 
 /*
- * Makes the lists of files, with at most half of the set in use. A set and not a comparison with recorded device and
- * inode numbers, because these differ from node to node.
+ * Makes the lists of roots and files, with at most half of the set in use. A set and not a comparison with recorded
+ * device and inode numbers, because these differ from node to node.
  */
 static int make_lists(struct walk *walk)
 {
-	const size_t count = walk->reader.classes;
+	const size_t count = walk->classes;
 	size_t room = 2;
 
 	while (room < 2 * count) {
 		room *= 2;
 	}
-	walk->seen = calloc(1, count * sizeof(*walk->seen) + room * sizeof(*walk->taken));
-	if (!walk->seen) {
+	walk->root = calloc(1, walk->told.roots * sizeof(*walk->root) + count * sizeof(*walk->seen) +
+	                           room * sizeof(*walk->taken));
+	if (!walk->root) {
 		return -ENOMEM;
 	}
+	walk->seen = (struct seen *)(walk->root + walk->told.roots);
 	walk->taken = (uint32_t *)(walk->seen + count);
 	walk->taken_mask = (uint32_t)room - 1;
 	return 0;
 }
 
-int walk_dependencies(struct walk *walk, const void *dependencies, size_t size)
+static int walk_all(struct walk *walk, size_t size)
 {
-	int error;
+	const struct roots *roots = walk->order->roots;
+	int error = read_head(walk, size);
 
-	place_init(&walk->place);
-	content_begin(&walk->content, walk->budget, &walk->place);
-	walk->seen = NULL;
-	walk->joined = false;
-	error = walk_head(walk, dependencies, size);
-	if (error == 0) {
-		error = walk_roots(walk);
+	if (error == 0 && walk->items > 0 && walk->order->agree && !walk->order->agree()) {
+		error = -EXDEV;
 	}
-	if (error == 0 && walk->reader.classes > 0) {
+	if (error == 0) {
 		error = make_lists(walk);
 	}
-	for (uint32_t i = 0; error == 0 && i < walk->reader.groups; i++) {
+	if (error == 0 && (walk->flags & DEPENDENCIES_COMPANION)) {
+		error = walk_library(walk, DEPENDENCY_COMPANION, roots_companion(roots));
+	}
+	if (error == 0 && (walk->flags & DEPENDENCIES_ARITHMETIC)) {
+		error = walk_library(walk, DEPENDENCY_ARITHMETIC, roots_arithmetic(roots));
+	}
+	if (error == 0 && (walk->flags & DEPENDENCIES_MACHINE)) {
+		error = walk_machine(walk);
+	}
+	for (uint32_t i = 0; error == 0 && i < walk->told.roots; i++) {
+		error = walk_root(walk, i);
+	}
+	for (uint32_t i = 0; error == 0 && i < walk->groups; i++) {
 		error = walk_group(walk);
 	}
-	return error ? error : reader_ends(&walk->reader) ? 0 : -EBADMSG;
+	return error ? error : walk->items == 0 && cursor_at_end(&walk->cursor) ? 0 : -EBADMSG;
 }
 
-void walk_end(struct walk *walk)
+int walk_dependencies(const struct walk_order *order, const void *dependencies, size_t size,
+                      struct dependencies_told *ret_told)
 {
-	content_end(&walk->content);
-	place_close(&walk->place);
-	free(walk->seen);
-}
+	struct walk walk; /* not cleared: clearing its PATH_MAX buffer would slow down each hit */
+	int error;
 
-bool walk_is_complete(const struct walk *walk)
-{
-	for (uint32_t i = 0; i < walk->reader.classes; i++) {
-		if (!walk->seen[i].set) {
-			return false;
-		}
+	walk.order = order;
+	walk.cursor = cursor_over(dependencies, size);
+	walk.root = NULL;
+	place_init(&walk.place);
+	content_begin(&walk.content, order->budget, &walk.place);
+	error = walk_all(&walk, size);
+	content_end(&walk.content);
+	place_close(&walk.place);
+	free(walk.root);
+	if (error == 0) {
+		*ret_told = walk.told;
 	}
-	return true;
+	return error;
 }

@@ -36,14 +36,13 @@ int statx(int directory, const char *restrict path, int flags, unsigned mask, st
 #define MOUNT_NUMBER_AT  0x90    /* stx_mnt_id */
 
 /* On some file systems (btrfs) seconds may be any 64-bit number; a time that does not fit is clamped. */
-static int64_t nanoseconds_of(const struct timespec *time)
+static int64_t nanoseconds_of(int64_t seconds, int64_t nanoseconds)
 {
 	int64_t whole = 0;
 	int64_t sum;
 
-	if (__builtin_mul_overflow((int64_t)time->tv_sec, SECOND_NS, &whole) ||
-	    __builtin_add_overflow(whole, (int64_t)time->tv_nsec, &sum)) {
-		return time->tv_sec < 0 ? INT64_MIN : INT64_MAX;
+	if (__builtin_mul_overflow(seconds, SECOND_NS, &whole) || __builtin_add_overflow(whole, nanoseconds, &sum)) {
+		return seconds < 0 ? INT64_MIN : INT64_MAX;
 	}
 	return sum;
 }
@@ -54,8 +53,8 @@ void file_stamp_from(const struct stat *stat, struct file_stamp *ret_stamp)
 	    .device = (uint64_t)stat->st_dev,
 	    .inode = (uint64_t)stat->st_ino,
 	    .size = (uint64_t)stat->st_size,
-	    .mtime_ns = nanoseconds_of(&stat->st_mtim),
-	    .ctime_ns = nanoseconds_of(&stat->st_ctim),
+	    .mtime_ns = nanoseconds_of(stat->st_mtim.tv_sec, stat->st_mtim.tv_nsec),
+	    .ctime_ns = nanoseconds_of(stat->st_ctim.tv_sec, stat->st_ctim.tv_nsec),
 	    .mode = (uint32_t)stat->st_mode,
 	};
 }
@@ -132,7 +131,7 @@ int64_t stamp_now(void)
 {
 	struct timespec now = {0};
 
-	return ask_clock(CLOCK_REALTIME, &now) == 0 ? nanoseconds_of(&now) : INT64_MIN;
+	return ask_clock(CLOCK_REALTIME, &now) == 0 ? nanoseconds_of(now.tv_sec, now.tv_nsec) : INT64_MIN;
 }
 
 /*
@@ -142,39 +141,40 @@ int64_t stamp_now(void)
  * called by name, not by number, because a preload that redirects paths replaces the function (path_functions in
  * interpose/watch/watch.h).
  */
-static int look_once(int directory, const char *path, struct stat *ret_stat, uint64_t *ret_mount)
+static int look_once(int directory, const char *path, struct file_stamp *ret_stamp, uint64_t *ret_mount)
 {
 	struct statx found;
+	struct stat stat;
 
 	*ret_mount = 0;
-	if (!statx) {
-		return fstatat(directory, path, ret_stat, 0);
+	if (statx && statx(directory, path, AT_STATX_FORCE_SYNC | AT_NO_AUTOMOUNT, STATX_BASIC_STATS | MOUNT_NUMBER_BIT,
+	                   &found) == 0) {
+		*ret_stamp = (struct file_stamp){
+		    .device = makedev(found.stx_dev_major, found.stx_dev_minor),
+		    .inode = found.stx_ino,
+		    .size = found.stx_size,
+		    .mtime_ns = nanoseconds_of(found.stx_mtime.tv_sec, found.stx_mtime.tv_nsec),
+		    .ctime_ns = nanoseconds_of(found.stx_ctime.tv_sec, found.stx_ctime.tv_nsec),
+		    .mode = found.stx_mode,
+		};
+		if (found.stx_mask & MOUNT_NUMBER_BIT) {
+			memcpy(ret_mount, (const uint8_t *)&found + MOUNT_NUMBER_AT, sizeof(*ret_mount));
+		}
+		return 0;
 	}
-	if (statx(directory, path, AT_STATX_FORCE_SYNC | AT_NO_AUTOMOUNT, STATX_BASIC_STATS | MOUNT_NUMBER_BIT,
-	          &found) != 0) {
-		return errno == ENOSYS || errno == EPERM || errno == EINVAL ? fstatat(directory, path, ret_stat, 0)
-		                                                            : -1;
+	if (statx && errno != ENOSYS && errno != EPERM && errno != EINVAL) {
+		return -1;
 	}
-	*ret_stat = (struct stat){
-	    .st_dev = makedev(found.stx_dev_major, found.stx_dev_minor),
-	    .st_ino = found.stx_ino,
-	    .st_mode = found.stx_mode,
-	    .st_nlink = found.stx_nlink,
-	    .st_uid = found.stx_uid,
-	    .st_gid = found.stx_gid,
-	    .st_size = (off_t)found.stx_size,
-	    .st_mtim = {.tv_sec = found.stx_mtime.tv_sec, .tv_nsec = found.stx_mtime.tv_nsec},
-	    .st_ctim = {.tv_sec = found.stx_ctime.tv_sec, .tv_nsec = found.stx_ctime.tv_nsec},
-	};
-	if (found.stx_mask & MOUNT_NUMBER_BIT) {
-		memcpy(ret_mount, (const uint8_t *)&found + MOUNT_NUMBER_AT, sizeof(*ret_mount));
+	if (fstatat(directory, path, &stat, 0) != 0) {
+		return -1;
 	}
+	file_stamp_from(&stat, ret_stamp);
 	return 0;
 }
 
-int stamp_look(int directory, const char *path, struct stat *ret_stat, uint64_t *ret_mount)
+int stamp_look(int directory, const char *path, struct file_stamp *ret_stamp, uint64_t *ret_mount)
 {
-	while (look_once(directory, path, ret_stat, ret_mount) != 0) {
+	while (look_once(directory, path, ret_stamp, ret_mount) != 0) {
 		if (errno != EINTR) {
 			return errno;
 		}

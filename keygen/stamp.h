@@ -66,7 +66,7 @@ bool file_stamp_racy(const struct file_stamp *stamp, int64_t since_ns);
  * Stats the path and follows links. On a network file system the attributes are fetched from the server. `ret_mount`:
  * the number of the mount, unique until the next boot; 0 if the kernel (before 6.8) has none.
  */
-int stamp_look(int directory, const char *path, struct stat *ret_stat, uint64_t *ret_mount);
+int stamp_look(int directory, const char *path, struct file_stamp *ret_stamp, uint64_t *ret_mount);
 
 enum mount_kind { MOUNT_UNKNOWN, MOUNT_SUPERBLOCK, MOUNT_NUMBERED, MOUNT_MEMORY };
 

@@ -3,7 +3,7 @@
 
 #include "cli/console/console.h"
 #include "cli/console/entries.h"
-#include "keygen/dependencies_tell.h"
+#include "keygen/dependencies.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -163,7 +163,7 @@ static int walk_dependencies(struct states *states, void (*each)(const struct de
 /* Prints one dependency. dependency_state_text() names the states for JSON too. */
 static void print_dependency(const struct dependency *dependency, void *context)
 {
-	char root[32] = "", size[CONSOLE_NUMBER_BYTES] = "";
+	char root[32] = "", size[CONSOLE_NUMBER_BYTES] = "", question[MACHINE_WORDS_MAX];
 
 	(void)context;
 	printf(RESULTS_LABEL "%-14s", "", dependency_state_text(dependency->state));
@@ -176,7 +176,7 @@ static void print_dependency(const struct dependency *dependency, void *context)
 		return;
 	}
 	if (dependency->kind == DEPENDENCY_MACHINE) {
-		printf("the %s was %" PRId64 "\n", dependency->question, dependency->answer);
+		printf("the %s was %" PRId64 "\n", machine_words(dependency->question, question), dependency->answer);
 		return;
 	}
 	if (dependency->root != DEPENDENCY_NO_ROOT) {
@@ -237,6 +237,7 @@ static void add_dependency(const struct dependency *dependency, void *context)
 	    [DEPENDENCY_COMPANION] = "companion", [DEPENDENCY_MACHINE] = "machine",
 	};
 	bool is_question = dependency->kind == DEPENDENCY_MACHINE;
+	char question[MACHINE_WORDS_MAX];
 	struct json *json = context;
 	bool has_size =
 	    dependency->kind == DEPENDENCY_CONTENT || (dependency->kind == DEPENDENCY_PLACE && !dependency->directory);
@@ -250,7 +251,7 @@ static void add_dependency(const struct dependency *dependency, void *context)
 	json_bool(json, "directory", dependency->directory);
 	add_integer(json, "root", dependency->root != DEPENDENCY_NO_ROOT, dependency->root);
 	add_integer(json, "bytes", has_size, (int64_t)dependency->size);
-	json_string(json, "question", is_question ? dependency->question : NULL);
+	json_string(json, "question", is_question ? machine_words(dependency->question, question) : NULL);
 	add_integer(json, "answer", is_question, dependency->answer);
 	json_end(json);
 }

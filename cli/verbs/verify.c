@@ -12,7 +12,7 @@
 #include "cli/console/progress.h"
 #include "cli/console/request.h"
 #include "cli/console/verb.h"
-#include "keygen/dependencies_tell.h"
+#include "keygen/dependencies.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -6,7 +6,6 @@
  * needle and a text. It only looks at files, below /etc and /usr and wherever the bytes say.
  */
 #include "keygen/dependencies.h"
-#include "keygen/dependencies_tell.h"
 #include "keygen/needles.h"
 
 #include "tests/fuzz/fuzz.h"
@@ -97,11 +96,11 @@ struct tally {
 static void count(const struct dependency *dependency, void *context)
 {
 	struct tally *tally = context;
-
+	char question[MACHINE_WORDS_MAX];
 	bool is_library = dependency->kind == DEPENDENCY_ARITHMETIC || dependency->kind == DEPENDENCY_COMPANION;
 
 	if (dependency->kind == DEPENDENCY_MACHINE) {
-		require(*dependency->question != '\0');
+		require(*machine_words(dependency->question, question) != '\0');
 	} else if (!is_library) {
 		require(dependency->path && strlen(dependency->path) < PATH_MAX);
 	}
@@ -153,22 +152,20 @@ static void text(const uint8_t *data, size_t size)
 {
 	size_t needle_size = size > 0 ? data[0] % 16 : 0;
 	struct needle list[2];
-	struct needles *needles;
+	struct needles needles = {list, 2};
 
 	if (size < needle_size + 1) {
 		return;
 	}
 	/* Plain bytes must be found, and each needle whatever the others are; the rest is a matter of spelling. */
-	list[0] = (struct needle){(const char *)data + 1, needle_size};
-	list[1] = (struct needle){(const char *)data + 1 + needle_size / 2, needle_size - needle_size / 2};
-	require(needles_new(list, 2, &needles) == 0);
-	needles_search(needles, data + 1 + needle_size, size - 1 - needle_size);
+	list[0] = (struct needle){(const char *)data + 1, needle_size, false};
+	list[1] = (struct needle){(const char *)data + 1 + needle_size / 2, needle_size - needle_size / 2, false};
+	needles_search(&needles, data + 1 + needle_size, size - 1 - needle_size);
 	for (size_t i = 0; i < 2; i++) {
-		require(needles_found(needles, i) || list[i].size == 0 ||
+		require(list[i].found || list[i].size == 0 ||
 		        !memmem(data + 1 + needle_size, size - 1 - needle_size, list[i].text, list[i].size));
 	}
-	require(!needles_found(needles, 0) || needles_found(needles, 1));
-	needles_free(needles);
+	require(!list[0].found || list[1].found);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

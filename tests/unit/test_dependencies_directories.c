@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Dependencies: names in directories that are missing. */
-#include "keygen/dependencies_read.h"
 #include "tests/unit/dependencies_fixture.h"
 
 TestSuite(dependencies_directories, .init = tree_begin, .fini = tree_end);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Dependencies listed for people: each path with its present state; paths with an unknown root are not checked. */
-#include "keygen/dependencies_tell.h"
-
 #include "tests/unit/dependencies_fixture.h"
 
 #define MOST 16

@@ -159,11 +159,11 @@ static unsigned visit(uint64_t first, unsigned count, enum visit what)
 	for (uint64_t inode = first; inode < first + count; inode++) {
 		const struct file_stamp stamp = {.inode = inode, .size = 1, .mode = S_IFREG};
 		const struct facts_mount *mount;
-		struct stat found;
+		struct file_stamp found;
 		uint64_t number;
 
 		cr_assert_eq(stamp_look(AT_FDCWD, tree, &found, &number), 0);
-		mount = facts_mount(&facts, tree, found.st_dev, number);
+		mount = facts_mount(&facts, tree, found.device, number);
 		if (facts_know_content(&facts, &stamp, mount, (const uint8_t *)tree)) {
 			known++;
 		} else if (what == LEARN) {
@@ -233,15 +233,15 @@ Test(facts, of_a_ninth_mount_nothing_is_known)
 	const struct file_stamp stamp = {.inode = 1, .size = 1, .mode = S_IFREG};
 	const struct facts_mount *mount;
 	struct facts facts;
-	struct stat found;
+	struct file_stamp found;
 	uint64_t number;
 
 	cr_assert_eq(stamp_look(AT_FDCWD, tree, &found, &number), 0);
 	facts_begin(&facts);
 	for (unsigned i = 1; i <= FACTS_MOUNTS_MAX; i++) {
-		(void)facts_mount(&facts, tree, found.st_dev, number + i);
+		(void)facts_mount(&facts, tree, found.device, number + i);
 	}
-	mount = facts_mount(&facts, tree, found.st_dev, number);
+	mount = facts_mount(&facts, tree, found.device, number);
 	cr_expect_eq(facts.mounts, FACTS_MOUNTS_MAX);
 	cr_expect_not(facts_settled(&stamp, mount, INT64_MAX));
 	facts_learn_content(&facts, &stamp, mount, (const uint8_t *)tree);
