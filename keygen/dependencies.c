@@ -224,18 +224,13 @@ int dependencies_build(const struct dependencies_input *input, struct stream *re
 	struct items items = {0};
 	int error = 0;
 
-	if (trace->failed || atomic_load(&trace->tainted) != 0 ||
+	/* Dependencies do not record the entries of a directory or the target of a link. */
+	if (trace->failed || atomic_load(&trace->tainted) != 0 || trace_has(trace, TRACE_LISTING) ||
 	    (input->arithmetic && !roots_arithmetic(input->roots)) || trace->count > UINT32_MAX / 4) {
 		return -EINVAL;
 	}
-	for (size_t i = 0; i < trace->count; i++) {
-		/* Dependencies do not record the entries of a directory or the target of a link. */
-		if (trace->events[i].kind == TRACE_LISTING) {
-			return -EINVAL;
-		}
-	}
 	/* If no file was opened, probes served only #pragma once and do not affect the output. */
-	if (input->has_memory_headers || input->exact || trace_opened_any(trace)) {
+	if (input->has_memory_headers || input->exact || trace_has(trace, TRACE_OPEN)) {
 		error = items_collect(input, &items);
 	}
 	if (error == 0 && items.count > DEPENDENCIES_PATHS_MAX) {

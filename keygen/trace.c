@@ -212,10 +212,10 @@ const char *trace_culprit(const struct trace *trace, uint32_t taints)
 	return NULL;
 }
 
-bool trace_opened_any(const struct trace *trace)
+bool trace_has(const struct trace *trace, enum trace_kind kind)
 {
 	for (size_t i = 0; i < trace->count; i++) {
-		if (trace->events[i].kind == TRACE_OPEN) {
+		if (trace->events[i].kind == kind) {
 			return true;
 		}
 	}

@@ -134,7 +134,7 @@ void trace_taint(struct trace *trace, uint32_t taint);
 void trace_taint_by(struct trace *trace, uint32_t taint, const char *path);
 /* Returns a path that caused one of these taints, or NULL. Valid until trace_free(). */
 const char *trace_culprit(const struct trace *trace, uint32_t taints);
-/* Returns true if the compilation opened, or tried to open, any file for reading. */
-bool trace_opened_any(const struct trace *trace);
+/* Returns true if there is an event of that kind: TRACE_OPEN: a file was opened for reading, or in vain. */
+bool trace_has(const struct trace *trace, enum trace_kind kind);
 
 #endif

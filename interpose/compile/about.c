@@ -96,7 +96,7 @@ static void put_bound(struct stream *about, const struct attempt *attempt, const
 	const char *cwd = attempt->observed.cwd;
 
 	if (!(request->traits & REQUEST_BOUND) && cwd && !binding->input.cwd &&
-	    trace_opened_any(&attempt->observed.trace)) {
+	    trace_has(&attempt->observed.trace, TRACE_OPEN)) {
 		about_text(about, ABOUT_BOUND, cwd);
 	}
 	for (size_t i = 0; i < request->roots.count; i++) {

@@ -148,7 +148,7 @@ static bool is_short_lived(const struct request *request, const struct binding *
 			return true;
 		}
 	}
-	return cwd && (all || (!binding->input.cwd && trace_opened_any(binding->input.trace))) &&
+	return cwd && (all || (!binding->input.cwd && trace_has(binding->input.trace, TRACE_OPEN))) &&
 	       binding_temporary(cwd, strlen(cwd));
 }
 
@@ -220,7 +220,7 @@ int binding_enter(struct binding *binding, const struct request *request, struct
 	struct trace *trace = &observed->trace;
 	const char *cwd = observed->cwd;
 
-	if (!binding->input.cwd && !(request->traits & REQUEST_BOUND) && trace_opened_any(trace)) {
+	if (!binding->input.cwd && !(request->traits & REQUEST_BOUND) && trace_has(trace, TRACE_OPEN)) {
 		if (cwd && binding->input.pwd && strcmp(binding->input.pwd, cwd) == 0) {
 			binding->input.pwd = NULL;
 		}

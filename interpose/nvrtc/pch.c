@@ -201,23 +201,13 @@ static int complete_from(const struct maker *maker, struct input *input, struct 
 	return 0;
 }
 
-static bool has_event(const struct trace *trace, enum trace_kind kind)
-{
-	for (size_t i = 0; i < trace->count; i++) {
-		if (trace->events[i].kind == kind) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /*
  * NVRTC opens each PCH in its directory to see whether it fits, and then the one that it loads again. If it neither
  * loaded nor created one, each counts as loaded.
  */
 static int complete_from_loaded(struct input *input, struct trace *trace)
 {
-	bool decided = has_event(trace, TRACE_SCRATCH_READ_AGAIN) || has_event(trace, TRACE_SCRATCH_MADE);
+	bool decided = trace_has(trace, TRACE_SCRATCH_READ_AGAIN) || trace_has(trace, TRACE_SCRATCH_MADE);
 	const enum trace_kind loaded = decided ? TRACE_SCRATCH_READ_AGAIN : TRACE_SCRATCH_READ;
 	const size_t count = trace->count;
 	int error = 0;
@@ -302,7 +292,7 @@ int pch_complete(struct program *program, const struct call *call, uint32_t watc
 	if (is_switched_off(trace->told)) {
 		return 0;
 	}
-	error = has_event(trace, TRACE_SCRATCH_READ) ? read_input(program, call, trace->told, &input) : -ENOENT;
+	error = trace_has(trace, TRACE_SCRATCH_READ) ? read_input(program, call, trace->told, &input) : -ENOENT;
 	if (error == 0) {
 		error = complete_from_loaded(&input, trace);
 	}
