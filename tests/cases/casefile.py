@@ -21,8 +21,9 @@ Lines with # in front of the first case hold for all of a file.
 
 A line that ends in "<<NAME WORD..." is followed by the text of that name in TEXTS, with the words in it. "made INPUT
 PRODUCT OPTION... <<NAME WORD..." is an input of nvJitLink's that NVRTC makes of such a text. "whole OPTION..."
-stands for create, compile OPTION..., all and destroy, "finish OPTION..." for its end without create, "nvvm finish
-OPTION..." and "linker finish" for that of other compilers. "VERB... << TEXT" has its text on the same line.
+stands for create, compile OPTION..., all and destroy, "start OPTION..." for its first two, "finish OPTION..." for all but
+the first, "nvvm finish OPTION..." and "linker finish" for that of other compilers. "settled PATH << TEXT" is write and
+settle. "VERB... << TEXT" has its text on the same line.
 
 casefile.py FILE prints what the player is given.
 """
@@ -79,8 +80,8 @@ extern "C" __global__ void k$1(int *p) { *p = f$1(*p); }""",
 !0 = !{void (i32*)* @k$1, !"kernel", i32 1}""",
 }
 FINISH = ["linker complete", "linker all", "linker destroy"]
-WHOLE = re.compile("(whole|finish|nvvm finish)( .*)?")
-SHORT = re.compile(r"(.* <<x?) (.*)")
+WHOLE = re.compile("(whole|start|finish|nvvm finish)( .*)?")
+SHORT = re.compile(r"(\S+)((?: \S+)*? <<x?) (.*)")
 DEFAULTS = {"caller": "f$1", "callee": "$1"}  # for the second word
 MADE = re.compile(r"made (\S+ \S+) (.*) <<")
 NAMED = re.compile(r"(.* <<)(%s) (\S+)(?: (\S+))?" % "|".join(TEXTS))
@@ -98,10 +99,12 @@ class Case:
             if named:
                 self.lines += spell(*named.groups())
             elif short:
-                self.lines += [*short.groups(), "END"]
+                settled = short[1] == "settled"
+                self.lines += [("write" if settled else short[1]) + short[2], short[3], "END"] + ["settle"] * settled
             elif whole:
                 of, options = "nvvm " if whole[1][:4] == "nvvm" else "", whole[2] or ""
-                self.lines += ["create"] * (whole[1] == "whole") + [f"{of}compile{options}", f"{of}all", f"{of}destroy"]
+                life = ["create", f"{of}compile{options}", f"{of}all", f"{of}destroy"]
+                self.lines += life[:2] if whole[1] == "start" else life[whole[1] != "whole":]
             elif line == "linker finish" and not text:
                 self.lines += FINISH
             elif text or not line.startswith("#"):
