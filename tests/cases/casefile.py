@@ -22,8 +22,8 @@ Lines with # in front of the first case hold for all of a file.
 A line that ends in "<<NAME WORD..." is followed by the text of that name in TEXTS, with the words in it. "made INPUT
 PRODUCT OPTION... <<NAME WORD..." is an input of nvJitLink's that NVRTC makes of such a text. "whole OPTION..."
 stands for create, compile OPTION..., all and destroy, "start OPTION..." for its first two, "finish OPTION..." for all but
-the first, "nvvm finish OPTION..." and "linker finish" for that of other compilers. "settled PATH << TEXT" is write and
-settle. "VERB... << TEXT" has its text on the same line.
+the first, "nvvm finish OPTION..." and "linker finish" for that of other compilers. "compile-all OPTION..." is compile and
+all, "settled PATH << TEXT" write and settle. "VERB... << TEXT" has its text on the same line.
 
 casefile.py FILE prints what the player is given.
 """
@@ -81,6 +81,7 @@ extern "C" __global__ void k$1(int *p) { *p = f$1(*p); }""",
 }
 FINISH = ["linker complete", "linker all", "linker destroy"]
 WHOLE = re.compile("(whole|start|finish|nvvm finish)( .*)?")
+ALL = re.compile("(nvvm )?(compile|verify)-all( .*)?")
 SHORT = re.compile(r"(\S+)((?: \S+)*? <<x?) (.*)")
 DEFAULTS = {"caller": "f$1", "callee": "$1"}  # for the second word
 MADE = re.compile(r"made (\S+ \S+) (.*) <<")
@@ -95,7 +96,7 @@ class Case:
         self.sentence, self.lines, self.marks = sentence, [], []
         text = False
         for line in lines:
-            named, short, whole = [None] * 3 if text else [form.fullmatch(line) for form in (NAMED, SHORT, WHOLE)]
+            named, short, whole, told = [None] * 4 if text else [form.fullmatch(line) for form in (NAMED, SHORT, WHOLE, ALL)]
             if named:
                 self.lines += spell(*named.groups())
             elif short:
@@ -105,6 +106,8 @@ class Case:
                 of, options = "nvvm " if whole[1][:4] == "nvvm" else "", whole[2] or ""
                 life = ["create", f"{of}compile{options}", f"{of}all", f"{of}destroy"]
                 self.lines += life[:2] if whole[1] == "start" else life[whole[1] != "whole":]
+            elif told:
+                self.lines += [f"{told[1] or ''}{told[2]}{told[3] or ''}", f"{told[1] or ''}all"]
             elif line == "linker finish" and not text:
                 self.lines += FINISH
             elif text or not line.startswith("#"):
