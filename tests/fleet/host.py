@@ -2,13 +2,12 @@
 # SPDX-License-Identifier: MIT
 """host: a program that compiles kernels one after the other, as all nodes of a fleet run it (scripts/fleet)
 
-usage: host.py LIBRARY WORKLOAD FIRST COUNT AT [OPTION...]
+usage: host.py LIBRARY WORKLOAD COUNT AT [OPTION...]
 
-WORKLOAD: plain (a kernel that includes "node.h"), cub (and CUB's block reduction), or none (no include). The kernels are
-numbered from FIRST on and differ in a constant. AT: when to begin, in nanoseconds of CLOCK_MONOTONIC; 0: now. On stdout:
+WORKLOAD: plain (a kernel that includes "node.h") or cub (and CUB's block reduction). The kernels are
+numbered and differ in a constant. AT: when to begin, in nanoseconds of CLOCK_MONOTONIC; 0: now. On stdout:
 everything that the host got, to be compared byte by byte. On stderr, last: "host WALL FIRST", the nanoseconds from when
-the compiler was loaded to the end, and to the first kernel's end. With HOST_ODD, between two kernels it forks, closes
-every descriptor that it does not know, and changes its root to the one it has.
+the compiler was loaded to the end, and to the first kernel's end.
 """
 import ctypes
 import os
@@ -18,12 +17,10 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "hosts"))
 from compiler import Program  # noqa: E402
 
-KNOWN = 3  # descriptors of a program that opened none
 SOURCES = {
     "plain": """#include "node.h"
 template <typename T> __global__ void k(T *p) { p[threadIdx.x] *= SCALE + %u; }
 """,
-    "none": "template <typename T> __global__ void k(T *p) { p[threadIdx.x] *= %u; }\n",
     "cub": """#include "node.h"
 #include <cub/block/block_reduce.cuh>
 template <typename T> __global__ void k(T *p) {
@@ -46,30 +43,14 @@ def one_kernel(library, source, options, out):
     out.write(b"destroy %d\n" % program.destroy())
 
 
-def be_odd():
-    child = os.fork()
-    if child == 0:
-        os._exit(0)
-    os.waitpid(child, 0)
-    os.closerange(KNOWN, 256)
-    try:
-        os.chroot("/")
-    except OSError:
-        pass  # it takes root
-
-
 def main():
-    if len(sys.argv) < 6 or sys.argv[2] not in SOURCES:
-        sys.exit("usage: host.py LIBRARY plain|cub|none FIRST COUNT AT [OPTION...]")
-    source, first, count, begin_at = SOURCES[sys.argv[2]], int(sys.argv[3]), int(sys.argv[4]), int(sys.argv[5])
+    source, count, begin_at = SOURCES[sys.argv[2]], int(sys.argv[3]), int(sys.argv[4])
     time.sleep(max(0, begin_at - time.monotonic_ns()) / 1e9)
     library = ctypes.CDLL(sys.argv[1])
     begin, ends = time.monotonic_ns(), []
-    for number in range(first, first + count):
-        one_kernel(library, source % number, sys.argv[6:], sys.stdout.buffer)
+    for number in range(count):
+        one_kernel(library, source % number, sys.argv[5:], sys.stdout.buffer)
         ends.append(time.monotonic_ns())
-        if "HOST_ODD" in os.environ:
-            be_odd()
     sys.stdout.flush()
     print("host", time.monotonic_ns() - begin, (ends or [begin])[0] - begin, file=sys.stderr)
 

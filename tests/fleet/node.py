@@ -198,15 +198,14 @@ class Node:
 
     # ---- hosts
 
-    def host(self, cached=True, at_ns=0, first=0, kernels=None, workload=None, **more):
-        workload = workload or self.fleet.workload
+    def host(self, cached=True, at_ns=0, **more):
+        workload = self.fleet.workload
         environment = self.fleet.environment(**more)
         if cached:
             environment.update(LD_PRELOAD=self.fleet.path("libnvrtccache.so"), NVRTCCACHE_DIR=self.directory)
             if self.agent:
                 environment.setdefault("NVRTCCACHE_AGENT", "1")
-        return self.run([HOST, workload.library, workload.kind, str(first),
-                         str(kernels or workload.kernels), str(int(at_ns)), "-Iinc", *workload.options],
+        return self.run([HOST, workload.library, workload.kind, str(workload.kernels), str(int(at_ns)), "-Iinc", *workload.options],
                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
 
     def result(self, process):
