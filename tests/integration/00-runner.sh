@@ -149,41 +149,6 @@ EOF
 daemon_ended() { programs_close_with '1 passed, 0 failed, 0 skipped' && grep -q 'still running, and killed: .*sleep 1000' "$tmp/said" && ! kill -0 "$(cat "$tmp/daemon")" 2>/dev/null; }
 check "Processes that a file leaves running are ended and reported, even in another session." daemon_ended
 
-# scripts/test of a small tree, whose one test starts a daemon, holds a process that heeds no SIGTERM, and writes files.
-tree=$tmp/tree
-mkdir -p "$tree/scripts" "$tree/tests" "$tree/build/tests/tap" && cp "${RUN%/*}"/{run,reaper} "$tree/tests/" && cp "${RUN%/tests/run}/scripts/test" "$tree/scripts/"
-printf '#!/bin/sh\n' | tee "$tree/scripts/setup" >"$tree/scripts/nvrtc-env"
-printf 'all:\ncheck:\n\ttests/run build\n' >"$tree/Makefile"
-cat >"$tree/build/tests/tap/one" <<'EOF'
-#!/bin/bash
-env -i setsid sh -c 'trap "" TERM; while :; do sleep 1; done' >/dev/null 2>&1 &
-env -i sh -c 'trap "" TERM; while :; do sleep 1; done' >/dev/null 2>&1 &
-echo "$! $$" $(jobs -p) >pids.new && touch "$TMPDIR/file" && mv pids.new pids
-sleep 1000
-EOF
-chmod +x "$tree/scripts"/* "$tree/build/tests/tap/one"
-sed -i "2i cd '$tree'" "$tree/build/tests/tap/one"
-# A shell's asynchronous commands ignore SIGINT.
-cat >"$tmp/session.py" <<'EOF'
-import os, signal, sys
-signal.signal(signal.SIGINT, signal.SIG_DFL)
-os.setsid()
-os.execvp(sys.argv[1], sys.argv[1:])
-EOF
-interrupted() { # SIGNAL -|'': its group, it alone
-	local pid
-	rm -rf "$tree/pids" "$tree/place" && mkdir "$tree/place" || return
-	env -u TEST_SUMMARY -u TESTS -u MAKEFLAGS -u MAKELEVEL TMPDIR="$tree/place" python3 "$tmp/session.py" "$tree/scripts/test" >"$tmp/said" 2>&1 &
-	pid=$!
-	wait_for [ -e "$tree/pids" ] && kill -"$1" -- "$2$pid" && ! wait "$pid" || { cat "$tmp/said" && return 1; }
-	# shellcheck disable=SC2046 # several
-	! kill -0 $(cat "$tree/pids") 2>/dev/null && [ -z "$(ls -A "$tree/place")" ] || { cat "$tmp/said" && ls -A "$tree/place" && ps -o pid,ppid,args -p "$(tr -s ' \n' , <"$tree/pids")0" && return 1; }
-}
-for number in HUP INT TERM; do
-	check "scripts/test that gets SIG$number alone ends all that it has started, and leaves nothing." interrupted "$number" ''
-	check "So it does where its process group gets it." interrupted "$number" -
-done
-
 cd "$(dirname "$0")/.." || exit 1
 # /dev/shm itself belongs to everybody, so that nobody could say what was left there. Benchmarks are no tests: one wants
 # another mount.
