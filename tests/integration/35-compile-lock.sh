@@ -25,16 +25,9 @@ start() {
 
 events() { find "$place" -name "$1.*" | wc -l; }
 
-# until_event EVENT COUNT: has it happened so often? Gives up after a long while.
-until_event() {
-	local i
-	for ((i = 0; i < 3000; i++)); do
-		[ "$(events "$1")" -ge "$2" ] && return
-		sleep 0.02
-	done
-	echo "$1: $(events "$1") of $2"
-	return 1
-}
+# until_event EVENT COUNT: has it happened so often?
+happened() { [ "$(events "$1")" -ge "$2" ]; }
+until_event() { wait_for happened "$@" || { echo "$1: $(events "$1") of $2" && return 1; }; }
 
 now() { : >"$place/$1"; }
 
@@ -119,14 +112,7 @@ stopped() {
 	hold plain 2 && kill -STOP "$holder" && until_event inside 3 && now open-b && now open-a &&
 		until_event_out waiter-0 && until_event_out waiter-1 && kill -CONT "$holder" && ended 3 3
 }
-until_event_out() {
-	local i
-	for ((i = 0; i < 3000; i++)); do
-		grep -q '^rc ' "$place/$1.out" && return
-		sleep 0.02
-	done
-	return 1
-}
+until_event_out() { wait_for grep -q '^rc ' "$place/$1.out"; }
 tested "Nobody waits for one that is stopped." stopped
 
 forked() {

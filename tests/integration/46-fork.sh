@@ -66,15 +66,12 @@ for where in compile write rename; do
 done
 
 # The parent is gone when the grandchild compiles; its line comes when it is done.
+daemon_done() { grep -q daemon "$tmp/place" 2>/dev/null && [ "$(stat_of misses)" -ge 4 ]; }
 daemonised() {
-	local i
 	fresh_cache
 	rm -f "$tmp/place"
 	run_hosted cold "$HOSTS/forks" "$SO13" "$1" daemon "$tmp/place"
-	for ((i = 0; i < 3000; i++)); do
-		grep -q daemon "$tmp/place" 2>/dev/null && [ "$(stat_of misses)" -ge 4 ] && break
-		sleep 0.02
-	done
+	wait_for daemon_done
 	grep -qx 'daemon 0' "$tmp/place" && inspect cold "3 0 4" 0
 }
 for where in compile write rename; do

@@ -229,15 +229,8 @@ end_agent() { # each that a failure has left
 }
 trap end_agent EXIT
 status() { "$AGENT" --status --json "${ask[@]}" | sed -nE "s/.*\"$1\": \"?([^\",}]*).*/\1/p"; }
-becomes() { # NAME VALUE: sooner or later
-	local value
-	for ((i = 0; i < 1200; i++)); do
-		value=$(status "$1")
-		[ "$value" = "$2" ] && return
-		sleep 0.05
-	done
-	echo "$1 is $value and not $2" && "$AGENT" --status "${ask[@]}" && return 1
-}
+is_now() { [ "$(status "$1")" = "$2" ]; }
+becomes() { wait_for is_now "$@" || { "$AGENT" --status "${ask[@]}" && return 1; }; } # NAME VALUE: sooner or later
 peer() { timeout 300 python3 "$here/agent_peer.py" "$socket" "$served" "$@"; }
 answers() { # WORDS ARGUMENT...
 	local wanted=$1 said

@@ -25,14 +25,7 @@ stop_all() {
 }
 trap 'stop_all; clean_up' EXIT
 
-exists() { # PATH: within a minute
-	local turn
-	for ((turn = 0; turn < 1200; turn++)); do
-		[ ! -e "$1" ] || return 0
-		sleep 0.05
-	done
-	echo "$1 did not come" && return 1
-}
+exists() { wait_for [ -e "$1" ]; }
 # answers LINE... <OUTPUT: every line of the client's begins with what is said, in order
 answers() {
 	local line wanted said=0

@@ -22,20 +22,14 @@ mkdir "$place"
 
 # agent BEHAVIOUR OPTION...: begins; what it is told comes to lie in $told. NVRTCCACHE_AGENT is its socket.
 agent() {
-	local count=${#pids[@]} i
+	local count=${#pids[@]}
 	export NVRTCCACHE_AGENT=$place/socket-$count
 	told=$place/told-$count
 	: >"$told"
 	python3 tests/hosts/agent.py "$NVRTCCACHE_AGENT" "$@" >"$told" 2>&1 &
 	agent=$!
 	pids+=("$agent")
-	for ((i = 0; i < 1500; i++)); do
-		grep -q '^ready$' "$told" && return
-		kill -0 "$agent" 2>/dev/null || break
-		sleep 0.02
-	done
-	echo "the agent did not begin:" && cat "$told"
-	return 1
+	wait_for grep -q '^ready$' "$told" || { cat "$told" && return 1; }
 }
 
 no_agent() { unset NVRTCCACHE_AGENT NVRTCCACHE_AGENT_WAIT; }
@@ -195,11 +189,11 @@ cheap() {
 }
 check "Nor is one that takes longer to find than the compiler takes." cheap
 overheard() { # one is held up, and whoever waited for its result asks no more
-	local first i
+	local first
 	new_cache && export NVRTCCACHE_AGENT_WAIT=1500ms && agent hung || return
 	preloaded "$ODD" 9 "$SO13" load compile=1 9>/dev/null >/dev/null 2>&1 &
 	first=$!
-	for ((i = 0; i < 1000; i++)); do grep -q '^fetch' "$told" && break; sleep 0.02; done
+	wait_for grep -q '^fetch' "$told"
 	NVRTCCACHE_AGENT_WAIT=300ms preloaded "$ODD" 9 "$SO13" load "${plan[@]}" 9>/dev/null >/dev/null 2>&1
 	wait "$first"
 	is agent_asked 1 agent_timeouts 1 agent_skipped $((KERNELS - 1)) misses "$KERNELS" hits_disk 1

@@ -148,14 +148,8 @@ start() { # RULES
 	done
 }
 events() { find "$place" -name "$1.*" | wc -l; }
-until_event() {
-	local i
-	for ((i = 0; i < 3000; i++)); do
-		[ "$(events "$1")" -ge "$2" ] && return
-		sleep 0.01
-	done
-	echo "$1: $(events "$1") of $2" && return 1
-}
+happened() { [ "$(events "$1")" -ge "$2" ]; }
+until_event() { wait_for happened "$@" || { echo "$1: $(events "$1") of $2" && return 1; }; }
 side_by_side() {
 	local type result=0
 	for type in "$@"; do

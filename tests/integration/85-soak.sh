@@ -78,14 +78,8 @@ fi
 fresh_cache
 
 # Stops in the middle of a compile until open-a is there.
-until_event() {
-	local i
-	for ((i = 0; i < 3000; i++)); do
-		[ "$(find "$place" -name "$1.*" | wc -l)" -ge "$2" ] && return
-		sleep 0.01
-	done
-	echo "$1 did not come" && return 1
-}
+happened() { [ "$(find "$place" -name "$1.*" | wc -l)" -ge "$2" ]; }
+until_event() { wait_for happened "$@"; }
 compared() { # [NEW-TEXT]
 	place=$(mktemp -d "$tmp/place.XXXXXX")
 	mkdir "$place/h" && echo old >"$place/h/v.h" && touch -d yesterday "$place/h/v.h" && sleep 0.1 && : >"$place/open-a" || return

@@ -136,8 +136,8 @@ worker() {
 	END
 	refused "a worker process" python3 pool.py
 }
-why=$(without_processes) || why=
-if [ -z "$why" ]; then check "It raises in a worker of multiprocessing." worker; else skip "It raises in a worker of multiprocessing." "$why"; fi
+lacks=$(without_processes)
+check_there "It raises in a worker of multiprocessing." worker
 moved() { printf 'import os, nvrtccache\nos.chdir("/")\nnvrtccache.activate()\n' >moved.py && refused "the working directory has changed" python3 moved.py; }
 check "It raises where the script would not be found again." moved
 unloadable() {
@@ -153,8 +153,9 @@ run_module() {
 		python3 -m nvrtccache run printf '%s|' a -m --cudnn | grep -qx 'a|-m|--cudnn|' && python3 -m nvrtccache run -- printf '%s|' -m | grep -qx -e '-m|'
 }
 check "python -m nvrtccache run: -m and -c run this Python." run_module
+no_venv=
 python3 -m venv --without-pip "$tmp/venv" >"$tmp/venv.log" 2>&1 || no_venv="no venv: $(tail -n 1 "$tmp/venv.log")"
-of_venv() { if [ -n "${no_venv:-}" ]; then skip "$1" "$no_venv"; else check "$@"; fi; }
+of_venv() { lacks=$no_venv check_there "$@"; }
 of_venv "activate() in a virtual environment: the same Python." as_without "$tmp/venv/bin/python" train.py
 by_name() { PATH=$tmp/venv/bin:$PATH as_without python train.py; }
 of_venv "Its Python, found by its name: the same." by_name
@@ -170,7 +171,7 @@ of_venv "The recipe's lines in its bin/activate turn the cache on, and deactivat
 # ---- pytest and Jupyter, which come from PyPI into build/notebook
 
 get_notebook
-of_notebook() { if [ -n "${no_notebook:-}" ]; then skip "$1" "$no_notebook"; else check "$@"; fi; }
+of_notebook() { lacks=${no_notebook:-} check_there "$@"; }
 PATH=$PATH:$notebook/bin # behind: its python is no program's
 cat >test_kernel.py <<'END'
 def test_kernel():
@@ -205,7 +206,7 @@ prefix_kernel() { # of an environment that has Jupyter's packages
 		python3 -c 'import json, sys; kernel = json.load(open(sys.argv[1])); assert kernel["env"]["LD_PRELOAD"] == sys.argv[2] + ":libm.so.6" and kernel["argv"][0] == sys.argv[3] and kernel["display_name"] == "Cached", kernel' \
 			"$tmp/venv/share/jupyter/kernels/cached/kernel.json" "$glibc$packed" "$tmp/venv/bin/python"
 }
-if [ -z "${no_venv:-}" ]; then of_notebook "install-kernel --sys-prefix: a kernel of this environment; what else is preloaded stays." prefix_kernel; fi
+if [ -z "$no_venv" ]; then of_notebook "install-kernel --sys-prefix: a kernel of this environment; what else is preloaded stays." prefix_kernel; fi
 no_kernel() { ! "$tmp/venv/bin/python" -m nvrtccache install-kernel >"$tmp/out" 2>"$tmp/err" && err_has 'has no ipykernel'; }
 of_venv "install-kernel without ipykernel says so." no_kernel
 in_notebook() { execute activate.ipynb nvrtccache && cp "$(find "$HOME" -name kernel.json)" "$tmp/kernel.json" && sed -i 's/"LD_PRELOAD"/"OTHER"/' "$(find "$HOME" -name kernel.json)" && execute activate.ipynb nvrtccache --allow-errors && grep -q 'RuntimeError.*install-kernel' "$tmp/out"; }
