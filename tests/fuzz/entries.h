@@ -11,7 +11,6 @@
 
 #define AT_TOTAL_SIZE        48
 #define AT_DEPENDENCIES_SIZE 56
-#define AT_CREATED           64
 #define AT_DEPENDENCIES_SUM  80
 #define AT_BODY_SUM          96
 #define AT_HEADER_SUM        176

@@ -121,15 +121,6 @@ static inline void fuzz_write(const char *path, const void *bytes, size_t size)
 	require(file_write(path, bytes, size));
 }
 
-/* The start of a file. */
-static inline void fuzz_read(const char *path, void *bytes, size_t size)
-{
-	int file = open(path, O_RDONLY | O_CLOEXEC);
-
-	require(file >= 0 && read(file, bytes, size) == (ssize_t)size);
-	close(file);
-}
-
 /* Takes a length and as many bytes, as a string. The caller frees it. */
 static inline char *take_text(struct input *input)
 {
