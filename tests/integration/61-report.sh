@@ -37,12 +37,8 @@ holds() { # EXPRESSION VALUE
 
 none() { refused 2 "NVRTCCACHE_TRACE=trace.json" -o page.html; }
 check "Without a trace it says how to get one." none
-check "An unknown option is refused." refused 2 "see 'nvrtccache help report'" --colour
-check "A missing name after -o is rejected." refused 2 "report: --output: FILE is empty" x.json -o ''
 check "A trace that is not there is named." refused 1 "gone.json: No such file or directory" gone.json -o page.html
 check "A directory is no trace." refused 1 "/: Is a directory" / -o page.html
-help() { report --help && grep -q 'report.*TRACE' "$tmp/out" && grep -qe '-o, --output FILE  *[a-z]' "$tmp/out"; }
-check "It has a help text." help
 
 printf '[\n]\n' >empty.json
 check "A trace of nothing gives a page." written "Wrote page.html" empty.json

@@ -256,19 +256,6 @@ Test(bundle, an_entry_shorter_than_its_frame_is_damaged)
 	expect_one_damaged();
 }
 
-Test(bundle, nothing_is_read_after_a_wrong_kind_or_length)
-{
-	for (size_t i = 0; i < 16; i++) {
-		enum bundle_found found;
-
-		memory.bytes[FRAME + i] ^= 1;
-		found = read_all(UINT64_MAX);
-		cr_expect(found == BUNDLE_BROKEN || found == BUNDLE_CUT, "byte %zu", i);
-		cr_expect_eq(seen.entries, 0);
-		memory.bytes[FRAME + i] ^= 1;
-	}
-}
-
 Test(bundle, entries_past_the_limit_are_skipped)
 {
 	cr_expect_eq(read_all(entry_info(entries[1])->total_size - 1), BUNDLE_END);

@@ -124,18 +124,6 @@ Test(compile_lock, a_result_useless_to_other_waiters_is_not_waited_for_again)
 	cr_expect_null(held.place);
 }
 
-Test(compile_lock, waiters_take_over_an_abandoned_lock_one_after_another)
-{
-	struct worker workers[4] = {0};
-
-	wait_behind(workers, 4, COMPILE_LOCK_ABANDONED);
-	for (int i = 0; i < 4; i++) {
-		cr_expect_eq(workers[i].looks, 1);
-		cr_expect(workers[i].held_it);
-	}
-	expect_no_descriptor_left();
-}
-
 Test(compile_lock, a_waiter_that_takes_over_compiles_for_the_others)
 {
 	struct worker workers[4] = {0};

@@ -73,21 +73,6 @@ Test(compile_lock_file, a_released_lock_can_be_taken_again)
 	expect_no_descriptor_left();
 }
 
-Test(compile_lock_file, all_waiters_look_up_again_after_a_release)
-{
-	struct waiter waiters[3] = {0};
-
-	take();
-	for (int i = 0; i < 3; i++) {
-		start_waiter(&waiters[i]);
-	}
-	compile_lock_file_release(&held);
-	for (int i = 0; i < 3; i++) {
-		cr_expect_eq(end_waiter(&waiters[i]), COMPILE_LOCK_FILE_ENDED);
-	}
-	expect_no_descriptor_left();
-}
-
 Test(compile_lock_file, a_key_whose_result_was_not_cached_is_not_locked)
 {
 	take();
@@ -158,16 +143,6 @@ Test(compile_lock_file, a_note_with_a_future_time_is_ignored)
 	cr_assert_eq(pwrite(fd, &future, sizeof(future), at + (off_t)sizeof(note[0])), sizeof(future));
 	close(fd);
 	cr_expect_eq(probe(), COMPILE_LOCK_FILE_TAKEN);
-}
-
-Test(compile_lock_file, past_the_deadline_a_caller_does_not_wait)
-{
-	struct compile_lock_file mine = COMPILE_LOCK_FILE_CLOSED;
-
-	take();
-	cr_expect_eq(compile_lock_file_acquire(&mine, &here.directory, compile_lock_key, call_clock_straight()),
-	             COMPILE_LOCK_FILE_GIVEN_UP);
-	compile_lock_file_release(&held);
 }
 
 /* Starts a process that takes the key, reports it, and calls `then`. */

@@ -47,13 +47,6 @@ Test(dependencies, an_edit_that_keeps_size_and_mtime_does_not_hold)
 	assert_not("header changed: ");
 }
 
-Test(dependencies, a_touch_without_an_edit_holds)
-{
-	build_one("int a;");
-	cr_assert_eq(utimensat(AT_FDCWD, in_tree("a.h"), (struct timespec[]){{1, 0}, {1, 0}}, 0), 0);
-	assert_holds();
-}
-
 Test(dependencies, a_large_content_is_compared_to_its_last_byte)
 {
 	static char bytes[300001];
@@ -68,15 +61,6 @@ Test(dependencies, a_large_content_is_compared_to_its_last_byte)
 	bytes[sizeof(bytes) - 1] = 'y';
 	put_bytes(in_tree("new"), bytes, sizeof(bytes));
 	cr_assert_eq(rename(in_tree("new"), in_tree("a.h")), 0);
-	assert_not("header changed: ");
-}
-
-Test(dependencies, an_empty_header_holds_until_it_has_content)
-{
-	build_one("");
-	cr_assert_eq(utimensat(AT_FDCWD, in_tree("a.h"), NULL, 0), 0);
-	assert_holds();
-	put_file(in_tree("a.h"), "x");
 	assert_not("header changed: ");
 }
 
@@ -112,18 +96,6 @@ Test(dependencies, a_file_with_a_time_of_whole_seconds_settles_after_two)
 	assert_not("header changed: ");
 	trace.start_ns = (time + 3) * SECOND_NS;
 	assert_built_holds();
-}
-
-Test(dependencies, a_header_that_appears_earlier_on_the_search_path_does_not_hold)
-{
-	put_directory(in_tree("early"));
-	put_directory(in_tree("late"));
-	put_file(in_tree("late/a.h"), "int a;");
-	see_header(in_tree("early/a.h"));
-	see_header(in_tree("late/a.h"));
-	assert_built_holds();
-	put_file(in_tree("early/a.h"), "int a;");
-	assert_not("file appeared: ");
 }
 
 Test(dependencies, a_dangling_link_is_absent_until_its_target_exists)
@@ -163,54 +135,12 @@ Test(dependencies, headers_of_a_removed_directory_are_reported_as_gone)
 	assert_not("file is gone: ");
 }
 
-Test(dependencies, a_file_replaced_by_a_directory_does_not_hold)
-{
-	build_one("");
-	cr_assert_eq(unlink(in_tree("a.h")), 0);
-	put_directory(in_tree("a.h"));
-	assert_not("no longer the same kind of file: ");
-}
-
 Test(dependencies, a_header_replaced_by_a_fifo_does_not_hold_and_does_not_block)
 {
 	build_one("");
 	cr_assert_eq(unlink(in_tree("a.h")), 0);
 	cr_assert_eq(mkfifo(in_tree("a.h"), 0644), 0);
 	assert_not("no longer the same kind of file: ");
-}
-
-Test(dependencies, a_swapped_link_holds_only_with_the_same_content)
-{
-	put_file(in_tree("one"), "int a;");
-	put_file(in_tree("same"), "int a;");
-	put_file(in_tree("other"), "int b;");
-	cr_assert_eq(symlink("one", in_tree("a.h")), 0);
-	see_header(in_tree("a.h"));
-	build();
-	cr_assert_eq(unlink(in_tree("a.h")), 0);
-	cr_assert_eq(symlink("same", in_tree("a.h")), 0);
-	assert_holds();
-	cr_assert_eq(unlink(in_tree("a.h")), 0);
-	cr_assert_eq(symlink("other", in_tree("a.h")), 0);
-	assert_not("header changed: ");
-}
-
-Test(dependencies, a_swapped_link_to_a_directory_is_followed)
-{
-	put_directory(in_tree("v1"));
-	put_directory(in_tree("v2"));
-	for (int i = 0; i < 6; i++) {
-		put_file(in_tree("v1/%d.h", i), "1");
-		put_file(in_tree("v2/%d.h", i), i == 5 ? "2" : "1");
-	}
-	cr_assert_eq(symlink("v1", in_tree("v")), 0);
-	for (int i = 0; i < 6; i++) {
-		see_header(in_tree("v/%d.h", i));
-	}
-	assert_built_holds();
-	cr_assert_eq(unlink(in_tree("v")), 0);
-	cr_assert_eq(symlink("v2", in_tree("v")), 0);
-	assert_not("/v/5.h");
 }
 
 Test(dependencies, two_files_that_become_one_do_not_hold)
@@ -298,18 +228,4 @@ Test(dependencies, exact_compares_the_time_of_headers_and_probed_files)
 	assert_built_holds();
 	cr_assert_eq(utimensat(AT_FDCWD, in_tree("a.h"), (struct timespec[]){{1, 0}, {1, 0}}, 0), 0);
 	assert_not("size or time changed: ");
-}
-
-Test(dependencies, exact_holds_for_a_copy_with_the_same_time)
-{
-	struct stat before;
-
-	put_seen(in_tree("a.h"), "int a;");
-	input.exact = true;
-	build();
-	cr_assert_eq(stat(in_tree("a.h"), &before), 0);
-	put_file(in_tree("new"), "int a;");
-	cr_assert_eq(utimensat(AT_FDCWD, in_tree("new"), (struct timespec[]){before.st_atim, before.st_mtim}, 0), 0);
-	cr_assert_eq(rename(in_tree("new"), in_tree("a.h")), 0);
-	assert_holds();
 }

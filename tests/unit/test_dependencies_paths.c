@@ -4,16 +4,6 @@
 
 TestSuite(dependencies_paths, .init = tree_begin, .fini = tree_end);
 
-Test(dependencies_paths, the_same_content_under_another_root_holds)
-{
-	build_twin();
-	assert_holds();
-	set_root(0, in_tree("p2"));
-	assert_holds();
-	put_file(in_tree("p2/sub/b.h"), "int c;");
-	assert_not("p2/sub/b.h");
-}
-
 Test(dependencies_paths, a_header_that_appears_under_the_other_root_does_not_hold)
 {
 	build_twin();
@@ -156,33 +146,6 @@ Test(dependencies_paths, a_root_that_makes_a_path_too_long_does_not_hold)
 	assert_not("too long");
 }
 
-Test(dependencies_paths, relative_paths_are_relative_to_the_present_working_directory)
-{
-	put_twins();
-	cr_assert_eq(chdir(in_tree("p1")), 0);
-	see_header("none.h");
-	see_header("a.h");
-	see_header("sub/b.h");
-	see_header("../p1/a.h");
-	see_stat(".");
-	assert_built_holds();
-	cr_assert_eq(chdir(in_tree("p2")), 0);
-	assert_not("no longer the same file"); /* ../p1/a.h and a.h were one file */
-	begin_trace();
-	cr_assert_eq(chdir(in_tree("p1")), 0);
-	see_header("none.h");
-	see_header("a.h");
-	see_header("sub/b.h");
-	build();
-	cr_assert_eq(chdir(in_tree("p2")), 0);
-	assert_holds();
-	cr_assert_eq(chdir(tree), 0);
-	assert_not("file is gone: ");
-	cr_assert_eq(chdir(in_tree("p2")), 0);
-	put_file("none.h", "");
-	assert_not("file appeared: none.h");
-}
-
 Test(dependencies_paths, a_probe_of_the_absolute_working_directory_follows_the_present_one)
 {
 	char cwd[PATH_MAX];
@@ -216,21 +179,6 @@ Test(dependencies_paths, whether_a_root_is_the_working_directory_is_compared)
 	assert_not("no longer the same file");
 	cr_assert_eq(chdir(in_tree("p2")), 0);
 	assert_holds();
-}
-
-Test(dependencies_paths, a_file_below_the_working_directory_is_a_literal_path)
-{
-	char cwd[PATH_MAX];
-
-	put_twins();
-	cr_assert_eq(chdir(in_tree("p1")), 0);
-	input.cwd = strcpy(cwd, in_tree("p1"));
-	see_header(in_tree("p1/a.h"));
-	build();
-	cr_assert_eq(chdir(in_tree("p2")), 0);
-	assert_holds();
-	put_file(in_tree("p1/a.h"), "changed");
-	assert_not("p1/a.h");
 }
 
 /* NVRTC 13.5 looks for an absolute path of an option below the working directory too. */

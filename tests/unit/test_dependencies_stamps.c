@@ -103,15 +103,6 @@ Test(dependencies_stamps, dependencies_of_two_nodes_are_equal)
 	stream_free(&first);
 }
 
-Test(dependencies_stamps, in_exact_mode_times_are_compared)
-{
-	input.exact = true;
-	build_one("int a;");
-	assert_believed();
-	cr_assert_eq(utimensat(AT_FDCWD, in_tree("a.h"), (struct timespec[]){{.tv_sec = 1}, {.tv_sec = 1}}, 0), 0);
-	assert_not("size or time changed");
-}
-
 static bool landlock_by_anybody(void)
 {
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && restrict_reading();

@@ -114,12 +114,6 @@ Test(differences, options_are_paired_by_their_names)
 	expect("o-DN;o-DN", "o-DN", "option: -DN   is new\n");
 }
 
-Test(differences, values_in_strings_of_their_own_are_paired)
-{
-	expect("o-arch;osm_90;o-w", "o-arch;osm_80;o-w", "option: sm_90   was sm_80\n");
-	expect("o-D;oN=4", "o-D;oN=5", "option: N=4   was N=5\n");
-}
-
 Test(differences, moved_roots_are_no_difference)
 {
 	expect("R/ci/2;o-I/ci/2/inc;n/ci/2/a.cu", "R/ci/1;o-I/ci/1/inc;n/ci/1/a.cu", "");

@@ -113,49 +113,6 @@ Test(entry, returns_what_it_was_built_from)
 	entry_unref(adopted);
 }
 
-Test(entry, may_have_neither_dependencies_nor_sections)
-{
-	struct entry *entry;
-	struct section got;
-	uint8_t *bytes;
-	size_t size;
-
-	cr_assert_eq(entry_build(key, 0, NULL, 0, NULL, 0, &entry), 0);
-	bytes = copy_of(entry, &size);
-	cr_assert_eq(size, ENTRY_HEADER_BYTES);
-	cr_assert_not(entry_section(entry, 0, &got));
-	entry_unref(entry);
-	cr_assert_eq(entry_adopt(bytes, size, &entry), 0);
-	cr_assert_not(entry_section_at(entry, 0, &got));
-	entry_unref(entry);
-}
-
-Test(entry, holds_sixty_four_sections_and_no_more)
-{
-	struct section sections[ENTRY_SECTIONS_MAX + 1] = {0};
-	struct section got;
-	struct entry *entry;
-
-	sections[ENTRY_SECTIONS_MAX - 1] = (struct section){.tag = 42, .value = 17, .bytes = "z", .size = 1};
-	entry = build(0, sections, ENTRY_SECTIONS_MAX);
-	cr_assert(entry_section(entry, 42, &got));
-	cr_assert_eq(got.value, 17);
-	entry_unref(entry);
-	cr_assert_eq(entry_build(key, 0, NULL, 0, sections, ENTRY_SECTIONS_MAX + 1, &entry), -EINVAL);
-}
-
-Test(entry, finds_the_first_section_of_a_tag)
-{
-	struct section sections[] = {{5, 1, "one", 3}, {5, 2, "two", 3}};
-	struct entry *entry = build(0, sections, 2);
-	struct section got;
-
-	cr_assert(entry_section(entry, 5, &got));
-	cr_assert_eq(got.value, 1);
-	cr_assert_not(entry_section(entry, 6, &got));
-	entry_unref(entry);
-}
-
 Test(entry, rejects_impossible_parts)
 {
 	struct section missing = {1, 0, NULL, 1};
@@ -172,23 +129,6 @@ Test(entry, rejects_impossible_parts)
 	cr_assert_eq(entry_build(key, 0, NULL, 5, NULL, 0, &entry), -EINVAL);
 	cr_assert_eq(entry_build(key, 0, "", SIZE_MAX, NULL, 0, &entry), -EINVAL);
 	cr_assert_null(entry);
-}
-
-Test(entry, header_contains_the_lengths_of_the_rest)
-{
-	struct entry_info info;
-	size_t size;
-	uint8_t *bytes = small_bytes(&size);
-
-	cr_assert_eq(entry_parse_header(bytes, ENTRY_HEADER_BYTES, size, &info), 0);
-	cr_assert_eq(info.total_size, size);
-	cr_assert_eq(info.dependencies_size, 20);
-	cr_assert_eq(info.body_offset, ENTRY_HEADER_BYTES + 32);
-	cr_assert_eq(info.section_count, 3);
-	cr_assert_eq(entry_parse_header(bytes, ENTRY_HEADER_BYTES - 1, size, &info), -EBADMSG);
-	cr_assert_eq(entry_parse_header(bytes, ENTRY_HEADER_BYTES, size - 1, &info), -EBADMSG);
-	cr_assert_eq(entry_parse_header(bytes, ENTRY_HEADER_BYTES, UINT64_MAX, &info), 0);
-	free(bytes);
 }
 
 Test(entry, any_flipped_bit_is_rejected)
@@ -217,20 +157,6 @@ Test(entry, any_truncated_entry_is_rejected)
 		free(part);
 	}
 	free(bytes);
-}
-
-Test(entry, trailing_bytes_are_ignored)
-{
-	size_t size;
-	uint8_t *bytes = small_bytes(&size);
-	struct entry *entry;
-	size_t got;
-
-	bytes = realloc(bytes, size + 100);
-	cr_assert_eq(entry_adopt(bytes, size + 100, &entry), 0);
-	(void)entry_bytes(entry, &got);
-	cr_assert_eq(got, size);
-	entry_unref(entry);
 }
 
 Test(entry, a_hostile_section_table_with_valid_checksums_is_rejected)

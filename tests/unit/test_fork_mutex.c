@@ -29,13 +29,6 @@ static int judged_in_child(void)
 	return exit_of(child);
 }
 
-Test(fork_mutex, a_free_lock_is_not_lost_in_the_child, .timeout = 90)
-{
-	fork_mutex_lock(&lock);
-	fork_mutex_unlock(&lock);
-	cr_expect_eq(judged_in_child(), 0);
-}
-
 static void *hold(void *unused)
 {
 	fork_mutex_lock(&lock);

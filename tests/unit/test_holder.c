@@ -63,21 +63,9 @@ static bool thread_rests(void *(*body)(void *), int64_t seconds)
 ROW(holder, a_busy_thread_makes_progress, cr_expect_not(thread_rests(be_busy, 3)))
 ROW(holder, an_idle_thread_rests_though_its_process_is_busy, cr_expect(thread_rests(be_idle, 200)))
 
-Test(holder, a_thread_that_has_ended_rests)
-{
-	(void)thread_rests(be_busy, 0);
-	cr_expect(rests_within(200));
-}
-
 Test(holder, a_thread_of_an_unknown_namespace_makes_progress)
 {
 	(void)thread_rests(be_busy, 0);
 	code ^= INT64_C(1) << 22;
 	cr_expect_not(rests_within(3));
-}
-
-Test(holder, a_code_fits_into_the_length_of_a_lock)
-{
-	code = holder_code();
-	cr_expect(code > 0 && code <= HOLDER_CODE_MAX);
 }

@@ -26,34 +26,6 @@ Test(memory, both_halves_of_the_fingerprint_are_compared)
 	cr_expect_eq(get_if(2, 1, NULL, NULL), 0);
 }
 
-Test(memory, fingerprints_in_one_bucket_are_distinguished)
-{
-	for (uint32_t i = 0; i < 50; i++) {
-		put((uint64_t)i << 40, i, i + 1, NULL, 10);
-	}
-	for (uint32_t i = 0; i < 50; i++) {
-		cr_expect_eq(get_if((uint64_t)i << 40, i, NULL, NULL), i + 1);
-	}
-}
-
-Test(memory, a_cap_of_zero_stores_nothing)
-{
-	open_memory(0);
-	put(1, 0, 42, NULL, 0);
-	cr_expect_eq(get(1), 0);
-}
-
-Test(memory, without_a_memory_front_every_lookup_misses)
-{
-	struct entry *entry = make(1, NULL, 1);
-
-	memory_put(NULL, 1, 0, entry);
-	cr_expect_null(memory_get(NULL, 1, 0, NULL, NULL));
-	memory_fork_child(NULL);
-	memory_close(NULL);
-	entry_unref(entry);
-}
-
 Test(memory, an_entry_larger_than_a_quarter_of_the_cap_is_not_stored)
 {
 	struct entry *entry = make(1, NULL, 1000);
@@ -66,15 +38,6 @@ Test(memory, an_entry_larger_than_a_quarter_of_the_cap_is_not_stored)
 	memory_put(memory, 1, 0, entry);
 	cr_expect_eq(get(1), 0, "more than a quarter is not");
 	entry_unref(entry);
-}
-
-Test(memory, an_entry_too_large_to_store_evicts_nothing)
-{
-	open_memory(40000);
-	put(1, 0, 1, NULL, 5000);
-	put(2, 0, 2, NULL, 20000);
-	cr_expect_eq(get(1), 1);
-	cr_expect_eq(get(2), 0);
 }
 
 Test(memory, the_least_recently_used_is_evicted_first)
@@ -207,14 +170,6 @@ Test(memory, a_result_with_the_same_dependencies_is_replaced)
 	cr_expect_eq(get_if(1, 0, is_text, "b"), 2);
 }
 
-Test(memory, equal_dependencies_of_another_fingerprint_replace_nothing)
-{
-	put(1, 1, 1, "a", 10);
-	put(1, 2, 2, "a", 10);
-	cr_expect_eq(get_if(1, 1, is_text, "a"), 1);
-	cr_expect_eq(get_if(1, 2, is_text, "a"), 2);
-}
-
 Test(memory, a_fingerprint_has_at_most_its_sixteen_newest_results)
 {
 	char text[8];
@@ -229,19 +184,6 @@ Test(memory, a_fingerprint_has_at_most_its_sixteen_newest_results)
 	cr_expect_eq(get_if(1, 0, is_text, "4"), 0);
 	cr_expect_eq(get_if(1, 0, is_text, "5"), 5);
 	cr_expect_eq(get_if(1, 0, is_text, "20"), 20);
-}
-
-Test(memory, replaced_results_free_their_space)
-{
-	char text[8];
-
-	open_memory(200000);
-	put(2, 0, 99, NULL, 10);
-	for (uint32_t i = 1; i <= 50; i++) {
-		snprintf(text, sizeof(text), "%u", i);
-		put(1, 0, i, text, 10000);
-	}
-	cr_expect_eq(get(2), 99, "sixteen and two more would have had room beside it");
 }
 
 /* A check that uses the memory front itself, which would hang if a lock were held. */

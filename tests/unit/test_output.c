@@ -74,17 +74,6 @@ Test(output, a_limit_that_changes_meanwhile_raises_no_signal)
 	cr_expect_eq(raised, 0);
 }
 
-Test(output, a_pipe_without_a_reader_raises_no_signal)
-{
-	int ends[2];
-
-	(void)signal(SIGPIPE, count);
-	cr_assert_eq(pipe(ends), 0);
-	close(ends[0]);
-	cr_expect_eq(output_line(ends[1], "x", 1), -EPIPE);
-	cr_expect_eq(raised, 0);
-}
-
 Test(output, blocked_and_pending_signals_of_the_host_are_preserved)
 {
 	sigset_t blocked, found;

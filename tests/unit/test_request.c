@@ -190,21 +190,6 @@ Test(request, requests_that_differ_in_one_field_have_different_keys)
 	}
 }
 
-Test(request, every_byte_of_the_source_changes_the_key)
-{
-	char source[] = "__global__ void k(int *p) { *p = 1; }";
-	struct sample sample = sample_make(NULL, NULL, NULL), changed = sample;
-
-	sample.source = "__global__ void k(int *p) { *p = 1; }";
-	changed.source = source;
-	for (size_t i = 0; i < strlen(sample.source); i++) {
-		source[i] ^= 1;
-		cr_assert(!same(sample, changed), "byte %zu", i);
-		source[i] ^= 1;
-	}
-	cr_assert(same(sample, changed));
-}
-
 Test(request, no_name_an_empty_name_and_default_program_are_equal)
 {
 	cr_assert(same(sample_make(NULL, NULL, NULL), sample_make("", NULL, NULL)));

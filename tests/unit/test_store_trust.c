@@ -187,13 +187,6 @@ Store_test(store_trust, rejects_a_root_that_is_a_symbolic_link)
 	cr_assert_eq(fixture_put(store, 1), -ENOTDIR);
 }
 
-Store_test(store_trust, rejects_a_root_that_is_a_file)
-{
-	fixture_write(fixture.root, "", 0);
-	cr_assert_eq(fixture_put(fixture.store, 1), -ENOTDIR);
-	cr_assert_eq(fixture_get(fixture.store, 1), -ENOTDIR);
-}
-
 Store_test(store_trust, rejects_and_removes_an_entry_writable_by_others)
 {
 	cr_assert_eq(fixture_put(fixture.store, 1), 0);
@@ -236,22 +229,6 @@ Store_test(store_trust, reads_but_does_not_write_a_cache_of_root)
 	cr_assert_eq(chmod(fixture.path, 0644), 0);
 	expect_in_child(become_nobody(),
 	                fixture_get(fixture.store, 1) == 1 && fixture_put(fixture.store, 2) == -EACCES);
-}
-
-Store_test(store_trust, a_full_disk_fails_the_put_and_leaves_no_temporary)
-{
-	struct store_usage usage;
-
-	cr_assert_eq(mkdir(fixture.root, 0700), 0);
-	skip_unless(mount("tmpfs", fixture.root, "tmpfs", MS_NOSUID | MS_NODEV, "size=256k,mode=700") >= 0,
-	            "a small file system cannot be mounted here");
-	cr_expect_eq(fixture_put_sized(fixture.store, 1, 100000), 0);
-	cr_expect_eq(fixture_put_sized(fixture.store, 2, 200000), -ENOSPC);
-	cr_expect_eq(fixture_get(fixture.store, 1), 1);
-	cr_expect_eq(store_usage(fixture.store, &usage), 0);
-	cr_expect_eq(usage.temporaries, 0);
-	cr_expect_eq(usage.entries, 1);
-	cr_assert_eq(umount2(fixture.root, MNT_DETACH), 0);
 }
 
 static int files[32]; /* of the main thread */
