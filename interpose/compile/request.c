@@ -148,6 +148,6 @@ bool request_unchanged(struct handle *handle, const struct call *call, const str
 	char cwd[PATH_MAX];
 	const char *here = getcwd(cwd, sizeof(cwd));
 
-	return snapshot_agrees_directory(told, here) && same_request(handle, call, told, &request->run) &&
+	return snapshot_agrees(told, NULL, here) && same_request(handle, call, told, &request->run) &&
 	       same_request(handle, call, NULL, &request->run);
 }

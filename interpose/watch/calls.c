@@ -18,21 +18,24 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-/* A replacement that makes the call and then records it; `result` is what the call returned. */
+/*
+ * A replacement that makes the call and then records it. `result` and `error` are what the call returned, and errno
+ * after it.
+ */
 #define RECORD_AFTER(type, name, parameters, arguments, ...) \
 	REPLACEMENT(type, name, parameters)                  \
 	{                                                    \
 		type result = REAL(name) arguments;          \
+		int error = errno;                           \
                                                              \
 		__VA_ARGS__;                                 \
+		errno = error;                               \
 		return result;                               \
 	}
 
 /* Mode letters "e", "m", "x", "b" and "c" have no effect here; ",ccs=" makes libc load a character set converter. */
-static void record_stream(FILE *stream, const char *path, const char *mode)
+static void record_stream(FILE *stream, const char *path, const char *mode, int error)
 {
-	int error = errno;
-
 	if (!mode || mode[0] != 'r' || strchr(mode, '+')) {
 		record_write(path);
 	} else if (strchr(mode, ',')) {
@@ -40,11 +43,12 @@ static void record_stream(FILE *stream, const char *path, const char *mode)
 	} else {
 		record_open(path, stream ? fileno(stream) : -1, error);
 	}
-	errno = error;
 }
 
-RECORD_AFTER(FILE *, fopen, (const char *path, const char *mode), (path, mode), record_stream(result, path, mode))
-RECORD_AFTER(FILE *, fopen64, (const char *path, const char *mode), (path, mode), record_stream(result, path, mode))
+RECORD_AFTER(FILE *, fopen, (const char *path, const char *mode), (path, mode),
+             record_stream(result, path, mode, error))
+RECORD_AFTER(FILE *, fopen64, (const char *path, const char *mode), (path, mode),
+             record_stream(result, path, mode, error))
 
 static bool has_mode(int flags)
 {
@@ -57,10 +61,8 @@ static bool is_plain(int directory, const char *path)
 	return directory == AT_FDCWD || (path && *path == '/');
 }
 
-static void record_descriptor(int descriptor, int directory, const char *path, int flags)
+static void record_descriptor(int descriptor, int directory, const char *path, int flags, int error)
 {
-	int error = errno;
-
 	/* These flags open a lock file: it is a side effect only if the file is not the compiler's own lock. */
 	if ((flags & ~O_CLOEXEC) == (O_RDWR | O_CREAT)) {
 		record_made(is_plain(directory, path) ? path : NULL);
@@ -71,10 +73,9 @@ static void record_descriptor(int descriptor, int directory, const char *path, i
 	} else {
 		record_open(path, descriptor, error);
 	}
-	errno = error;
 }
 
-#define OPENED(directory) record_descriptor(result, directory, path, flags)
+#define OPENED(directory) record_descriptor(result, directory, path, flags, error)
 
 /* `mode` is forwarded even if the caller passed none: libc then ignores it, and both machines pass it in a register. */
 RECORD_AFTER(int, open, (const char *path, int flags, mode_t mode), (path, flags, mode), OPENED(AT_FDCWD))
@@ -85,7 +86,7 @@ RECORD_AFTER(int, __open_2, (const char *path, int flags), (path, flags), OPENED
 RECORD_AFTER(int, __open64_2, (const char *path, int flags), (path, flags), OPENED(AT_FDCWD))
 
 /* On the supported 64-bit machines a struct stat64 is a struct stat. */
-#define PROBED record_probe(path, result == 0 ? status : NULL, errno)
+#define PROBED record_probe(path, result == 0 ? status : NULL, error)
 
 RECORD_AFTER(int, stat, (const char *path, struct stat *status), (path, status), PROBED)
 RECORD_AFTER(int, stat64, (const char *path, struct stat *status), (path, status), PROBED)
@@ -108,40 +109,38 @@ RECORD_AFTER(int, statfs64, (const char *path, struct statfs *status), (path, st
 RECORD_AFTER(int, statvfs, (const char *path, struct statvfs *status), (path, status), LISTED)
 
 /* Records a call that reveals more than whether a path exists: only the absence of the path can be a dependency. */
-static void judge_path(bool done, const char *path)
+static void judge_path(bool done, const char *path, int error)
 {
-	if (!done && (errno == ENOENT || errno == ENOTDIR)) {
-		record_probe(path, NULL, errno);
+	if (!done && (error == ENOENT || error == ENOTDIR)) {
+		record_probe(path, NULL, error);
 	} else {
 		record_listing(path);
 	}
 }
 
 RECORD_AFTER(int, access, (const char *path, int mode), (path, mode),
-             result == 0 && mode == F_OK ? record_presence(path) : judge_path(result == 0, path))
-RECORD_AFTER(char *, realpath, (const char *path, char *resolved), (path, resolved), judge_path(result != NULL, path))
+             result == 0 && mode == F_OK ? record_presence(path) : judge_path(result == 0, path, error))
+RECORD_AFTER(char *, realpath, (const char *path, char *resolved), (path, resolved),
+             judge_path(result != NULL, path, error))
 RECORD_AFTER(char *, __realpath_chk, (const char *path, char *resolved, size_t room), (path, resolved, room),
-             judge_path(result != NULL, path))
+             judge_path(result != NULL, path, error))
 /* ENOTDIR does not mean that the path is absent: it may be a file. */
 RECORD_AFTER(DIR *, opendir, (const char *path), (path),
-             !result && errno == ENOENT ? record_probe(path, NULL, ENOENT) : record_listing(path))
+             !result && error == ENOENT ? record_probe(path, NULL, ENOENT) : record_listing(path))
 
 /* Records a query of the directory. One whose buffer is too small (ERANGE) tells the compiler nothing about it. */
-static void record_getcwd(const char *directory)
+static void record_getcwd(const char *directory, int error)
 {
-	int error = errno;
-
 	if (directory || error != ERANGE) {
 		record_asked(NULL, directory);
 	} else {
 		record_call();
 	}
-	errno = error;
 }
 
-RECORD_AFTER(char *, getcwd, (char *buffer, size_t size), (buffer, size), record_getcwd(result))
+RECORD_AFTER(char *, getcwd, (char *buffer, size_t size), (buffer, size), record_getcwd(result, error))
 RECORD_AFTER(char *, __getcwd_chk, (char *buffer, size_t size, size_t room), (buffer, size, room),
-             record_getcwd(result))
+             record_getcwd(result, error))
 
 RECORD_AFTER(char *, getenv, (const char *name), (name), record_asked(name, result))
 RECORD_AFTER(char *, secure_getenv, (const char *name), (name), record_asked(name, result))
@@ -159,14 +158,7 @@ RECORD_AFTER(unsigned long, __getauxval, (unsigned long type), (type),
  * NVRTC 13.2 and later choose the size of a thread pool by the affinity (-enable-tile). A query for another process or
  * with another set size cannot be repeated at look-up, so it makes the result uncacheable.
  */
-REPLACEMENT(int, sched_getaffinity, (pid_t pid, size_t size, cpu_set_t *set))
-{
-	int result = REAL(sched_getaffinity)(pid, size, set);
-
-	if (result == 0 && pid == 0 && size == sizeof(*set)) {
-		record_answered(MACHINE_AFFINITY, machine_digest_set(set));
-	} else {
-		record_taint(TAINT_UNKNOWN_CALL);
-	}
-	return result;
-}
+RECORD_AFTER(int, sched_getaffinity, (pid_t pid, size_t size, cpu_set_t *set), (pid, size, set),
+             result == 0 && pid == 0 && size == sizeof(*set)
+                 ? record_answered(MACHINE_AFFINITY, machine_digest_set(set))
+                 : record_taint(TAINT_UNKNOWN_CALL))

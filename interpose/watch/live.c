@@ -8,7 +8,6 @@
  */
 #include "interpose/watch/live.h"
 #include "cache/fork_mutex.h"
-#include "interpose/watch/snapshot.h"
 #include "interpose/watch/watch.h"
 
 #include <errno.h>
@@ -33,11 +32,6 @@ static void lock_list(void)
 	}
 	fork_mutex_lock(&live_lock);
 	atomic_store_explicit(&live_owner, pid, memory_order_relaxed);
-}
-
-static void unlock_list(void)
-{
-	fork_mutex_unlock(&live_lock);
 }
 
 static void add_to_list(struct live *live)
@@ -74,7 +68,7 @@ void watch_begin(struct trace *trace)
 	live->outer = live_current;
 	lock_list();
 	add_to_list(live);
-	unlock_list();
+	fork_mutex_unlock(&live_lock);
 	atomic_fetch_add(&live_count, 1);
 	live_current = live;
 }
@@ -118,7 +112,7 @@ void watch_end(struct trace *trace)
 			break;
 		}
 	}
-	unlock_list();
+	fork_mutex_unlock(&live_lock);
 	atomic_fetch_sub(&live_count, 1);
 	live_current = live->outer;
 	for (size_t i = 0; i < live->foreign_count; i++) {
@@ -135,16 +129,35 @@ void watch_end(struct trace *trace)
 	errno = saved_errno;
 }
 
+struct live *live_first(void)
+{
+	struct live *first = NULL;
+
+	if (atomic_load_explicit(&live_count, memory_order_relaxed) > 0) {
+		lock_list();
+		first = live_current ? live_current : live_list;
+		if (!first) {
+			fork_mutex_unlock(&live_lock);
+		}
+	}
+	return first;
+}
+
+struct live *live_next(const struct live *live)
+{
+	struct live *next = live_current ? NULL : live->next;
+
+	if (!next) {
+		fork_mutex_unlock(&live_lock);
+	}
+	return next;
+}
+
 void live_taint_all(uint32_t taint)
 {
-	if (atomic_load_explicit(&live_count, memory_order_relaxed) == 0) {
-		return;
-	}
-	lock_list();
-	for (struct live *live = live_list; live; live = live->next) {
+	for (struct live *live = live_first(); live; live = live_next(live)) {
 		trace_taint(live->trace, taint);
 	}
-	unlock_list();
 }
 
 /*
@@ -161,9 +174,13 @@ struct live *live_enter(void)
 	return live_current;
 }
 
-/* Stores a name until watch_end(), because only the thread that owns the trace may change the trace's lists. */
-static void note_variable(struct live *live, const char *variable)
+/* Only the thread that owns a trace may change the trace's lists. */
+void live_note(struct live *live, const char *variable)
 {
+	if (live == live_current) {
+		trace_asked(live->trace, variable);
+		return;
+	}
 	for (size_t i = 0; i < live->foreign_count; i++) {
 		if (strcmp(live->foreign[i], variable) == 0) {
 			return;
@@ -177,44 +194,4 @@ static void note_variable(struct live *live, const char *variable)
 		}
 	}
 	trace_taint(live->trace, TAINT_OTHER_THREAD);
-}
-
-void live_told(struct trace *trace, const char *variable, const char *answer)
-{
-	const struct snapshot *told = trace->told;
-
-	if (told &&
-	    !(variable ? snapshot_agrees_variable(told, variable, answer) : snapshot_agrees_directory(told, answer))) {
-		trace_taint(trace, TAINT_TOLD_OTHERWISE);
-	}
-}
-
-void live_ask_all(const char *variable, const char *answer)
-{
-	if (atomic_load_explicit(&live_count, memory_order_relaxed) == 0) {
-		return;
-	}
-	lock_list();
-	for (struct live *live = live_list; live; live = live->next) {
-		live_told(live->trace, variable, answer);
-		if (variable) {
-			note_variable(live, variable);
-		}
-	}
-	unlock_list();
-}
-
-void live_answered(uint32_t question, int64_t answer)
-{
-	if (atomic_load_explicit(&live_count, memory_order_relaxed) == 0) {
-		return;
-	}
-	lock_list();
-	if (live_current) {
-		trace_answered(live_current->trace, question, answer);
-	}
-	for (struct live *live = live_list; live && !live_current; live = live->next) {
-		trace_answered(live->trace, question, answer);
-	}
-	unlock_list();
 }

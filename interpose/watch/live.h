@@ -33,16 +33,12 @@ struct live *live_enter(void);
 /* Taints the traces of all compilations in progress. */
 void live_taint_all(uint32_t taint);
 /*
- * Compares the answer to a query with the snapshot of the compilation, and taints the trace if they differ. `variable`
- * NULL: the query was for the working directory.
+ * The compilations that a call of this thread concerns: its own or, if it has none, all. The list is locked from
+ * live_first() until the function that returns NULL.
  */
-void live_told(struct trace *trace, const char *variable, const char *answer);
-/*
- * Does the same for a thread without a compilation: compares with every compilation's snapshot. The variable is added
- * to each trace when its compilation ends.
- */
-void live_ask_all(const char *variable, const char *answer);
-/* Records a number of the machine for the compilation of this thread, or, if it has none, for all compilations. */
-void live_answered(uint32_t question, int64_t answer);
+struct live *live_first(void);
+struct live *live_next(const struct live *live);
+/* Adds a variable to the trace of one of them; of another thread's when its compilation ends. */
+void live_note(struct live *live, const char *variable);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Functions that may change errno restore it, because the compiler reads it after the call. A file's content is
+ * The compiler reads errno after the call, so what is called before it restores errno. A file's content is
  * digested when the compiler opens the file, through the compiler's descriptor, because a later open of the path might
  * find another file.
  */
@@ -85,7 +85,6 @@ void record_made(const char *path)
 
 void record_probe(const char *path, const struct stat *found, int error)
 {
-	int saved_errno = errno;
 	struct live *live = live_enter();
 	struct trace_event event = {.kind = TRACE_PROBE, .path = path};
 
@@ -100,12 +99,10 @@ void record_probe(const char *path, const struct stat *found, int error)
 			add_error(live->trace, TRACE_PROBE, path, error);
 		}
 	}
-	errno = saved_errno;
 }
 
 void record_presence(const char *path)
 {
-	int saved_errno = errno;
 	struct stat found;
 
 	/* access() returns no stamp. A path that vanished since is no longer what the compiler saw. */
@@ -116,7 +113,6 @@ void record_presence(const char *path)
 	} else {
 		record_taint(TAINT_UNREADABLE);
 	}
-	errno = saved_errno;
 }
 
 /* Reads with a raw system call, because pread() would be a cancellation point. */
@@ -231,7 +227,6 @@ static void add_scratch(struct trace *trace, const char *path, int error)
 
 void record_open(const char *path, int descriptor, int error)
 {
-	int saved_errno = errno;
 	struct live *live = live_enter();
 
 	enum scratch scratch = scratch_of(live, path);
@@ -247,18 +242,15 @@ void record_open(const char *path, int descriptor, int error)
 			add_error(live->trace, TRACE_OPEN, path, error);
 		}
 	}
-	errno = saved_errno;
 }
 
 void record_listing(const char *path)
 {
-	int saved_errno = errno;
 	struct live *live = live_enter();
 
 	if (live && scratch_of(live, path) == SCRATCH_NO && has_path(live->trace, path)) {
 		add_path(live->trace, TRACE_LISTING, path);
 	}
-	errno = saved_errno;
 }
 
 /*
@@ -294,29 +286,25 @@ void record_soft(uint32_t taint)
 
 void record_asked(const char *variable, const char *answer)
 {
-	int saved_errno = errno;
+	record_call();
+	for (struct live *live = live_first(); live; live = live_next(live)) {
+		const struct snapshot *told = live->trace->told;
 
-	if (!live_current) {
-		live_ask_all(variable, answer);
-	} else {
-		live_current->trace->calls++;
-		if (variable) {
-			trace_asked(live_current->trace, variable);
+		if (told && !snapshot_agrees(told, variable, answer)) {
+			trace_taint(live->trace, TAINT_TOLD_OTHERWISE);
 		}
-		live_told(live_current->trace, variable, answer);
+		if (variable) {
+			live_note(live, variable);
+		}
 	}
-	errno = saved_errno;
 }
 
 void record_answered(uint32_t question, int64_t answer)
 {
-	int saved_errno = errno;
-
-	if (live_current) {
-		live_current->trace->calls++;
+	record_call();
+	for (struct live *live = live_first(); live; live = live_next(live)) {
+		trace_answered(live->trace, question, answer);
 	}
-	live_answered(question, answer);
-	errno = saved_errno;
 }
 
 void record_call(void)

@@ -10,9 +10,9 @@
  * every live trace instead, which is tainted only if the answer differs from the trace's snapshot; record_soft() adds
  * only its taint, and record_call() taints nothing.
  *
- * Errors: none; a call that cannot be recorded taints the trace, or marks it as failed. errno and dlerror do not
- * change. Threads: any. Fork: see watch.h. Signals: not from handlers. Cancellation: no function here is a cancellation
- * point, so a descriptor that the real call opened is not lost.
+ * Errors: none; a call that cannot be recorded taints the trace, or marks it as failed. dlerror does not change, nor
+ * errno in what is recorded before a call. Threads: any. Fork: see watch.h. Signals: not from handlers. Cancellation:
+ * no function here is a cancellation point, so a descriptor that the real call opened is not lost.
  */
 #ifndef INTERPOSE_WATCH_RECORD_H
 #define INTERPOSE_WATCH_RECORD_H

@@ -70,23 +70,20 @@ const char *snapshot_pwd(const struct snapshot *snapshot)
 	return same ? snapshot->pwd : NULL;
 }
 
-bool snapshot_agrees_directory(const struct snapshot *snapshot, const char *answer)
+bool snapshot_agrees(const struct snapshot *snapshot, const char *variable, const char *value)
 {
-	return same_text(snapshot->cwd, answer);
-}
-
-bool snapshot_agrees_variable(const struct snapshot *snapshot, const char *name, const char *value)
-{
+	if (!variable) {
+		return same_text(snapshot->cwd, value);
+	}
 	for (size_t i = 0; i < snapshot->count; i++) {
-		if (strcmp(snapshot->values[i].name, name) == 0) {
+		if (strcmp(snapshot->values[i].name, variable) == 0) {
 			return same_text(snapshot->values[i].value, value);
 		}
 	}
-	if (strcmp(name, "PWD") == 0) {
+	if (strcmp(variable, "PWD") == 0) {
 		return same_text(snapshot->pwd, value);
 	}
-	/* A variable outside the key must be unset, unless it is known not to affect the output. */
-	return !value || environment_known(snapshot->environment, name);
+	return !value || environment_known(snapshot->environment, variable);
 }
 
 static bool agrees_file(bool has, const struct stat *then, const struct stat *now)

@@ -7,7 +7,8 @@
  * the snapshot is compared with the values in the key (request_unchanged()). If a single answer differs, the result is
  * not cached.
  *
- * Calling sequence: snapshot_take() before the compilation; snapshot_agrees_*() for every answer; snapshot_free().
+ * Calling sequence: snapshot_take() before the compilation; snapshot_agrees() or snapshot_agrees_stat() for every
+ * answer; snapshot_free().
  * Threads: constant after snapshot_take(), which is as safe as getenv(). Errors: snapshot_take() returns NULL if there
  * is no memory. Ownership: the snapshot holds copies.
  */
@@ -37,13 +38,11 @@ void snapshot_free(struct snapshot *snapshot); /* NULL is fine */
 /* Returns $PWD if it names the same directory as "."; otherwise NULL. */
 const char *snapshot_pwd(const struct snapshot *snapshot);
 
-/* Returns true if the answer is that of the snapshot. `answer` NULL: the query of the directory failed. */
-bool snapshot_agrees_directory(const struct snapshot *snapshot, const char *answer);
 /*
- * Returns true if the value is that of the snapshot. A variable outside the key must be unset, unless it is known not
- * to affect the output.
+ * Returns true if the value of a variable is that of the snapshot. A variable outside the key must be unset, unless it
+ * is known not to affect the output. `variable` NULL: the value is the working directory; NULL: that query failed.
  */
-bool snapshot_agrees_variable(const struct snapshot *snapshot, const char *name, const char *value);
+bool snapshot_agrees(const struct snapshot *snapshot, const char *variable, const char *value);
 /*
  * Returns true unless the path is "." or $PWD and names another file than in the snapshot. `found` NULL: no such path.
  */
