@@ -16,22 +16,18 @@ typedef void *dlvsym_function(void *handle, const char *name, const char *versio
 void *next_symbol_functions[NEXT_SYMBOL_COUNT];
 
 /* Two concurrent threads store the same value. */
-void *next_symbol_function(enum next_symbol_which which)
+void *next_symbol_find(enum next_symbol_which which)
 {
 	static const char *const versions[] = {LIBC_FIRST, "GLIBC_2.34"};
 	const char *name = which >= NEXT_SYMBOL_DLVSYM_OLD ? "dlvsym" : "dlsym";
-	void *known = __atomic_load_n(&next_symbol_functions[which], __ATOMIC_ACQUIRE);
 	uintptr_t found = 0;
 
-	if (known) {
-		return known;
-	}
 	/* Before glibc 2.34 only the old version exists (in libdl). */
 	for (unsigned i = 0; i < 2 && !found; i++) {
 		found = elf_next_symbol_early(name, versions[(which ^ i) % 2]);
 	}
 	for (unsigned i = 0; i < 2 && !found; i++) {
-		found = elf_next_symbol((uintptr_t)&next_symbol_function, name, versions[(which ^ i) % 2]);
+		found = elf_next_symbol((uintptr_t)&next_symbol_find, name, versions[(which ^ i) % 2]);
 	}
 	__atomic_store_n(&next_symbol_functions[which], (void *)found, __ATOMIC_RELEASE);
 	return (void *)found;

@@ -27,8 +27,16 @@ enum next_symbol_which {
 
 extern void *next_symbol_functions[NEXT_SYMBOL_COUNT];
 
-/* Returns the function from the table; NULL: none is loaded. */
-void *next_symbol_function(enum next_symbol_which which);
+/* Looks for the function, and stores it in the table; NULL: none is loaded. */
+void *next_symbol_find(enum next_symbol_which which);
+
+/* Returns the function from the table, which it fills at first. */
+static inline void *next_symbol_function(enum next_symbol_which which)
+{
+	void *known = __atomic_load_n(&next_symbol_functions[which], __ATOMIC_ACQUIRE);
+
+	return known ? known : next_symbol_find(which);
+}
 
 /*
  * Calls one of the functions from this library. RTLD_NEXT: searches after all copies of this library. Only dlvsym uses
