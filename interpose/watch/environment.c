@@ -19,6 +19,7 @@
 
 #define ENTRIES_USUAL 256
 #define REPLACED_MAX  8
+#define GAP_LEAST     16 /* empty strings */
 
 #define INITIAL_MAX ((size_t)6 << 20) /* the kernel's limit for arguments and environment is 3/4 of 8 MiB of stack */
 
@@ -212,38 +213,29 @@ static char *read_initial(size_t *ret_size)
 }
 
 /*
- * Skips zeros: the gap of random size in front of the arguments has about 4 KiB of them, and each would count as an
- * empty string.
+ * Finds the values in one pass over the strings, from the last one on; `values` is in the order of the LOAD variables.
+ * In front of the arguments is a gap of random size, at which the pass ends.
  */
-static const char *skip_zeros(const char *at, const char *end)
-{
-	uint64_t word = 0;
-
-	while ((size_t)(end - at) >= sizeof(word) && (memcpy(&word, at, sizeof(word)), word == 0)) {
-		at += sizeof(word);
-	}
-	while (at < end && *at == '\0') {
-		at++;
-	}
-	return at;
-}
-
-/* Finds the values in one pass over the strings; `values` is in the order of the LOAD variables. */
 static void find_initial(const struct environment *environment, const char *block, size_t size,
                          const char *values[ENVIRONMENT_MAX])
 {
 	const struct variable *variables = environment->variables;
 	const char *end = block + size;
+	int empty = 0;
 
-	for (const char *at = skip_zeros(block, end); at < end;
-	     at = skip_zeros(at + strnlen(at, (size_t)(end - at)), end)) {
+	while (end > block && empty < GAP_LEAST) {
+		const char *before = memrchr(block, '\0', (size_t)(end - 1 - block));
+		const char *at = before ? before + 1 : block;
+
+		empty = at + 1 == end ? empty + 1 : 0;
 		for (size_t i = 0; i < environment->count && variables[i].kind == VARIABLE_LOAD; i++) {
 			size_t length = at[0] == variables[i].name[0] ? variables[i].size : 0;
 
-			if (length && strncmp(at, variables[i].name, length) == 0 && at[length] == '=') {
+			if (length && !values[i] && strncmp(at, variables[i].name, length) == 0 && at[length] == '=') {
 				values[i] = at + length + 1;
 			}
 		}
+		end = at;
 	}
 }
 
