@@ -100,12 +100,16 @@ static void read_dynamic(const struct elf_object *object, ElfW(Addr) values[VALU
 	}
 }
 
-/* On most machines glibc relocates addresses in memory; musl, riscv and the vDSO do not. */
+/*
+ * On most machines glibc relocates addresses in memory; musl, riscv and the vDSO do not. Whether a table can be read is
+ * asked where it is read.
+ */
 static const void *table_at(const struct elf_object *object, ElfW(Addr) address, size_t alignment)
 {
-	const void *table = (const void *)(address < object->base ? address + object->base : address);
-
-	return address && elf_can_read(object, table, 1, alignment) ? table : NULL;
+	if (address && address < object->base) {
+		address += object->base;
+	}
+	return address % alignment == 0 ? (const void *)address : NULL;
 }
 
 int elf_view(const struct dl_phdr_info *info, struct elf_object *ret_object)
@@ -139,7 +143,7 @@ int elf_view(const struct dl_phdr_info *info, struct elf_object *ret_object)
 	object.calls.size = VALUE(DT_PLTRELSZ);
 	object.has_odd_relocations =
 	    VALUE(DT_RELAENT) != sizeof(ElfW(Rela)) || VALUE(DT_PLTREL) != DT_RELA || VALUE(DT_REL);
-	if (VALUE(DT_SYMENT) != sizeof(ElfW(Sym)) || !object.strings || !object.symbols || object.strings_size == 0 ||
+	if (VALUE(DT_SYMENT) != sizeof(ElfW(Sym)) || object.strings_size == 0 ||
 	    !elf_can_read(&object, object.strings, object.strings_size, 1) ||
 	    object.strings[object.strings_size - 1] != '\0') {
 		return -ENOEXEC;
@@ -148,6 +152,9 @@ int elf_view(const struct dl_phdr_info *info, struct elf_object *ret_object)
 		object.sysv_hash = NULL;
 	}
 	object.symbol_count = count_symbols(&object);
+	if (object.symbol_count == 0) {
+		return -ENOEXEC;
+	}
 	if (VALUE(DT_SONAME) && VALUE(DT_SONAME) < object.strings_size) {
 		object.soname = object.strings + VALUE(DT_SONAME);
 	}
