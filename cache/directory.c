@@ -28,6 +28,15 @@ static const char tag_text[] = "Signature: 8a477f597d28d172789f06886806bc55\n"
                                "# This directory is a cache of compiled GPU programs and may be removed at any time.\n"
                                "# For information about cache directory tags see https://bford.info/cachedir/\n";
 
+void directory_strip(char *path)
+{
+	size_t length = strlen(path);
+
+	while (length > 1 && path[length - 1] == '/') {
+		path[--length] = '\0';
+	}
+}
+
 /*
  * Creates the directory with a mode that is never too permissive, so that no other user can enter before it is settled.
  */

@@ -266,6 +266,11 @@ static bool body_sound(const uint8_t *bytes, const struct entry_info *info)
 	return offset == info->total_size;
 }
 
+bool entry_sound(const void *entry_bytes, const struct entry_info *info)
+{
+	return entry_dependencies_sound(entry_bytes, info) && body_sound(entry_bytes, info);
+}
+
 /* Verifies all checksums, once; afterwards sections are used without a check. */
 int entry_adopt(void *bytes, size_t size, struct entry **ret_entry)
 {
@@ -275,7 +280,7 @@ int entry_adopt(void *bytes, size_t size, struct entry **ret_entry)
 	if (rc < 0) {
 		return rc;
 	}
-	if (!entry_dependencies_sound(bytes, &info) || !body_sound(bytes, &info)) {
+	if (!entry_sound(bytes, &info)) {
 		return -EBADMSG;
 	}
 	return adopt_bytes(bytes, &info, ret_entry);

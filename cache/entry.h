@@ -86,8 +86,11 @@ int entry_parse_header(const void *bytes, size_t available_in_memory, uint64_t a
 /* Returns whether the checksum of the dependencies is right. `entry_bytes` has at least info->body_offset bytes. */
 bool entry_dependencies_sound(const void *entry_bytes, const struct entry_info *info);
 
+/* Verifies every checksum and the section table of info->total_size bytes. */
+bool entry_sound(const void *entry_bytes, const struct entry_info *info);
+
 /*
- * Verifies every checksum and the section table, and takes ownership of `bytes`, which malloc() has allocated and which
+ * Calls entry_sound(), and takes ownership of `bytes`, which malloc() has allocated and which
  * begin with one whole entry (`size` >= total_size). On failure the bytes still belong to the caller.
  */
 int entry_adopt(void *bytes, size_t size, struct entry **ret_entry);

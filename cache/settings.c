@@ -6,6 +6,7 @@
 #include "cache/settings.h"
 
 #include "cache/digits.h"
+#include "cache/directory.h"
 #include "cache/nearest.h"
 
 #include <errno.h>
@@ -198,19 +199,6 @@ static int read_setting(const struct setting *setting, const char *text, struct 
 }
 
 /*
- * Removes slashes at the end, because O_NOFOLLOW has no effect on a symbolic link if its path ends in a slash. "/" does
- * not change.
- */
-static void strip_slashes(char *path)
-{
-	size_t length = strlen(path);
-
-	while (length > 1 && path[length - 1] == '/') {
-		path[--length] = '\0';
-	}
-}
-
-/*
  * Ignores relative paths: in XDG_CACHE_HOME they are invalid by its specification, and a relative HOME would depend on
  * the working directory.
  */
@@ -255,7 +243,7 @@ int settings_read(settings_lookup *lookup, struct settings *ret_settings)
 	fresh.sloppy_time_macros = has_word(fresh.sloppiness, "time_macros");
 	fresh.sloppy_debug_paths = has_word(fresh.sloppiness, "debug_paths");
 	if (fresh.directory != NULL) {
-		strip_slashes(fresh.directory);
+		directory_strip(fresh.directory);
 	} else if (error == 0) {
 		error = default_directory(lookup, &fresh);
 	}

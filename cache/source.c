@@ -2,9 +2,9 @@
 /*
  * source: reading entries from files that may be damaged or forged
  *
- *   --open: regular? trusted? long enough?--> open --load: small--> in memory, closed
- *                                               |                        |
- *                                               `--> header --> head --> take --> entry
+ *   --open: regular? trusted? long enough?--> open --header--> head: do the dependencies hold? --> take --> entry
+ *
+ * One window of the file is in memory: a megabyte, or the result that is needed if that is larger.
  */
 #include "cache/source.h"
 
@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LOAD_MAX (UINT64_C(1) << 20)
+#define WINDOW (UINT64_C(1) << 20)
 
 /* Maps errors of the file system that have another meaning in the API of the store. */
 static int file_error(int error)
@@ -79,8 +79,8 @@ void source_close(struct source *source)
 		close(source->file);
 		source->file = -1;
 	}
-	free(source->whole);
-	source->whole = NULL;
+	free(source->bytes);
+	source->bytes = NULL;
 }
 
 bool source_look(const struct directory *directory, int shard, const char *name, struct stat *ret_found, bool *ret_ours)
@@ -109,142 +109,98 @@ bool source_is_ours(const struct directory *directory, int shard, const char *na
 	return source_look(directory, shard, name, &found, &ours) && ours;
 }
 
-/* A file that ends early was truncated after its size was read, and counts as damaged. */
-static int read_fully(int file, uint64_t offset, void *bytes, size_t size)
-{
-	ssize_t got = call_pread(file, bytes, size, (off_t)offset);
-
-	return got < 0 ? file_error(errno) : (size_t)got < size ? -EBADMSG : 0;
-}
-
 /*
  * Most files are small: they are read by one call and closed before anything is checked. Of a large file, only the
- * results that are needed are read.
+ * results that are needed are read. A file that ends early was truncated after its size was read: it is damaged.
  */
-int source_load(struct source *source)
+int source_bytes(struct source *source, uint64_t offset, uint64_t size, const uint8_t **ret_bytes)
 {
-	uint8_t *bytes;
-	int rc;
+	const uint64_t left = source->size - offset;
+	const uint64_t wanted = size > WINDOW ? size : left < WINDOW ? left : WINDOW;
+	uint8_t *grown;
+	ssize_t got;
 
-	if (source->size > LOAD_MAX) {
-		return 0;
+	if (offset < source->at || offset + size > source->at + source->have) {
+		source->have = offset == source->at ? source->have : 0;
+		source->at = offset;
+		grown = realloc(source->bytes, wanted);
+		if (!grown) {
+			return -ENOMEM;
+		}
+		source->bytes = grown;
+		got = call_pread(source->file, grown + source->have, wanted - source->have,
+		                 (off_t)(offset + source->have));
+		if (got < 0 || (uint64_t)got < wanted - source->have) {
+			return got < 0 ? file_error(errno) : -EBADMSG;
+		}
+		source->have = wanted;
 	}
-	bytes = malloc(source->size);
-	if (!bytes) {
-		return -ENOMEM;
+	if (source->have == source->size && source->file >= 0) {
+		close(source->file);
+		source->file = -1;
 	}
-	rc = read_fully(source->file, 0, bytes, source->size);
-	if (rc < 0) {
-		free(bytes);
-		return rc;
-	}
-	source->whole = bytes;
-	close(source->file);
-	source->file = -1;
+	*ret_bytes = source->bytes + (offset - source->at);
 	return 0;
 }
 
-int source_header(const struct source *source, uint64_t offset, const uint8_t key[ENTRY_KEY_BYTES],
+int source_header(struct source *source, uint64_t offset, const uint8_t key[ENTRY_KEY_BYTES],
                   struct entry_info *ret_info)
 {
-	uint8_t buffer[ENTRY_HEADER_BYTES];
-	const uint8_t *bytes = buffer;
-	struct entry_info info;
-	int rc = 0;
+	const uint64_t left = source->size - offset;
+	const uint8_t *bytes;
+	int rc = left < ENTRY_HEADER_BYTES ? -EBADMSG : source_bytes(source, offset, ENTRY_HEADER_BYTES, &bytes);
 
-	if (source->size - offset < sizeof(buffer)) {
-		return -EBADMSG;
-	}
-	if (source->whole) {
-		bytes = source->whole + offset;
-	} else {
-		rc = read_fully(source->file, offset, buffer, sizeof(buffer));
-	}
 	if (rc == 0) {
-		rc = entry_parse_header(bytes, sizeof(buffer), source->size - offset, &info);
+		rc = entry_parse_header(bytes, ENTRY_HEADER_BYTES, left, ret_info);
 	}
-	if (rc == 0 && memcmp(info.key, key, ENTRY_KEY_BYTES) != 0) {
-		rc = -EBADMSG;
-	}
-	if (rc == 0) {
-		*ret_info = info;
-	}
-	return rc;
+	return rc == 0 && memcmp(ret_info->key, key, ENTRY_KEY_BYTES) != 0 ? -EBADMSG : rc;
 }
 
 /* The check of dependencies does not need the body, which may have megabytes. */
-int source_head(const struct source *source, uint64_t offset, const struct entry_info *info, const uint8_t **ret_head,
-                uint8_t **ret_owned)
+int source_head(struct source *source, uint64_t offset, const struct entry_info *info, const uint8_t **ret_head)
 {
-	uint8_t *owned = NULL;
-	const uint8_t *head;
-	int rc = 0;
+	int rc = source_bytes(source, offset, info->body_offset, ret_head);
 
-	if (source->whole) {
-		head = source->whole + offset;
-	} else {
-		owned = malloc(info->body_offset);
-		if (!owned) {
-			return -ENOMEM;
-		}
-		head = owned;
-		rc = read_fully(source->file, offset, owned, info->body_offset);
-	}
-	if (rc == 0 && !entry_dependencies_sound(head, info)) {
-		rc = -EBADMSG;
-	}
-	if (rc < 0) {
-		free(owned);
-		return rc;
-	}
-	*ret_head = head;
-	*ret_owned = owned;
-	return 0;
+	return rc == 0 && !entry_dependencies_sound(*ret_head, info) ? -EBADMSG : rc;
 }
 
-/* Most hits use the first result, for which no copy is made. */
-int source_take(struct source *source, uint64_t offset, const struct entry_info *info, uint8_t *owned,
-                struct entry **ret_entry)
+/* Most hits use the first result, for which no copy is made. realloc() releases what is behind it. */
+int source_take(struct source *source, uint64_t offset, const struct entry_info *info, struct entry **ret_entry)
 {
-	size_t have = owned ? info->body_offset : 0;
+	const uint8_t *seen;
 	uint8_t *bytes;
-	int rc = 0;
+	int rc = source_bytes(source, offset, info->total_size, &seen);
 
-	if (source->whole && offset == 0) {
-		/* the buffer itself becomes the entry; realloc() releases the rest, which holds older results */
-		bytes = info->total_size < source->size ? realloc(source->whole, info->total_size) : NULL;
-		bytes = bytes ? bytes : source->whole;
-		source->whole = NULL;
-		source->size = 0;
+	if (rc < 0) {
+		return rc;
+	}
+	if (offset == source->at) {
+		bytes = info->total_size < source->have ? realloc(source->bytes, info->total_size) : source->bytes;
+		bytes = bytes ? bytes : source->bytes;
+		source->bytes = NULL;
+		source->have = 0;
 	} else {
-		bytes = realloc(owned, info->total_size);
+		bytes = malloc(info->total_size);
 		if (!bytes) {
-			free(owned);
 			return -ENOMEM;
 		}
-		if (source->whole) {
-			memcpy(bytes, source->whole + offset, info->total_size);
-		} else {
-			rc = read_fully(source->file, offset + have, bytes + have, info->total_size - have);
-		}
+		memcpy(bytes, seen, info->total_size);
 	}
-	if (rc == 0) {
-		rc = entry_adopt(bytes, info->total_size, ret_entry);
-	}
+	rc = entry_adopt(bytes, info->total_size, ret_entry);
 	if (rc < 0) {
 		free(bytes);
 	}
 	return rc;
 }
 
-/* From the last result to the first: source_take() of the first one may take over the loaded bytes. */
+/* From the last result to the first: source_take() of the first one may take over the bytes. */
 int source_each(struct source *source, const uint8_t key[ENTRY_KEY_BYTES], source_visit *visit, void *context,
                 uint64_t *ret_end)
 {
 	struct entry_info infos[STORE_RESULTS_MAX];
 	size_t count = 0;
 	uint64_t offset = 0;
-	int rc = source_load(source), given = 0;
+	int rc = 0, given = 0;
 
 	while (rc == 0 && offset < source->size && count < STORE_RESULTS_MAX) {
 		rc = source_header(source, offset, key, &infos[count]);
@@ -256,7 +212,7 @@ int source_each(struct source *source, const uint8_t key[ENTRY_KEY_BYTES], sourc
 		int error;
 
 		offset -= infos[count].total_size;
-		error = source_take(source, offset, &infos[count], NULL, &entry);
+		error = source_take(source, offset, &infos[count], &entry);
 		given = visit(context, error, entry);
 		entry_unref(entry);
 	}

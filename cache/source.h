@@ -2,9 +2,9 @@
 /*
  * source: reads the file of one key (docs/DESIGN.md C2)
  *
- * Calling sequence: source_open(); source_load(), which reads small files as a whole and closes them; source_header()
- * and source_head() or source_take() at the offset of each result, which is info->total_size after the previous one;
- * source_close().
+ * Calling sequence: source_open(); source_header() and source_head() or source_take() at the offset of each result,
+ * which is info->total_size after the previous one; source_close(). A small file is read by the first of these as a
+ * whole, and closed.
  * Errors: negative errno values; -EPERM: not trusted; -EBADMSG: not what the store wrote. A length is used for an
  * allocation only after the file's size or a header's checksum has confirmed it.
  * Ownership: a source is used by one call of the store and one thread.
@@ -18,7 +18,8 @@
 struct source {
 	int file; /* -1: closed */
 	uint64_t size;
-	uint8_t *whole; /* all bytes of the file; NULL: each part is read when it is needed */
+	uint8_t *bytes; /* `have` bytes of the file, from `at` on */
+	uint64_t at, have;
 };
 
 /*
@@ -36,32 +37,27 @@ bool source_is_ours(const struct directory *directory, int shard, const char *na
 bool source_look(const struct directory *directory, int shard, const char *name, struct stat *ret_found,
                  bool *ret_ours);
 
-/* Reads a small file into memory and closes it. Does nothing with a file above 1 MiB. */
-int source_load(struct source *source);
+/* Returns bytes of the file, which are in it and remain valid until the next call. More than asked for are read. */
+int source_bytes(struct source *source, uint64_t offset, uint64_t size, const uint8_t **ret_bytes);
 
 /* Reads and verifies the header at `offset`. -EBADMSG: it is damaged, or has another key. */
-int source_header(const struct source *source, uint64_t offset, const uint8_t key[ENTRY_KEY_BYTES],
+int source_header(struct source *source, uint64_t offset, const uint8_t key[ENTRY_KEY_BYTES],
                   struct entry_info *ret_info);
 
 /* Called for a result, with 0, or with the error for which there is no entry. */
 typedef int source_visit(void *context, int error, const struct entry *entry);
 /*
- * Loads the source and visits its results, oldest first, until `visit` returns a negative value, which is returned. At
+ * Visits the results of the source, oldest first, until `visit` returns a negative value, which is returned. At
  * the first header that is damaged or has another key, -EBADMSG is returned, and the results before it are visited.
  * `ret_end` is the offset at which the results end. The source is of no use afterwards.
  */
 int source_each(struct source *source, const uint8_t key[ENTRY_KEY_BYTES], source_visit *visit, void *context,
                 uint64_t *ret_end);
 
-/* Returns header and dependencies after verifying their checksum. The caller frees *ret_owned (NULL if loaded). */
-int source_head(const struct source *source, uint64_t offset, const struct entry_info *info, const uint8_t **ret_head,
-                uint8_t **ret_owned);
+/* Returns header and dependencies, as source_bytes() does, after verifying their checksum. */
+int source_head(struct source *source, uint64_t offset, const struct entry_info *info, const uint8_t **ret_head);
 
-/*
- * Returns the whole entry. `owned` is NULL or comes from source_head(); this function takes ownership of it, also if it
- * fails. If the source is loaded, the first result takes over its bytes, and the source is empty afterwards.
- */
-int source_take(struct source *source, uint64_t offset, const struct entry_info *info, uint8_t *owned,
-                struct entry **ret_entry);
+/* Returns the whole entry. It may take over the bytes of the source, of which no other result can be read then. */
+int source_take(struct source *source, uint64_t offset, const struct entry_info *info, struct entry **ret_entry);
 
 #endif

@@ -10,6 +10,7 @@
  */
 #include "cache/store_state.h"
 
+#include "cache/calls.h"
 #include "cache/digits.h"
 #include "cache/directory.h"
 #include "cache/lock.h"
@@ -26,7 +27,6 @@
 int store_open(const struct store_options *options, struct store **ret_store)
 {
 	struct store *store;
-	size_t length;
 
 	if (options->directory && options->directory[0] != '/') {
 		return -EINVAL;
@@ -35,27 +35,17 @@ int store_open(const struct store_options *options, struct store **ret_store)
 	if (!store) {
 		return -ENOMEM;
 	}
+	store->options = *options;
+	store->options.clock = options->clock ? options->clock : recency_now;
+	store->directory.shared = options->shared;
 	if (options->directory) {
 		store->directory.path = strdup(options->directory);
 		if (!store->directory.path) {
 			free(store);
 			return -ENOMEM;
 		}
-		/* O_NOFOLLOW has no effect on a symbolic link if its path ends in a slash */
-		for (length = strlen(store->directory.path); length > 1; length--) {
-			if (store->directory.path[length - 1] != '/') {
-				break;
-			}
-			store->directory.path[length - 1] = '\0';
-		}
+		directory_strip(store->directory.path);
 	}
-	store->directory.shared = options->shared;
-	store->max_size = options->max_size;
-	store->read_only = options->read_only;
-	store->fsync = options->fsync;
-	store->keeps_root = options->keeps_root;
-	store->clock = options->clock ? options->clock : recency_now;
-	store->chore = options->chore;
 	*ret_store = store;
 	return 0;
 }
@@ -77,20 +67,18 @@ static int find_result(struct source *source, const uint8_t key[ENTRY_KEY_BYTES]
 
 	for (offset = 0, count = 0; offset < source->size && count < STORE_RESULTS_MAX; offset += info.total_size) {
 		const uint8_t *head = NULL;
-		uint8_t *owned = NULL;
 		int rc = source_header(source, offset, key, &info);
 
 		if (rc == 0) {
-			rc = source_head(source, offset, &info, &head, &owned);
+			rc = source_head(source, offset, &info, &head);
 		}
 		if (rc < 0) {
 			return rc;
 		}
 		if (!check || info.dependencies_size == 0 ||
 		    check(context, head + ENTRY_HEADER_BYTES, info.dependencies_size)) {
-			return source_take(source, offset, &info, owned, ret_entry);
+			return source_take(source, offset, &info, ret_entry);
 		}
-		free(owned);
 		count++;
 	}
 	return -ESTALE;
@@ -121,15 +109,12 @@ static int read_result(struct store *store, int at, const char *path, const uint
                        store_check *check, void *context, struct stat *ret_found, struct entry **ret_entry)
 {
 	struct source source = {.file = -1};
-	int64_t now = store->read_only ? 0 : store->clock();
+	int64_t now = store->options.read_only ? 0 : store->options.clock();
 	int rc = source_open(&store->directory, at, path, ret_found, &source);
 
 	/* A process with this limit did not write such a file: it is forged, or of a process with a larger limit. */
-	if (rc == 0 && source.size > entry_size_limit(store->max_size)) {
+	if (rc == 0 && source.size > entry_size_limit(store->options.max_size)) {
 		rc = -ENOENT;
-	}
-	if (rc == 0) {
-		rc = source_load(&source);
 	}
 	if (rc == 0) {
 		rc = find_result(&source, key, check, context, ret_entry);
@@ -138,13 +123,21 @@ static int read_result(struct store *store, int at, const char *path, const uint
 	if (rc == 0 && (ret_found->st_uid != 0 || (ret_found->st_mode & S_IWGRP)) && user_may_change()) {
 		entry_set_reader(*ret_entry, geteuid());
 	}
-	if (rc == 0 && !store->read_only && recency_due(ret_found, now)) {
+	if (rc == 0 && !store->options.read_only && recency_due(ret_found, now)) {
 		recency_touch(at, path, ret_found, now);
 	}
 	return rc;
 }
 
-static int open_directories(const struct store *store, const uint8_t key[ENTRY_KEY_BYTES], struct store_place *place)
+/* A file of a shard that is to be read: `path` is relative to `at`. */
+struct place {
+	int at;
+	int root, home, shard; /* -1: not open */
+	char path[sizeof(DIRECTORY_HOME "/ab/") + DIRECTORY_REQUEST_BYTES];
+	char *name; /* in the shard: the end of `path` */
+};
+
+static int open_directories(const struct store *store, const uint8_t key[ENTRY_KEY_BYTES], struct place *place)
 {
 	int rc = directory_open(&store->directory, DIRECTORY_REACH, &place->home);
 
@@ -155,17 +148,17 @@ static int open_directories(const struct store *store, const uint8_t key[ENTRY_K
 }
 
 /*
- * In a private cache the file is reached by its path from the root. In a shared cache, and to remove a file, the
- * directories are opened one by one.
+ * Finds the place of a key's file. In a private cache it is reached by its path from the root. In a shared cache, and
+ * to remove a file, the directories are opened one by one. The caller calls leave() whatever this returns. -EIO: ESTALE
+ * of a network file system; for callers of the store -ESTALE means that no result holds.
  */
-int store_reach(const struct store *store, const uint8_t key[ENTRY_KEY_BYTES], struct store_place *ret_place)
+static int reach(const struct store *store, const uint8_t key[ENTRY_KEY_BYTES], struct place *ret_place)
 {
-	struct store_place *place = ret_place;
+	struct place *place = ret_place;
 	char *shard = place->path + sizeof(DIRECTORY_HOME);
 	int rc;
 
-	*place =
-	    (struct store_place){.root = -1, .home = -1, .shard = -1, .path = DIRECTORY_HOME "/", .name = shard + 3};
+	*place = (struct place){.root = -1, .home = -1, .shard = -1, .path = DIRECTORY_HOME "/", .name = shard + 3};
 	if (!store->directory.path) {
 		return -ENXIO;
 	}
@@ -190,7 +183,7 @@ static void close_opened(int descriptor)
 	}
 }
 
-void store_leave(const struct store_place *place)
+static void leave(const struct place *place)
 {
 	close_opened(place->shard);
 	close_opened(place->home);
@@ -229,26 +222,74 @@ int store_discard(const struct directory *directory, int home, int shard, const 
 int store_get(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], store_check *check, void *context,
               struct entry **ret_entry)
 {
-	struct store_place place;
+	struct place place;
 	struct stat found = {0};
-	int rc = store_reach(store, key, &place);
+	int rc = reach(store, key, &place);
 
 	if (rc == 0) {
 		rc = read_result(store, place.at, place.path, key, check, context, &found, ret_entry);
-		if ((rc == -EBADMSG || rc == -EPERM) && !store->read_only &&
+		if ((rc == -EBADMSG || rc == -EPERM) && !store->options.read_only &&
 		    (place.shard >= 0 || open_directories(store, key, &place) == 0)) {
 			(void)store_discard(&store->directory, place.home, place.shard, key, place.name, &found);
 		}
 	}
-	if (rc == 0 && store->keeps_root) {
+	if (rc == 0 && store->options.keeps_root) {
 		directory_keep_root(place.root);
 		place.root = -1;
 	}
-	store_leave(&place);
+	leave(&place);
 	return rc;
 }
 
 uint64_t store_take_evictions(struct store *store)
 {
 	return atomic_exchange_explicit(&store->evictions, 0, memory_order_relaxed);
+}
+
+bool store_has(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], enum directory_kind kind)
+{
+	struct place place;
+	struct stat found;
+	int rc = reach(store, key, &place);
+
+	if (rc == 0) {
+		if (kind == DIRECTORY_BESIDE) {
+			directory_request_name(key, place.name);
+		}
+		rc = fstatat(place.at, place.path, &found, AT_SYMLINK_NOFOLLOW);
+	}
+	leave(&place);
+	return rc == 0;
+}
+
+int store_get_facts(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], void *bytes, size_t room)
+{
+	const int64_t now = store->options.read_only ? 0 : store->options.clock();
+	struct place place;
+	struct stat found;
+	int file;
+	int rc = reach(store, key, &place);
+
+	if (rc == 0) {
+		directory_facts_name(key, place.name);
+		rc = directory_open_seen(&store->directory, place.at, place.path, O_RDONLY, &file, &found);
+	}
+	if (rc == 0 && (uint64_t)found.st_size > room) {
+		rc = -EFBIG;
+		if (!store->options.read_only && directory_is_ours(file, entry_magic)) {
+			(void)unlinkat(place.at, place.path, 0);
+		}
+		close(file);
+	}
+	if (rc == 0) {
+		const ssize_t size = call_pread(file, bytes, room, 0);
+
+		rc = size < 0 ? -errno : (int)size;
+		close(file);
+		if (!store->options.read_only && recency_due(&found, now)) {
+			recency_touch(place.at, place.path, &found, now);
+		}
+	}
+	leave(&place);
+	return rc;
 }

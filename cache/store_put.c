@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Storing a result in the file of its key:
+ * Storing a result in the file of its key, and files beside it:
  *
  *   lock the key --> temporary file: the new result, then each sound old one with other dependencies --> rename
  *   --> unlock --> above the cap: evict the least recently used entries
@@ -9,6 +9,7 @@
 #include "cache/store_state.h"
 
 #include "cache/lock.h"
+#include "cache/output.h"
 #include "cache/recency.h"
 #include "cache/source.h"
 #include "cache/temporary.h"
@@ -16,62 +17,46 @@
 #include "cache/upkeep/evict.h"
 
 #include <errno.h>
-#include <stdlib.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
 
 #define ROOM_TRIES 3
 
-static bool same_dependencies(const struct entry *a, const struct entry *b)
-{
-	size_t a_size;
-	size_t b_size;
-	const void *a_bytes = entry_dependencies(a, &a_size);
-	const void *b_bytes = entry_dependencies(b, &b_size);
-
-	return a_size == b_size && memcmp(a_bytes, b_bytes, a_size) == 0;
-}
-
 /*
- * Copies the old results of the key behind the new one. Old results that cannot be read or that exceed the size limit
- * are dropped. Only a failure to write the temporary file is an error.
+ * Copies the old results of the key behind the new one, of `written` bytes. Old results that cannot be read, that have
+ * the same dependencies, or that exceed the size limit or RLIMIT_FSIZE are dropped. Only another failure to write the
+ * temporary file is an error.
  */
-static int append_old(const struct store *store, int shard, const char *name, const struct entry *entry,
-                      struct temporary *temporary, struct stat *ret_replaced)
+static int append_old(const struct store *store, const struct temporary *temporary, const char *name,
+                      const struct entry *entry, uint64_t *written, struct stat *ret_replaced)
 {
-	const uint8_t *key = entry_info(entry)->key;
-	const uint64_t limit = entry_size_limit(store->max_size);
-	const uint64_t room = limit < temporary->limit ? limit : temporary->limit;
+	const uint64_t limit = entry_size_limit(store->options.max_size);
 	struct source source = {.file = -1};
 	struct entry_info info;
-	unsigned count = 1;
-	uint64_t offset;
+	size_t size;
+	const void *dependencies = entry_dependencies(entry, &size);
+	const uint8_t *bytes;
 	int rc = 0;
 
-	rc = source_open(&store->directory, shard, name, ret_replaced, &source);
-	if (rc < 0) {
+	if (source_open(&store->directory, temporary->directory, name, ret_replaced, &source) < 0) {
 		return 0;
 	}
-	for (offset = 0; offset < source.size && count < STORE_RESULTS_MAX && rc == 0; offset += info.total_size) {
-		struct entry *old;
-
-		if (source_header(&source, offset, key, &info) < 0 || info.total_size > room - temporary->written) {
+	for (uint64_t offset = 0, count = 1; offset < source.size && count < STORE_RESULTS_MAX && rc == 0;
+	     offset += info.total_size) {
+		if (source_header(&source, offset, entry_info(entry)->key, &info) < 0 ||
+		    info.total_size > limit - *written) {
 			break;
 		}
-		if (source_take(&source, offset, &info, NULL, &old) < 0) {
-			continue;
-		}
-		if (!same_dependencies(old, entry)) {
-			size_t size;
-			const void *bytes = entry_bytes(old, &size);
-
-			rc = temporary_append(temporary, bytes, size);
+		if (source_bytes(&source, offset, info.total_size, &bytes) == 0 && entry_sound(bytes, &info) &&
+		    (info.dependencies_size != size || memcmp(bytes + ENTRY_HEADER_BYTES, dependencies, size) != 0)) {
+			rc = output_at(temporary->file, (off_t)*written, bytes, info.total_size);
+			*written += rc == 0 ? info.total_size : 0;
 			count++;
 		}
-		entry_unref(old);
 	}
 	source_close(&source);
-	return rc;
+	return rc == -EFBIG ? 0 : rc;
 }
 
 /*
@@ -85,124 +70,130 @@ static enum recency_mark choose_mark(const struct entry *entry, const struct sta
 	return entry_short_lived(entry) && is_new ? RECENCY_SHORT_LIVED : RECENCY_MARKED;
 }
 
-int store_begin_file(const struct store *store, int shard, struct temporary *ret_temporary)
+/* Opens the shard, and begins a file in it with the mode and group of an entry. The caller closes both, if open. */
+static int begin_file(const struct store *store, int home, unsigned shard, struct temporary *ret_temporary)
 {
-	int rc = temporary_begin(shard, trust_first_mode(store->directory.shared, shard, 0666), ret_temporary);
+	const bool shared = store->directory.shared;
+	int place;
+	int rc = directory_open_shard(&store->directory, home, shard, DIRECTORY_MAKE, &place);
 
-	if (rc == 0 && store->directory.shared) {
-		rc = trust_settle_file(store->directory.shared, shard, ret_temporary->file);
-		if (rc < 0) {
-			temporary_discard(ret_temporary);
-		}
-	}
-	return rc;
-}
-
-/* Writes the entry to the file `name`, before the results that are already there. The caller holds the key's lock. */
-static int publish_entry(const struct store *store, int shard, const char *name, const struct entry *entry,
-                         struct evict *ret_stored)
-{
-	struct temporary temporary;
-	struct stat replaced = {0};
-	size_t size;
-	const void *bytes = entry_bytes(entry, &size);
-	int rc = store_begin_file(store, shard, &temporary);
-
-	if (rc < 0) {
-		return rc;
-	}
-	rc = temporary_append(&temporary, bytes, size);
+	*ret_temporary = (struct temporary){.directory = -1, .file = -1};
 	if (rc == 0) {
-		rc = append_old(store, shard, name, entry, &temporary, &replaced);
+		rc = temporary_begin(place, trust_first_mode(shared, place, 0666), ret_temporary);
 	}
-	if (rc == 0) {
-		/* read after the last write: that sets the mtime, and the later of mtime and atime counts */
-		ret_stored->now = store->clock();
-		ret_stored->bytes = temporary.written;
-		recency_mark_file(temporary.file, ret_stored->now, choose_mark(entry, &replaced));
-		rc = temporary_publish(&temporary, name, store->fsync ? DURABILITY_SYNC : DURABILITY_NONE);
-	}
-	if (rc < 0) {
-		temporary_discard(&temporary);
-	}
-	return rc;
+	return rc == 0 && shared ? trust_settle_file(shared, place, ret_temporary->file) : rc;
 }
 
-/* Waits at most LOCK_WAIT_US for the key's lock: losing a result of another process is better than a longer wait. */
-static int put_in_home(const struct store *store, int home, const struct entry *entry, struct evict *ret_stored)
+static void end_file(struct temporary *temporary)
 {
-	const uint8_t *key = entry_info(entry)->key;
-	char name[DIRECTORY_NAME_BYTES];
-	int shard = -1;
-	int lock = -1;
-	int rc = directory_open_shard(&store->directory, home, key[0], DIRECTORY_MAKE, &shard);
-
-	if (rc < 0) {
-		return rc;
+	temporary_discard(temporary);
+	if (temporary->directory >= 0) {
+		close(temporary->directory);
 	}
-	directory_entry_name(key, name);
-	if (lock_take_key(&store->directory, home, key, LOCK_WAIT_US, &lock) < 0) {
-		lock = -1;
-	}
-	rc = publish_entry(store, shard, name, entry, ret_stored);
-	lock_release(lock);
-	close(shard);
-	return rc;
 }
 
-int store_open_home(const struct store *store, uint64_t size, int *ret_home)
+static int open_home(const struct store *store, uint64_t size, int *ret_home)
 {
-	if (!store->directory.path) {
-		return -ENXIO;
+	if (!store->directory.path || store->options.read_only) {
+		return store->directory.path ? -EROFS : -ENXIO;
 	}
-	if (store->read_only) {
-		return -EROFS;
-	}
-	if (size > entry_size_limit(store->max_size)) {
+	if (size > entry_size_limit(store->options.max_size)) {
 		return -EFBIG;
 	}
 	return directory_open(&store->directory, DIRECTORY_MAKE, ret_home);
 }
 
 /* Counts what was evicted. Returns true if something was. */
-static bool note_evictions(struct store *store, const struct sample_removed *removed)
+static bool note_evictions(struct store *store, struct sample_removed removed)
 {
-	atomic_fetch_add_explicit(&store->evictions, removed->entries, memory_order_relaxed);
-	return removed->bytes > 0;
-}
-
-void store_evict_after(struct store *store, const struct evict *stored)
-{
-	const struct sample_removed removed = evict_after_store(stored);
-
-	(void)note_evictions(store, &removed);
+	atomic_fetch_add_explicit(&store->evictions, removed.entries, memory_order_relaxed);
+	return removed.bytes > 0;
 }
 
 /*
- * If the file system or a quota has no room (for bytes or inodes), entries are evicted until it should have, and the
- * entry is stored again.
+ * Waits at most LOCK_WAIT_US for the key's lock: losing a result of another process is better than a longer wait. If
+ * the file system or a quota has no room (for bytes or inodes), entries are evicted until it should have, and the entry
+ * is stored again.
  */
 int store_put(struct store *store, const struct entry *entry)
 {
-	const struct entry_info *info = entry_info(entry);
-	struct evict stored = {&store->directory, -1, store->max_size, store->clock(), info->key, info->total_size};
-	int rc = store_open_home(store, info->total_size, &stored.home);
+	size_t size;
+	const void *bytes = entry_bytes(entry, &size);
+	const uint8_t *key = entry_info(entry)->key;
+	struct evict stored = {&store->directory, -1, store->options.max_size, store->options.clock(), key, size};
+	char name[DIRECTORY_NAME_BYTES];
+	struct temporary temporary;
+	unsigned tries = 0;
+	int lock;
+	int rc = open_home(store, size, &stored.home);
 
 	if (rc < 0) {
 		return rc;
 	}
-	rc = put_in_home(store, stored.home, entry, &stored);
-	for (unsigned i = 0; i < ROOM_TRIES && (rc == -ENOSPC || rc == -EDQUOT); i++) {
-		const struct sample_removed removed = evict_for_room(&stored);
+	directory_entry_name(key, name);
+	do {
+		struct stat replaced = {0};
+		uint64_t written = size;
 
-		if (!note_evictions(store, &removed)) {
-			break;
+		(void)lock_take_key(&store->directory, stored.home, key, LOCK_WAIT_US, &lock);
+		rc = begin_file(store, stored.home, key[0], &temporary);
+		rc = rc < 0 ? rc : output_at(temporary.file, 0, bytes, size);
+		rc = rc < 0 ? rc : append_old(store, &temporary, name, entry, &written, &replaced);
+		if (rc == 0) {
+			/* read after the last write: that sets the mtime, and the later of mtime and atime counts */
+			stored.now = store->options.clock();
+			stored.bytes = written;
+			recency_mark_file(temporary.file, stored.now, choose_mark(entry, &replaced));
+			rc = temporary_publish(&temporary, name,
+			                       store->options.fsync ? DURABILITY_SYNC : DURABILITY_NONE);
 		}
-		rc = put_in_home(store, stored.home, entry, &stored);
-	}
+		end_file(&temporary);
+		lock_release(lock);
+	} while ((rc == -ENOSPC || rc == -EDQUOT) && tries++ < ROOM_TRIES &&
+	         note_evictions(store, evict_for_room(&stored)));
 	if (rc == 0) {
-		store_evict_after(store, &stored);
+		(void)note_evictions(store, evict_after_store(&stored));
 	}
 	close(stored.home);
 	return rc;
+}
+
+/* The new file counts, so entries may have to be evicted. */
+static int put_beside(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], const char *name, const void *bytes,
+                      size_t size)
+{
+	struct evict stored = {&store->directory, -1, store->options.max_size, 0, key, size};
+	struct temporary temporary;
+	int rc = open_home(store, size, &stored.home);
+
+	if (rc < 0) {
+		return rc;
+	}
+	rc = begin_file(store, stored.home, key[0], &temporary);
+	rc = rc < 0 ? rc : output_at(temporary.file, 0, bytes, size);
+	rc = rc < 0 ? rc : temporary_publish(&temporary, name, DURABILITY_NONE);
+	end_file(&temporary);
+	if (rc == 0) {
+		stored.now = store->options.clock();
+		(void)note_evictions(store, evict_after_store(&stored));
+	}
+	close(stored.home);
+	return rc;
+}
+
+int store_put_request(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], const void *bytes, size_t size)
+{
+	char name[DIRECTORY_REQUEST_BYTES];
+
+	directory_request_name(key, name);
+	return put_beside(store, key, name, bytes, size);
+}
+
+int store_put_facts(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], const void *bytes, size_t size)
+{
+	const uint64_t most = entry_size_limit(store->options.max_size);
+	char name[DIRECTORY_FACTS_BYTES];
+
+	directory_facts_name(key, name);
+	return put_beside(store, key, name, bytes, size < most ? size : (size_t)most);
 }

@@ -2,19 +2,16 @@
 /*
  * temporary: states of a temporary file
  *
- *   --begin--> open --append--> open --publish--> closed --> renamed: done
- *                |                 |                 |
- *                `-----------------`--- failure -----`--> discard: closed, unlinked
+ *   --begin--> open --output_at()--> open --publish--> closed --> renamed: done
+ *                |                      |                 |
+ *                `----------------------`--- failure -----`--> discard: closed, unlinked
  */
 #include "cache/temporary.h"
-
-#include "cache/output.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -43,44 +40,26 @@ static uint64_t unique_number(void)
 	return number * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-/* Reads the limit once, here; append_old() in store_put.c drops results that would exceed it. */
 int temporary_begin(int directory, mode_t mode, struct temporary *ret_temporary)
 {
-	struct temporary temporary = {.directory = directory, .file = -1};
-	struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
+	struct temporary *temporary = ret_temporary;
 	int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
 	int tries = 0;
+	int rc = 0;
 
-	(void)getrlimit(RLIMIT_FSIZE, &limit);
-	temporary.limit = limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : limit.rlim_cur;
+	*temporary = (struct temporary){.directory = directory, .file = -1};
 	do {
-		(void)snprintf(temporary.name, sizeof(temporary.name), "tmp.%ld.%016llx", (long)getpid(),
+		(void)snprintf(temporary->name, sizeof(temporary->name), "tmp.%ld.%016llx", (long)getpid(),
 		               (unsigned long long)unique_number());
-		temporary.file = TEMP_FAILURE_RETRY(openat(directory, temporary.name, flags, mode));
-	} while (temporary.file < 0 && errno == EEXIST && ++tries < NAME_TRIES);
-	if (temporary.file < 0) {
-		return -errno;
+		temporary->file = TEMP_FAILURE_RETRY(openat(directory, temporary->name, flags, mode));
+	} while (temporary->file < 0 && errno == EEXIST && ++tries < NAME_TRIES);
+	if (temporary->file < 0) {
+		rc = -errno;
+		temporary->name[0] = '\0';
+	} else if (fchmod(temporary->file, mode) < 0) { /* the umask may have removed bits */
+		rc = -errno;
+		temporary_discard(temporary);
 	}
-	if (fchmod(temporary.file, mode) < 0) { /* the umask may have removed bits */
-		int rc = -errno;
-
-		temporary_discard(&temporary);
-		return rc;
-	}
-	*ret_temporary = temporary;
-	return 0;
-}
-
-/* Writes at an offset, not at the file position, so that output_at() can check RLIMIT_FSIZE before it writes. */
-int temporary_append(struct temporary *temporary, const void *bytes, size_t size)
-{
-	int rc;
-
-	if (size > temporary->limit - temporary->written) {
-		return -EFBIG;
-	}
-	rc = output_at(temporary->file, (off_t)temporary->written, bytes, size);
-	temporary->written += size;
 	return rc;
 }
 

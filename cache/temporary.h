@@ -2,11 +2,10 @@
 /*
  * temporary: a temporary file that gets its final name only when it is complete (docs/DESIGN.md C1)
  *
- * Calling sequence: temporary_begin() creates "tmp.<pid>.<random>" in a directory; temporary_append() any number of
- * times; temporary_publish() or temporary_discard(). After a failed call only temporary_discard() may follow; after a
- * failed temporary_begin() there is nothing to discard.
- * Errors: negative errno values; -EFBIG: RLIMIT_FSIZE would be exceeded (cache/output.h). -ENOSPC, -EDQUOT and -EIO may
- * also be returned by temporary_publish(). Ownership: the directory's descriptor belongs to the caller. Threads: one.
+ * Calling sequence: temporary_begin() creates "tmp.<pid>.<random>" in a directory; output_at() to its descriptor any
+ * number of times; temporary_publish(), and in any case temporary_discard(), which does nothing after a success.
+ * Errors: negative errno values. -ENOSPC, -EDQUOT and -EIO may also be returned by temporary_publish().
+ * Ownership: the directory's descriptor belongs to the caller. Threads: one.
  */
 #ifndef CACHE_TEMPORARY_H
 #define CACHE_TEMPORARY_H
@@ -20,15 +19,12 @@ enum durability { DURABILITY_NONE, DURABILITY_SYNC };
 
 struct temporary {
 	int directory;
-	int file;
-	uint64_t written;
-	uint64_t limit; /* the process's RLIMIT_FSIZE at temporary_begin() */
-	char name[48];
+	int file;      /* -1: closed */
+	char name[48]; /* "": there is none */
 };
 
 /* Creates the file with exactly this mode, whatever the umask is. */
 int temporary_begin(int directory, mode_t mode, struct temporary *ret_temporary);
-int temporary_append(struct temporary *temporary, const void *bytes, size_t size);
 /* Closes the file and renames it to `name`. An existing file or empty directory of that name is replaced. */
 int temporary_publish(struct temporary *temporary, const char *name, enum durability durability);
 /* Closes and removes the file, unless it was published. */

@@ -35,36 +35,24 @@ static void note_error(struct look *look, int error)
 	             error == -EPERM ? "other users can write to it" : error_text(error, look->text));
 }
 
-/* Reads up to ENTRY_HEADER_BYTES at `offset`, of any format. Returns how many bytes there are. */
-static size_t read_beginning(const struct source *source, uint64_t offset, uint8_t ret_bytes[ENTRY_HEADER_BYTES])
-{
-	const uint64_t left = source->size - offset;
-	size_t size = left < ENTRY_HEADER_BYTES ? (size_t)left : ENTRY_HEADER_BYTES;
-	ssize_t got;
-
-	if (source->whole) {
-		memcpy(ret_bytes, source->whole + offset, size);
-		return size;
-	}
-	got = TEMP_FAILURE_RETRY(pread(source->file, ret_bytes, size, (off_t)offset));
-	return got > 0 ? (size_t)got : 0;
-}
-
 /*
  * Finds out why source_header() rejected a header. The rest of a file that was written incompletely is zero, so a file
  * that begins with another byte than the magic is not ours.
  */
-static void judge_header(struct look *look, const struct source *source, uint64_t offset)
+static void judge_header(struct look *look, struct source *source, uint64_t offset)
 {
-	uint8_t bytes[ENTRY_HEADER_BYTES] = {0};
-	const size_t size = read_beginning(source, offset, bytes);
-	bool is_ours = memcmp(bytes, entry_magic, sizeof(entry_magic)) == 0;
-	uint32_t format;
+	const bool is_whole = source->size - offset >= ENTRY_HEADER_BYTES;
+	const uint8_t *bytes = NULL;
+	uint32_t format = ENTRY_FORMAT;
+	bool is_ours = true;
 
-	memcpy(&format, bytes + sizeof(entry_magic), sizeof(format));
-	if (!is_ours && offset == 0 && size >= sizeof(entry_magic) && bytes[0] != 0) {
+	if (is_whole && source_bytes(source, offset, ENTRY_HEADER_BYTES, &bytes) == 0) {
+		is_ours = memcmp(bytes, entry_magic, sizeof(entry_magic)) == 0;
+		memcpy(&format, bytes + sizeof(entry_magic), sizeof(format));
+	}
+	if (!is_ours && offset == 0 && bytes[0] != 0) {
 		note_verdict(look, INSPECT_FOREIGN, "not an entry");
-	} else if (is_ours && size == sizeof(bytes) && format != ENTRY_FORMAT) {
+	} else if (is_ours && format != ENTRY_FORMAT) {
 		note_verdict(look, INSPECT_OTHER_FORMAT, "another format");
 	} else {
 		note_verdict(look, INSPECT_DAMAGED, "truncated, or a wrong header");

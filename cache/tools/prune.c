@@ -23,15 +23,15 @@ static int begin_work(const struct store *store, enum dryness dryness, int64_t u
 	int rc;
 
 	*ret_work = (struct work){
-	    .chore = store->chore,
+	    .chore = store->options.chore,
 	    .sample = {.directory = &store->directory,
-	               .now = store->clock(),
-	               .cap = store->max_size,
+	               .now = store->options.clock(),
+	               .cap = store->options.max_size,
 	               .facts_ns = unused_ns < SAMPLE_FACTS_NS ? unused_ns : SAMPLE_FACTS_NS,
 	               .most = UINT32_MAX,
 	               .dry = dryness == DRY},
 	};
-	if (!store->directory.path || (store->read_only && dryness != DRY)) {
+	if (!store->directory.path || (store->options.read_only && dryness != DRY)) {
 		return store->directory.path ? -EROFS : -ENXIO;
 	}
 	rc = directory_open(&store->directory, DIRECTORY_REACH, &sample->home);
@@ -227,7 +227,7 @@ static int prune(struct store *store, enum dryness dryness, int64_t unused_ns, s
 	if (rc == 0 && unused_ns < work.sample.now) {
 		rc = remove_old(&work, work.sample.now - unused_ns);
 	}
-	if (rc == 0 && store->max_size != 0) {
+	if (rc == 0 && store->options.max_size != 0) {
 		rc = remove_excess(&work);
 	}
 	if (dryness != DRY) {

@@ -4,13 +4,10 @@
  * reported. Only a result that passes all checks is read through the getters.
  */
 #include "interpose/compile/admit.h"
-#include "interpose/compile/look_up.h"
 
-#include "cache/error_text.h"
 #include "interpose/compile/about.h"
 #include "interpose/compile/binding.h"
 #include "interpose/compile/companion.h"
-#include "interpose/compile/log.h"
 #include "interpose/compile/result.h"
 #include "interpose/compile/runtime.h"
 #include "interpose/watch/arithmetic.h"
@@ -258,34 +255,6 @@ static int build_entry(const struct handle *handle, struct attempt *attempt, str
 	return error;
 }
 
-/* Stores the entry in memory and in the directory. Returns COUNTER_NONE, or why other processes will not find it. */
-static enum counter store_entry(struct attempt *attempt, struct entry *entry)
-{
-	const struct runtime *runtime = runtime_get();
-	const struct finding *finding = &attempt->finding;
-	char text[ERROR_TEXT_BYTES];
-	int error;
-
-	if (runtime->memory) {
-		memory_put(runtime->memory, finding->fingerprint.low, finding->fingerprint.high, entry);
-		attempt->outcome = COMPILE_LOCK_KEPT_HERE;
-	}
-	if (!runtime->store) {
-		return COUNTER_BYPASSED_no_directory;
-	}
-	error = store_put(runtime->store, entry);
-	counters_add(COUNTER_TOTAL_evictions, store_take_evictions(runtime->store));
-	if (error != 0) {
-		event_explain_refusal(attempt->event, "the entry cannot be stored: %s: %s", runtime->settings.directory,
-		                      error_text(error, text));
-		log_write(LOG_WARNING, "%s", attempt->event->refusal);
-		return runtime_error_counter(error, COUNTER_ERRORS_write);
-	}
-	attempt->outcome = COMPILE_LOCK_KEPT;
-	fetch_tell_agent(&finding->key);
-	return COUNTER_NONE;
-}
-
 /* -EINVAL: dependencies cannot express the trace; -EAGAIN: the log does not explain the failure. */
 static enum counter build_error_reason(int error)
 {
@@ -327,11 +296,13 @@ struct entry *admit_result(struct handle *handle, const struct call *call, struc
 	if (reason == COUNTER_NONE) {
 		int error = build_entry(handle, attempt, &entry);
 
-		reason = error == 0 ? store_entry(attempt, entry) : build_error_reason(error);
+		reason = error == 0 ? COUNTER_NONE : build_error_reason(error);
 	}
 	if (reason == COUNTER_BYPASSED_return_code) {
 		explain_code(compiler, attempt->observed.return_code, event);
 	}
-	event_end(event, reason == COUNTER_NONE ? EVENT_STORED : EVENT_NOT_KEPT, reason, entry);
+	if (!entry) {
+		event_end(event, EVENT_NOT_KEPT, reason, NULL);
+	}
 	return entry;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * admit: decides whether a result may be cached, and caches it (docs/DESIGN.md)
+ * admit: decides whether a result may be cached, and builds its entry (docs/DESIGN.md)
  *
  * The decision depends on what was observed: return code, taints, whether the watch saw anything, environment, the
  * compiler's companion library, paths. A result that is not cached is counted with its reason.
@@ -12,7 +12,7 @@
 
 #include "interpose/compile/attempt.h"
 
-/* Returns the entry that was cached, with a reference; NULL: none. */
+/* Returns the entry to be cached, with a reference. NULL: none; the event has the reason. */
 struct entry *admit_result(struct handle *handle, const struct call *call, struct attempt *attempt);
 
 #endif

@@ -6,6 +6,7 @@
  */
 #include "interpose/compile/compile.h"
 
+#include "cache/error_text.h"
 #include "cache/replay.h"
 #include "interpose/compile/about.h"
 #include "interpose/compile/admit.h"
@@ -239,6 +240,34 @@ static int bypass_call(struct handle *handle, const struct call *call, enum coun
 	return result;
 }
 
+/* Stores the entry in memory and in the directory. Returns COUNTER_NONE, or why other processes will not find it. */
+static enum counter store_result(struct attempt *attempt, struct entry *entry)
+{
+	const struct runtime *runtime = runtime_get();
+	const struct finding *finding = &attempt->finding;
+	char text[ERROR_TEXT_BYTES];
+	int error;
+
+	if (runtime->memory) {
+		memory_put(runtime->memory, finding->fingerprint.low, finding->fingerprint.high, entry);
+		attempt->outcome = COMPILE_LOCK_KEPT_HERE;
+	}
+	if (!runtime->store) {
+		return COUNTER_BYPASSED_no_directory;
+	}
+	error = store_put(runtime->store, entry);
+	counters_add(COUNTER_TOTAL_evictions, store_take_evictions(runtime->store));
+	if (error != 0) {
+		event_explain_refusal(attempt->event, "the entry cannot be stored: %s: %s", runtime->settings.directory,
+		                      error_text(error, text));
+		log_write(LOG_WARNING, "%s", attempt->event->refusal);
+		return runtime_error_counter(error, COUNTER_ERRORS_write);
+	}
+	attempt->outcome = COMPILE_LOCK_KEPT;
+	fetch_tell_agent(&finding->key);
+	return COUNTER_NONE;
+}
+
 /*
  * Runs the real compilation under the watch and caches the result if that is allowed. `found`: an entry that was not
  * served, or with PURPOSE_VERIFY the one to compare with; or NULL.
@@ -264,6 +293,12 @@ static int compile_handle(struct handle *handle, const struct call *call, struct
 		event_end(attempt->event, EVENT_NOT_KEPT, COUNTER_NONE, NULL);
 		event_count_work(attempt->event);
 		kept = admit_result(handle, call, attempt);
+		if (kept) {
+			enum counter failure = store_result(attempt, kept);
+
+			event_end(attempt->event, failure == COUNTER_NONE ? EVENT_STORED : EVENT_NOT_KEPT, failure,
+			          kept);
+		}
 	}
 	recorder_call(handle, call, attempt, kept);
 	note_done(handle, call, attempt);
