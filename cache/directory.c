@@ -321,53 +321,20 @@ bool directory_is_ours(int file, const void *magic)
 	       (got > 0 && memcmp(first, magic, (size_t)got) == 0);
 }
 
+/* What follows the digits. */
+static const char *const suffixes[] = {
+    [DIRECTORY_ENTRY] = "", [DIRECTORY_BESIDE] = DIRECTORY_REQUEST, [DIRECTORY_FACTS] = ".facts"};
+#define DIGITS (2 * (ENTRY_KEY_BYTES - 1))
+
 /* The first byte of the key is the shard's name. */
-void directory_entry_name(const uint8_t key[ENTRY_KEY_BYTES], char ret_name[DIRECTORY_NAME_BYTES])
+void directory_name(const uint8_t key[ENTRY_KEY_BYTES], enum directory_kind kind, char ret_name[DIRECTORY_NAME_BYTES])
 {
 	(void)digits_spell(key + 1, ENTRY_KEY_BYTES - 1, ret_name);
-}
-
-bool directory_entry_key(unsigned shard, const char *name, uint8_t ret_key[ENTRY_KEY_BYTES])
-{
-	uint8_t key[ENTRY_KEY_BYTES] = {(uint8_t)shard};
-
-	if (!digits_parse(name, ENTRY_KEY_BYTES - 1, key + 1) || name[2 * (ENTRY_KEY_BYTES - 1)] != '\0') {
-		return false;
-	}
-	memcpy(ret_key, key, sizeof(key));
-	return true;
-}
-
-static void name_with(const uint8_t key[ENTRY_KEY_BYTES], const char *suffix, char *ret_name)
-{
-	directory_entry_name(key, ret_name);
-	memcpy(ret_name + DIRECTORY_NAME_BYTES - 1, suffix, strlen(suffix) + 1);
-}
-
-void directory_request_name(const uint8_t key[ENTRY_KEY_BYTES], char ret_name[DIRECTORY_REQUEST_BYTES])
-{
-	name_with(key, DIRECTORY_REQUEST, ret_name);
-}
-
-void directory_facts_name(const uint8_t key[ENTRY_KEY_BYTES], char ret_name[DIRECTORY_FACTS_BYTES])
-{
-	name_with(key, DIRECTORY_FACTS_SUFFIX, ret_name);
-}
-
-/* Returns the key of an entry's name with that suffix. */
-static bool key_before(unsigned shard, const char *name, const char *suffix, uint8_t ret_key[ENTRY_KEY_BYTES])
-{
-	char entry[DIRECTORY_NAME_BYTES] = "";
-
-	if (strlen(name) < DIRECTORY_NAME_BYTES || strcmp(name + DIRECTORY_NAME_BYTES - 1, suffix) != 0) {
-		return false;
-	}
-	memcpy(entry, name, DIRECTORY_NAME_BYTES - 1);
-	return directory_entry_key(shard, entry, ret_key);
+	memcpy(ret_name + DIGITS, suffixes[kind], strlen(suffixes[kind]) + 1);
 }
 
 /* Accepts only names that temporary_begin() makes, because stale temporary files are removed. */
-bool directory_is_temporary(const char *name)
+static bool is_temporary(const char *name)
 {
 	const char *random;
 
@@ -379,22 +346,28 @@ bool directory_is_temporary(const char *name)
 	       random[1 + strspn(random + 1, "0123456789abcdef")] == '\0';
 }
 
+/* Returns what a name in a shard stands for, and the key of the first three kinds. */
+static enum directory_kind kind_of(const char *name, unsigned shard, uint8_t ret_key[ENTRY_KEY_BYTES])
+{
+	ret_key[0] = (uint8_t)shard;
+	if (digits_parse(name, ENTRY_KEY_BYTES - 1, ret_key + 1)) {
+		for (enum directory_kind kind = DIRECTORY_ENTRY; kind <= DIRECTORY_FACTS; kind++) {
+			if (strcmp(name + DIGITS, suffixes[kind]) == 0) {
+				return kind;
+			}
+		}
+	}
+	return is_temporary(name) ? DIRECTORY_TEMPORARY : DIRECTORY_FOREIGN;
+}
+
 static int visit_name(const char *name, unsigned shard, int place, directory_visit *visit, void *context)
 {
-	struct directory_file file = {.shard = place, .name = name, .kind = DIRECTORY_FOREIGN};
+	struct directory_file file = {.shard = place, .name = name};
 
 	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
 		return 0;
 	}
-	if (directory_is_temporary(name)) {
-		file.kind = DIRECTORY_TEMPORARY;
-	} else if (directory_entry_key(shard, name, file.key)) {
-		file.kind = DIRECTORY_ENTRY;
-	} else if (key_before(shard, name, DIRECTORY_REQUEST, file.key)) {
-		file.kind = DIRECTORY_BESIDE;
-	} else if (key_before(shard, name, DIRECTORY_FACTS_SUFFIX, file.key)) {
-		file.kind = DIRECTORY_FACTS;
-	}
+	file.kind = kind_of(name, shard, file.key);
 	return visit(context, &file);
 }
 

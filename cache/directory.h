@@ -26,14 +26,11 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-#define DIRECTORY_NAME_BYTES    (2 * (ENTRY_KEY_BYTES - 1) + 1) /* 62 digits, NUL */
-#define DIRECTORY_REQUEST       ".request"
-#define DIRECTORY_REQUEST_BYTES (DIRECTORY_NAME_BYTES + sizeof(DIRECTORY_REQUEST) - 1)
-#define DIRECTORY_FACTS_SUFFIX  ".facts"
-#define DIRECTORY_FACTS_BYTES   (DIRECTORY_NAME_BYTES + sizeof(DIRECTORY_FACTS_SUFFIX) - 1)
-#define DIRECTORY_FACTS_SIZE    UINT64_C(65584) /* the largest file of facts (keygen/facts.h) */
-#define DIRECTORY_SHARDS        256
-#define DIRECTORY_HOME          "v1"
+#define DIRECTORY_REQUEST    ".request"
+#define DIRECTORY_NAME_BYTES (2 * (ENTRY_KEY_BYTES - 1) + sizeof(DIRECTORY_REQUEST)) /* 62 digits, suffix, NUL */
+#define DIRECTORY_FACTS_SIZE UINT64_C(65584) /* the largest file of facts (keygen/facts.h) */
+#define DIRECTORY_SHARDS     256
+#define DIRECTORY_HOME       "v1"
 
 struct directory {
 	char *path; /* absolute, without a slash at the end */
@@ -80,20 +77,14 @@ int directory_open_seen(const struct directory *directory, int at, const char *n
 bool directory_is_ours(int file, const void *magic);
 #define DIRECTORY_MAGIC_BYTES 8
 
-/* Writes the name that a key's file has in its shard. */
-void directory_entry_name(const uint8_t key[ENTRY_KEY_BYTES], char ret_name[DIRECTORY_NAME_BYTES]);
-/* Returns the key that belongs to a name in a shard, or false if it is not the name of an entry. */
-bool directory_entry_key(unsigned shard, const char *name, uint8_t ret_key[ENTRY_KEY_BYTES]);
-/* Returns the name of the request beside the file of that key: the same with DIRECTORY_REQUEST. */
-void directory_request_name(const uint8_t key[ENTRY_KEY_BYTES], char ret_name[DIRECTORY_REQUEST_BYTES]);
-/* Returns the name of a file of facts (store_put_facts()). */
-void directory_facts_name(const uint8_t key[ENTRY_KEY_BYTES], char ret_name[DIRECTORY_FACTS_BYTES]);
-
-/* Returns whether the name is that of a temporary file of ours: "tmp.<pid>.<random>" (cache/temporary.c). */
-bool directory_is_temporary(const char *name);
-
-/* BESIDE: the name of a request (store_put_request()). FOREIGN: the name is not one of ours. */
+/*
+ * ENTRY: the file of a key; BESIDE: its request (store_put_request()); FACTS: store_put_facts(). TEMPORARY:
+ * "tmp.<pid>.<random>" (cache/temporary.c). FOREIGN: the name is not one of ours.
+ */
 enum directory_kind { DIRECTORY_ENTRY, DIRECTORY_BESIDE, DIRECTORY_FACTS, DIRECTORY_TEMPORARY, DIRECTORY_FOREIGN };
+/* Writes the name that one of the first three has in the shard of its key. */
+void directory_name(const uint8_t key[ENTRY_KEY_BYTES], enum directory_kind kind, char ret_name[DIRECTORY_NAME_BYTES]);
+
 struct directory_file {
 	int shard; /* descriptor */
 	const char *name;

@@ -54,13 +54,13 @@ enum recency_mark recency_mark_of(const struct stat *found)
 /* Most hits within the hour after the first one do not show in the time, so the file may have been used until now. */
 int64_t recency_order(const struct stat *found, int64_t now)
 {
-	int64_t used = recency_of(found);
+	int64_t used = recency_of(found) < now ? recency_of(found) : now;
 
 	switch (recency_mark_of(found)) {
 	case RECENCY_SHORT_LIVED:
-		return used < RECENCY_FIRST ? used - RECENCY_FIRST : used;
+		return used - RECENCY_FIRST;
 	case RECENCY_USED:
-		return used < now && now - used < RECENCY_PERIOD_NS ? now : used;
+		return now - used < RECENCY_PERIOD_NS ? now : used;
 	default:
 		return used;
 	}

@@ -45,8 +45,8 @@ enum recency_mark { RECENCY_USED, RECENCY_MARKED, RECENCY_SHORT_LIVED };
 int64_t recency_of(const struct stat *found);
 enum recency_mark recency_mark_of(const struct stat *found);
 /*
- * Returns the position in the order of eviction: the time of last use, but `now` for a file that had a hit within the
- * last hour, and a negative number for a short-lived one.
+ * Returns the position in the order of eviction: the time of last use, but `now` for a time in the future and for a
+ * file that had a hit within the last hour, and a negative number for a short-lived one.
  */
 int64_t recency_order(const struct stat *found, int64_t now);
 /* Returns whether `used` is more than an hour after `now`. */

@@ -42,6 +42,31 @@ int settings_parse_size(const char *text, uint64_t *ret_size)
 	return 0;
 }
 
+/* Months and years are not supported, because they have no fixed length. */
+static const struct {
+	char letter;
+	int32_t seconds;
+} units_of_time[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 24 * 3600}, {'w', 7 * 24 * 3600}};
+
+/* Does not use strtod(), which accepts signs, exponents, "nan" and the locale's decimal comma. */
+bool settings_parse_age(const char *text, int64_t *ret_ns)
+{
+	uint64_t number, fraction;
+	bool has_point;
+
+	text = digits_decimal(text, &number, &fraction, &has_point);
+	for (size_t i = 0; text != NULL && i < sizeof(units_of_time) / sizeof(units_of_time[0]); i++) {
+		const int64_t unit = units_of_time[i].seconds * INT64_C(1000000000);
+
+		if (text[0] == units_of_time[i].letter && text[1] == '\0' && number < (uint64_t)(INT64_MAX / unit)) {
+			*ret_ns = (int64_t)number * unit +
+			          (int64_t)((double)fraction / (double)(UINT64_C(1) << DIGITS_FRACTION) * (double)unit);
+			return true;
+		}
+	}
+	return false;
+}
+
 const struct setting settings_table[SETTINGS_COUNT] = {
 #define SETTINGS_ROW(kind, field, variable, preset, help) \
 	{variable, help, SETTING_##kind, offsetof(struct settings, field), sizeof(setting_##kind), preset},
@@ -206,7 +231,7 @@ static int default_directory(settings_lookup *lookup, struct settings *settings)
 {
 	const char *base = lookup("XDG_CACHE_HOME");
 	const char *tail = "/nvrtccache";
-	size_t length;
+	size_t length, size;
 
 	if (base == NULL || base[0] != '/') {
 		base = lookup("HOME");
@@ -219,11 +244,13 @@ static int default_directory(settings_lookup *lookup, struct settings *settings)
 	for (length = strlen(base); length > 0 && base[length - 1] == '/';) {
 		length--;
 	}
+	size = length + strlen(tail) + 1;
 	settings->base_length = length;
-	if (asprintf(&settings->directory, "%.*s%s", (int)length, base, tail) < 0) {
-		settings->directory = NULL;
+	settings->directory = malloc(size);
+	if (settings->directory == NULL) {
 		return -ENOMEM;
 	}
+	(void)snprintf(settings->directory, size, "%.*s%s", (int)length, base, tail);
 	return 0;
 }
 

@@ -133,7 +133,7 @@ static int read_result(struct store *store, int at, const char *path, const uint
 struct place {
 	int at;
 	int root, home, shard; /* -1: not open */
-	char path[sizeof(DIRECTORY_HOME "/ab/") + DIRECTORY_REQUEST_BYTES];
+	char path[sizeof(DIRECTORY_HOME "/ab/") + DIRECTORY_NAME_BYTES];
 	char *name; /* in the shard: the end of `path` */
 };
 
@@ -165,11 +165,11 @@ static int reach(const struct store *store, const uint8_t key[ENTRY_KEY_BYTES], 
 	(void)digits_spell(key, 1, shard);
 	rc = directory_open_root(&store->directory, place->path, &place->root);
 	shard[2] = '/';
-	directory_entry_name(key, place->name);
+	directory_name(key, DIRECTORY_ENTRY, place->name);
 	place->at = place->root;
 	if (rc == -EOPNOTSUPP) {
 		rc = open_directories(store, key, place);
-		memmove(place->path, place->name, DIRECTORY_NAME_BYTES);
+		directory_name(key, DIRECTORY_ENTRY, place->path);
 		place->name = place->path;
 		place->at = place->shard;
 	}
@@ -253,9 +253,7 @@ bool store_has(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], enum dir
 	int rc = reach(store, key, &place);
 
 	if (rc == 0) {
-		if (kind == DIRECTORY_BESIDE) {
-			directory_request_name(key, place.name);
-		}
+		directory_name(key, kind, place.name);
 		rc = fstatat(place.at, place.path, &found, AT_SYMLINK_NOFOLLOW);
 	}
 	leave(&place);
@@ -271,7 +269,7 @@ int store_get_facts(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], voi
 	int rc = reach(store, key, &place);
 
 	if (rc == 0) {
-		directory_facts_name(key, place.name);
+		directory_name(key, DIRECTORY_FACTS, place.name);
 		rc = directory_open_seen(&store->directory, place.at, place.path, O_RDONLY, &file, &found);
 	}
 	if (rc == 0 && (uint64_t)found.st_size > room) {

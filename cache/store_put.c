@@ -103,9 +103,20 @@ static int open_home(const struct store *store, uint64_t size, int *ret_home)
 	return directory_open(&store->directory, DIRECTORY_MAKE, ret_home);
 }
 
-/* Counts what was evicted. Returns true if something was. */
-static bool note_evictions(struct store *store, struct sample_removed removed)
+static struct sample_task begin_task(const struct store *store, const uint8_t *key, uint64_t size)
 {
+	return (struct sample_task){.directory = &store->directory,
+	                            .cap = store->options.max_size,
+	                            .now = store->options.clock(),
+	                            .key = key,
+	                            .bytes = size};
+}
+
+/* Evicts, and counts that. Returns true if something was removed. */
+static bool evict(struct store *store, const struct sample_task *task, enum evict_reason reason)
+{
+	const struct sample_removed removed = evict_entries(task, reason);
+
 	atomic_fetch_add_explicit(&store->evictions, removed.entries, memory_order_relaxed);
 	return removed.bytes > 0;
 }
@@ -120,7 +131,7 @@ int store_put(struct store *store, const struct entry *entry)
 	size_t size;
 	const void *bytes = entry_bytes(entry, &size);
 	const uint8_t *key = entry_info(entry)->key;
-	struct evict stored = {&store->directory, -1, store->options.max_size, store->options.clock(), key, size};
+	struct sample_task stored = begin_task(store, key, size);
 	char name[DIRECTORY_NAME_BYTES];
 	struct temporary temporary;
 	unsigned tries = 0;
@@ -130,7 +141,7 @@ int store_put(struct store *store, const struct entry *entry)
 	if (rc < 0) {
 		return rc;
 	}
-	directory_entry_name(key, name);
+	directory_name(key, DIRECTORY_ENTRY, name);
 	do {
 		struct stat replaced = {0};
 		uint64_t written = size;
@@ -149,33 +160,34 @@ int store_put(struct store *store, const struct entry *entry)
 		}
 		end_file(&temporary);
 		lock_release(lock);
-	} while ((rc == -ENOSPC || rc == -EDQUOT) && tries++ < ROOM_TRIES &&
-	         note_evictions(store, evict_for_room(&stored)));
+	} while ((rc == -ENOSPC || rc == -EDQUOT) && tries++ < ROOM_TRIES && evict(store, &stored, EVICT_FOR_ROOM));
 	if (rc == 0) {
-		(void)note_evictions(store, evict_after_store(&stored));
+		(void)evict(store, &stored, EVICT_AFTER_STORE);
 	}
 	close(stored.home);
 	return rc;
 }
 
 /* The new file counts, so entries may have to be evicted. */
-static int put_beside(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], const char *name, const void *bytes,
-                      size_t size)
+static int put_beside(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], enum directory_kind kind,
+                      const void *bytes, size_t size)
 {
-	struct evict stored = {&store->directory, -1, store->options.max_size, 0, key, size};
+	char name[DIRECTORY_NAME_BYTES];
+	struct sample_task stored = begin_task(store, key, size);
 	struct temporary temporary;
 	int rc = open_home(store, size, &stored.home);
 
 	if (rc < 0) {
 		return rc;
 	}
+	directory_name(key, kind, name);
 	rc = begin_file(store, stored.home, key[0], &temporary);
 	rc = rc < 0 ? rc : output_at(temporary.file, 0, bytes, size);
 	rc = rc < 0 ? rc : temporary_publish(&temporary, name, DURABILITY_NONE);
 	end_file(&temporary);
 	if (rc == 0) {
 		stored.now = store->options.clock();
-		(void)note_evictions(store, evict_after_store(&stored));
+		(void)evict(store, &stored, EVICT_AFTER_STORE);
 	}
 	close(stored.home);
 	return rc;
@@ -183,17 +195,12 @@ static int put_beside(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], c
 
 int store_put_request(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], const void *bytes, size_t size)
 {
-	char name[DIRECTORY_REQUEST_BYTES];
-
-	directory_request_name(key, name);
-	return put_beside(store, key, name, bytes, size);
+	return put_beside(store, key, DIRECTORY_BESIDE, bytes, size);
 }
 
 int store_put_facts(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], const void *bytes, size_t size)
 {
 	const uint64_t most = entry_size_limit(store->options.max_size);
-	char name[DIRECTORY_FACTS_BYTES];
 
-	directory_facts_name(key, name);
-	return put_beside(store, key, name, bytes, size < most ? size : (size_t)most);
+	return put_beside(store, key, DIRECTORY_FACTS, bytes, size < most ? size : (size_t)most);
 }

@@ -6,7 +6,7 @@
 #include "agent/node/arguments.h"
 
 #include "cache/digits.h"
-#include "cache/tools/age.h"
+#include "cache/settings.h"
 
 #include <getopt.h>
 #include <limits.h>
@@ -118,8 +118,8 @@ static bool take_age(const struct line *line, unsigned *ret_seconds)
 {
 	int64_t ns;
 
-	if (!age_parse(optarg, &ns) || ns < INT64_C(1000000000) || ns / 1000000000 > INT_MAX) {
-		return say_bad(line, AGE_WANTED);
+	if (!settings_parse_age(optarg, &ns) || ns < INT64_C(1000000000) || ns / 1000000000 > INT_MAX) {
+		return say_bad(line, SETTINGS_AGE_WANTED);
 	}
 	*ret_seconds = (unsigned)(ns / 1000000000);
 	return true;

@@ -44,7 +44,7 @@ static int take_file(void *context, const struct directory_file *file)
 	char name[DIRECTORY_NAME_BYTES];
 	struct stat found;
 
-	directory_entry_name(file->key, name);
+	directory_name(file->key, DIRECTORY_ENTRY, name);
 	if (file->kind != listing->kind || !key_begins(file->key, listing->digits) ||
 	    (fstatat(file->shard, name, &found, AT_SYMLINK_NOFOLLOW) < 0 &&
 	     fstatat(file->shard, file->name, &found, AT_SYMLINK_NOFOLLOW) < 0)) {
@@ -176,7 +176,7 @@ int inventory_read(const struct directory *directory, const uint8_t key[ENTRY_KE
 	if (rc < 0) {
 		return rc;
 	}
-	directory_entry_name(key, name);
+	directory_name(key, DIRECTORY_ENTRY, name);
 	rc = source_open(directory, shard, name, &found, &source);
 	close(shard);
 	if (rc < 0) {

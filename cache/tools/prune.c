@@ -11,6 +11,7 @@
 
 struct work {
 	struct chore *chore;
+	struct sample_task task;
 	struct sample sample;
 };
 
@@ -19,24 +20,19 @@ enum dryness { NOT_DRY, DRY };
 /* -ENOENT: the directory does not exist. It is not created. */
 static int begin_work(const struct store *store, enum dryness dryness, int64_t unused_ns, struct work *ret_work)
 {
-	struct sample *sample = &ret_work->sample;
 	int rc;
 
 	*ret_work = (struct work){
 	    .chore = store->options.chore,
-	    .sample = {.directory = &store->directory,
-	               .now = store->options.clock(),
-	               .cap = store->options.max_size,
-	               .facts_ns = unused_ns < SAMPLE_FACTS_NS ? unused_ns : SAMPLE_FACTS_NS,
-	               .most = UINT32_MAX,
-	               .dry = dryness == DRY},
+	    .task = {.directory = &store->directory, .cap = store->options.max_size, .now = store->options.clock()},
+	    .sample.dry = dryness == DRY,
 	};
 	if (!store->directory.path || (store->options.read_only && dryness != DRY)) {
 		return store->directory.path ? -EROFS : -ENXIO;
 	}
-	rc = directory_open(&store->directory, DIRECTORY_REACH, &sample->home);
+	rc = directory_open(&store->directory, DIRECTORY_REACH, &ret_work->task.home);
 	if (rc == 0) {
-		sample_begin(sample);
+		sample_begin(&ret_work->sample, &ret_work->task, UINT32_MAX, unused_ns);
 	}
 	return rc;
 }
@@ -44,7 +40,7 @@ static int begin_work(const struct store *store, enum dryness dryness, int64_t u
 static void close_work(struct work *work)
 {
 	sample_end(&work->sample);
-	close(work->sample.home);
+	close(work->task.home);
 }
 
 static void end_work(struct work *work, struct store_pruned *ret_pruned)
@@ -73,7 +69,7 @@ int store_usage(struct store *store, struct store_usage *ret_usage)
 		*ret_usage = rc == -ENOENT ? (struct store_usage){.entries = 0} : *ret_usage;
 		return rc == -ENOENT ? 0 : rc;
 	}
-	sample->cap = 0;
+	work.task.cap = 0;
 	memset(sample->sums.shards, 0, sizeof(sample->sums.shards)); /* a shard that is not read has none */
 	chore_begin(work.chore, "counting");
 	for (unsigned shard = 0; shard < DIRECTORY_SHARDS && rc != -EINTR; shard++) {
@@ -182,7 +178,7 @@ static int remove_excess(struct work *work)
 	int rc = 0;
 
 	sample_sort(sample);
-	for (size_t i = 0; i < sample->count && rc == 0 && sums_total(&sample->sums).bytes > sample->cap; i++) {
+	for (size_t i = 0; i < sample->count && rc == 0 && sums_total(&sample->sums).bytes > sample->task->cap; i++) {
 		rc = remove_one(work, &sample->files[i]);
 	}
 	return rc;
@@ -224,8 +220,8 @@ static int prune(struct store *store, enum dryness dryness, int64_t unused_ns, s
 	sums_flush(&work.sample.sums);
 	examined = work.sample.sums;
 	chore_begin(work.chore, "pruning");
-	if (rc == 0 && unused_ns < work.sample.now) {
-		rc = remove_old(&work, work.sample.now - unused_ns);
+	if (rc == 0 && unused_ns < work.task.now) {
+		rc = remove_old(&work, work.task.now - unused_ns);
 	}
 	if (rc == 0 && store->options.max_size != 0) {
 		rc = remove_excess(&work);

@@ -22,49 +22,37 @@
 
 /* What one store does. */
 struct work {
-	const struct evict *evict;
+	const struct sample_task *task;
+	enum evict_reason reason;
 	struct sample sample;
 	unsigned first; /* the shard to begin with, besides that of the new file */
-	int lock;
 };
 
-/* Samples shards without a sum, so that all sums are known after some stores. */
-static void learn_sums(struct work *work)
+enum purpose {
+	LEARN_SUMS,  /* shards without a sum, so that all sums are known after some stores */
+	DRAW_ENTRIES /* shards that are not known to be empty, besides that of the new file, until enough are drawn */
+};
+
+static void sample_shards(struct work *work, enum purpose purpose)
 {
 	struct sample *sample = &work->sample;
 
-	for (unsigned i = 0, tried = 0; i < DIRECTORY_SHARDS && tried < SHARDS_MAX; i++) {
-		const unsigned shard = (work->first + i) % DIRECTORY_SHARDS;
-
-		if (sample->sums.shards[shard].known) {
-			continue;
-		}
-		if (tried > 0 && sample->count + sample_expects(sample, shard) > SAMPLE_FILES) {
-			break;
-		}
-		(void)sample_shard(sample, shard);
-		tried++;
-	}
-}
-
-/* Samples shards that are not known to be empty, besides that of the new file, until enough entries are drawn. */
-static void draw_entries(struct work *work)
-{
-	struct sample *sample = &work->sample;
-
-	for (unsigned i = 0, filled = 1; i < DIRECTORY_SHARDS && filled < SHARDS_MAX; i++) {
+	for (unsigned i = 0, done = purpose; i < DIRECTORY_SHARDS && done < SHARDS_MAX; i++) {
 		const unsigned shard = (work->first + i) % DIRECTORY_SHARDS;
 		const struct sums_shard *sum = &sample->sums.shards[shard];
 
 		/* an entry without bytes was listed, and then not found */
-		if (shard == work->evict->key[0] || (sum->known && sum->bytes == 0 && sum->files == 0)) {
+		if (purpose == LEARN_SUMS
+		        ? sum->known
+		        : shard == work->task->key[0] || (sum->known && sum->bytes == 0 && sum->files == 0)) {
 			continue;
 		}
-		if (sample->count >= ENOUGH && sample->count + sample_expects(sample, shard) > SAMPLE_FILES) {
+		if (done > 0 && (purpose == LEARN_SUMS || sample->count >= ENOUGH) &&
+		    sample->count + sample_expects(sample, shard) > SAMPLE_FILES) {
 			break;
 		}
 		(void)sample_shard(sample, shard);
-		filled += sum->files > 0;
+		done += purpose == LEARN_SUMS || sum->files > 0;
 	}
 }
 
@@ -80,7 +68,7 @@ static void remove_first(struct work *work, uint64_t wanted)
 		    sample->removed.bytes - before.bytes >= wanted) {
 			break;
 		}
-		if (memcmp(sample->files[i].key, work->evict->key, ENTRY_KEY_BYTES) != 0) {
+		if (memcmp(sample->files[i].key, work->task->key, ENTRY_KEY_BYTES) != 0) {
 			sample_remove(sample, &sample->files[i]);
 		}
 	}
@@ -90,7 +78,7 @@ static void remove_first(struct work *work, uint64_t wanted)
 static uint64_t total_bytes(const struct work *work)
 {
 	const struct sums_shard total = sums_total(&work->sample.sums);
-	const uint64_t added = work->evict->bytes;
+	const uint64_t added = work->task->bytes;
 
 	if (work->sample.sums.file >= 0 || total.known == 0 || total.bytes < added) {
 		return total.bytes;
@@ -101,22 +89,11 @@ static uint64_t total_bytes(const struct work *work)
 /* Returns how many bytes are to be removed: down to a 64th below the cap, so that not every store has to evict. */
 static uint64_t excess(const struct work *work)
 {
-	const uint64_t cap = work->evict->max_size;
+	const uint64_t cap = work->task->cap;
 	const uint64_t bytes = total_bytes(work);
-	const uint64_t slack = cap / 64 > work->evict->bytes ? cap / 64 : 0;
+	const uint64_t slack = cap / 64 > work->task->bytes ? cap / 64 : 0;
 
 	return cap != 0 && bytes > cap ? bytes - cap + slack : 0;
-}
-
-/*
- * Many processes that store while one evicts would fill the directory without bound, so above a tenth over the cap each
- * waits for its turn, and then removes as much as it has stored.
- */
-static unsigned turn_us(const struct work *work)
-{
-	const uint64_t cap = work->evict->max_size;
-
-	return total_bytes(work) > cap + cap / 10 ? LOCK_WAIT_US : 0;
 }
 
 /*
@@ -127,15 +104,27 @@ static uint64_t shortage(const struct work *work)
 {
 	const uint64_t removed = work->sample.removed.bytes;
 
-	return removed < work->evict->bytes ? work->evict->bytes - removed : 0;
+	return removed < work->task->bytes ? work->task->bytes - removed : 0;
 }
 
-/* Another process may have evicted since the sums were read, so they are read again under the lock. */
-static void evict_in_rounds(struct work *work, uint64_t (*bytes_wanted)(const struct work *work), unsigned wait_us)
+/* Returns how many bytes are to be removed now. */
+static uint64_t bytes_wanted(const struct work *work)
 {
-	const struct evict *evict = work->evict;
+	return work->reason == EVICT_FOR_ROOM ? shortage(work) : excess(work);
+}
 
-	if (lock_take(evict->directory, evict->home, LOCK_EVICTION, wait_us, &work->lock) < 0) {
+/*
+ * Many processes that store while one evicts would fill the directory without bound, so above a tenth over the cap each
+ * waits for its turn, and then removes as much as it has stored. Another process may have evicted since the sums were
+ * read, so they are read again under the lock, which is held until the sums are written.
+ */
+static void evict_in_rounds(struct work *work)
+{
+	const struct sample_task *task = work->task;
+	const bool waits = work->reason == EVICT_FOR_ROOM || total_bytes(work) > task->cap + task->cap / 10;
+	int lock;
+
+	if (lock_take(task->directory, task->home, LOCK_EVICTION, waits ? LOCK_WAIT_US : 0, &lock) < 0) {
 		return;
 	}
 	if (work->sample.sums.file >= 0) {
@@ -146,67 +135,37 @@ static void evict_in_rounds(struct work *work, uint64_t (*bytes_wanted)(const st
 		if (round > 0 && shortage(work) == 0) {
 			break;
 		}
-		draw_entries(work);
+		sample_shards(work, DRAW_ENTRIES);
 		remove_first(work, bytes_wanted(work));
 		sample_settle(&work->sample);
 		work->first += 37; /* other shards; no common factor with 256, so each of them takes its turn */
 	}
-}
-
-static void begin_work(const struct evict *evict, struct work *ret_work)
-{
-	*ret_work = (struct work){
-	    .evict = evict,
-	    .sample = {.directory = evict->directory,
-	               .home = evict->home,
-	               .now = evict->now,
-	               .cap = evict->max_size,
-	               .facts_ns = SAMPLE_FACTS_NS,
-	               .spare = evict->key,
-	               .most = SAMPLE_FILES},
-	    .lock = -1,
-	};
-	sample_begin(&ret_work->sample);
-	ret_work->first = (unsigned)(ret_work->sample.random % DIRECTORY_SHARDS);
+	lock_release(lock);
 }
 
 /* Reading thousands of names takes milliseconds, so not every store in a large shard does it. */
 static bool is_due(const struct work *work)
 {
-	const struct sums_shard *sum = &work->sample.sums.shards[work->evict->key[0]];
+	const struct sums_shard *sum = &work->sample.sums.shards[work->task->key[0]];
 
 	return !sum->known || work->sample.random / DIRECTORY_SHARDS % (sum->files / NAMES_EACH + 1) == 0;
 }
 
-/* The lock is held until the sums are written. */
-static struct sample_removed end_work(struct work *work)
+struct sample_removed evict_entries(const struct sample_task *task, enum evict_reason reason)
 {
-	sample_end(&work->sample);
-	lock_release(work->lock);
-	return work->sample.removed;
-}
+	struct work work = {.task = task, .reason = reason};
 
-struct sample_removed evict_after_store(const struct evict *evict)
-{
-	struct work work;
-
-	begin_work(evict, &work);
-	if (is_due(&work) || excess(&work) > 0) {
-		(void)sample_shard(&work.sample, evict->key[0]);
-		learn_sums(&work);
+	sample_begin(&work.sample, task, SAMPLE_FILES, SAMPLE_FACTS_NS);
+	work.first = (unsigned)(work.sample.random % DIRECTORY_SHARDS);
+	if (reason == EVICT_FOR_ROOM || is_due(&work) || excess(&work) > 0) {
+		(void)sample_shard(&work.sample, task->key[0]);
+		if (reason == EVICT_AFTER_STORE) {
+			sample_shards(&work, LEARN_SUMS);
+		}
 	}
-	if (excess(&work) > 0) {
-		evict_in_rounds(&work, excess, turn_us(&work));
+	if (reason == EVICT_FOR_ROOM || excess(&work) > 0) {
+		evict_in_rounds(&work);
 	}
-	return end_work(&work);
-}
-
-struct sample_removed evict_for_room(const struct evict *evict)
-{
-	struct work work;
-
-	begin_work(evict, &work);
-	(void)sample_shard(&work.sample, evict->key[0]);
-	evict_in_rounds(&work, shortage, LOCK_WAIT_US);
-	return end_work(&work);
+	sample_end(&work.sample);
+	return work.sample.removed;
 }

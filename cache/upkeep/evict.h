@@ -2,9 +2,9 @@
 /*
  * evict: keeps the cache below its size cap by removing some of the least recently used entries (docs/DESIGN.md C4)
  *
- * Purpose: evict_after_store() is the last step of a store. It samples the shard of the new file
+ * Purpose: evict_entries() is the last step of a store. It samples the shard of the new file
  * (cache/upkeep/sample.h), which corrects that shard's sum (cache/upkeep/sums.h); of a shard of more than 512 entries,
- * only some stores do. If the total of the sums exceeds the cap, it evicts. evict_for_room() evicts when the file
+ * only some stores do. If the total of the sums exceeds the cap, it evicts. EVICT_FOR_ROOM: it evicts, because the file
  * system has no room left, whatever the total is. cache/tools/prune.h does this for the `prune` command: exactly, and
  * for the whole directory.
  *
@@ -31,18 +31,8 @@
 #define EVICT_REMOVALS 8
 #define EVICT_ROUNDS   16
 
-struct evict {
-	const struct directory *directory;
-	int home;
-	uint64_t max_size; /* 0: no cap */
-	int64_t now;       /* recency_now() */
-	/* the file that was or is to be stored */
-	const uint8_t *key;
-	uint64_t bytes;
-};
-
-/* Return what was removed. */
-struct sample_removed evict_after_store(const struct evict *evict);
-struct sample_removed evict_for_room(const struct evict *evict);
+/* The task has a key. Returns what was removed. */
+enum evict_reason { EVICT_AFTER_STORE, EVICT_FOR_ROOM };
+struct sample_removed evict_entries(const struct sample_task *task, enum evict_reason reason);
 
 #endif

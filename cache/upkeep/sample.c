@@ -39,24 +39,17 @@ uint64_t sample_bytes_of(enum directory_kind kind, const struct stat *found)
 	return bytes < FILE_BYTES_MAX ? bytes : FILE_BYTES_MAX;
 }
 
-void sample_begin(struct sample *sample)
+void sample_begin(struct sample *sample, const struct sample_task *task, uint32_t most, int64_t facts_ns)
 {
-	sums_open(sample->directory, sample->home, sample->dry ? SUMS_READ : SUMS_WRITE, &sample->sums);
-	sample->random = (uint64_t)sample->now * UINT64_C(0x9e3779b97f4a7c15) >> 32;
-	for (unsigned shard = 0; shard < DIRECTORY_SHARDS; shard++) {
-		sample->places[shard] = -1;
-	}
+	sample->task = task;
+	sample->most = most;
+	sample->facts_ns = facts_ns < SAMPLE_FACTS_NS ? facts_ns : SAMPLE_FACTS_NS;
+	sample->random = (uint64_t)task->now * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+	sums_open(task->directory, task->home, sample->dry ? SUMS_READ : SUMS_WRITE, &sample->sums);
 }
 
 void sample_settle(struct sample *sample)
 {
-	for (unsigned shard = 0; shard < DIRECTORY_SHARDS; shard++) {
-		if (sample->places[shard] >= 0) {
-			sums_note(&sample->sums, shard);
-			close(sample->places[shard]);
-			sample->places[shard] = -1;
-		}
-	}
 	sums_flush(&sample->sums);
 	sample->count = 0;
 }
@@ -76,7 +69,7 @@ static bool is_gone(int error)
 /* Removes a file of ours. Returns whether it stays and counts. */
 static bool sweep_file(struct sample *sample, const struct directory_file *file, const struct stat *found)
 {
-	if (!source_is_ours(sample->directory, file->shard, file->name)) {
+	if (!source_is_ours(sample->task->directory, file->shard, file->name)) {
 		sample->foreign++;
 		return false;
 	}
@@ -89,37 +82,14 @@ static bool sweep_file(struct sample *sample, const struct directory_file *file,
 	return false;
 }
 
-/* Returns the time since a file was used. A time in the future is corrected, or the file would never become old. */
-static int64_t age_of(const struct sample *sample, const struct directory_file *file, const struct stat *found)
+/* Returns when a file was used. A time in the future is corrected, or the file would never become old. */
+static int64_t used_of(const struct sample *sample, const struct directory_file *file, const struct stat *found)
 {
-	if (!sample->dry && recency_ahead(recency_of(found), sample->now)) {
-		recency_touch(file->shard, file->name, found, sample->now);
+	if (!sample->dry && recency_ahead(recency_of(found), sample->task->now)) {
+		recency_touch(file->shard, file->name, found, sample->task->now);
+		return sample->task->now;
 	}
-	return sample->now - recency_of(found);
-}
-
-/*
- * Each write makes a file younger, so a slow writer does not lose its file. Returns whether the file stays and counts.
- */
-static bool sweep_temporary(struct sample *sample, const struct directory_file *file, const struct stat *found)
-{
-	return age_of(sample, file, found) < RECENCY_PERIOD_NS || sweep_file(sample, file, found);
-}
-
-static bool is_full(const struct sample *sample)
-{
-	return sample->cap != 0 && sums_total(&sample->sums).bytes > sample->cap;
-}
-
-/* Returns whether facts stay: they go before any entry. */
-static bool keep_facts(struct sample *sample, const struct directory_file *file, const struct stat *found)
-{
-	const bool spared = sample->spare && memcmp(sample->spare, file->key, ENTRY_KEY_BYTES) == 0;
-
-	if (!sample->clears && age_of(sample, file, found) < sample->facts_ns && (spared || !is_full(sample))) {
-		return true;
-	}
-	return sweep_file(sample, file, found);
+	return recency_of(found);
 }
 
 /* Returns the next free record, or NULL if there is no memory. */
@@ -147,15 +117,11 @@ static int draw_entry(struct drawing *drawing, const struct directory_file *file
 		return -ENOMEM;
 	}
 	memcpy(drawn->key, file->key, ENTRY_KEY_BYTES);
-	drawn->used = recency_of(found);
-	drawn->order = recency_order(found, sample->now);
+	drawn->used = used_of(sample, file, found);
+	drawn->order = recency_order(found, sample->task->now);
 	drawn->bytes = sample_bytes_of(file->kind, found);
-	if ((uint64_t)found->st_size > entry_size_limit(sample->cap)) {
+	if ((uint64_t)found->st_size > entry_size_limit(sample->task->cap)) {
 		drawn->order -= RECENCY_FIRST;
-	}
-	if (!sample->dry && recency_ahead(drawn->used, sample->now)) {
-		recency_touch(file->shard, file->name, found, sample->now);
-		drawn->used = drawn->order = sample->now;
 	}
 	drawing->drawn++;
 	drawing->drawn_bytes += drawn->bytes;
@@ -170,28 +136,36 @@ static bool is_picked(const struct drawing *drawing, const uint8_t key[ENTRY_KEY
 	return drawing->drawn < drawing->sample->most && number % drawing->step == drawing->pick;
 }
 
-/* Returns whether a request stays. It goes with its entry; one without goes if the cache is full or is to be empty. */
-static bool keep_request(struct sample *sample, const struct directory_file *file, const struct stat *found)
+static bool has_entry(const struct directory_file *file)
 {
 	char name[DIRECTORY_NAME_BYTES];
 	struct stat entry;
 
-	directory_entry_name(file->key, name);
-	if ((!sample->clears && !is_full(sample)) || fstatat(file->shard, name, &entry, AT_SYMLINK_NOFOLLOW) == 0 ||
-	    errno != ENOENT) {
-		return true;
-	}
-	return sweep_file(sample, file, found);
+	directory_name(file->key, DIRECTORY_ENTRY, name);
+	return fstatat(file->shard, name, &entry, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT;
 }
 
-/* Returns whether a file that is no entry stays and counts. */
+/*
+ * Returns whether a file that is no entry stays and counts. Facts go before any entry. A request goes with its entry;
+ * one without goes if the cache is full or is to be empty. A temporary file goes after an hour: each write makes it
+ * younger, so a slow writer does not lose it.
+ */
 static bool keep_file(struct sample *sample, const struct directory_file *file, const struct stat *found)
 {
+	const bool full = sample->task->cap != 0 && sums_total(&sample->sums).bytes > sample->task->cap;
+	const uint8_t *key = sample->task->key;
+	const bool spared = key && memcmp(key, file->key, ENTRY_KEY_BYTES) == 0;
+	const int64_t age = sample->task->now - used_of(sample, file, found);
+	bool keep;
+
 	if (file->kind == DIRECTORY_FACTS) {
-		return keep_facts(sample, file, found);
+		keep = !sample->clears && age < sample->facts_ns && (spared || !full);
+	} else if (file->kind == DIRECTORY_BESIDE) {
+		keep = (!sample->clears && !full) || has_entry(file);
+	} else {
+		keep = age < RECENCY_PERIOD_NS;
 	}
-	return file->kind == DIRECTORY_BESIDE ? keep_request(sample, file, found)
-	                                      : sweep_temporary(sample, file, found);
+	return keep || sweep_file(sample, file, found);
 }
 
 /* Temporary files are all examined, because one that was left behind may be as large as the largest entry. */
@@ -237,7 +211,7 @@ static int draw(struct sample *sample, unsigned shard, uint32_t expected, struct
 	const uint32_t step = expected > most ? expected / (most - most / 4) + 1 : 1;
 
 	*ret_drawing = (struct drawing){.sample = sample, .step = step, .pick = (uint32_t)(sample->random % step)};
-	return directory_walk_shard(sample->directory, sample->home, shard, visit_file, ret_drawing);
+	return directory_walk_shard(sample->task->directory, sample->task->home, shard, visit_file, ret_drawing);
 }
 
 /*
@@ -290,12 +264,12 @@ void sample_sort(struct sample *sample)
 /* Removes what stands beside an entry that was removed. Returns its bytes. */
 static uint64_t remove_beside(const struct sample *sample, int shard, const uint8_t key[ENTRY_KEY_BYTES])
 {
-	char name[DIRECTORY_REQUEST_BYTES];
+	char name[DIRECTORY_NAME_BYTES];
 	struct stat found;
 	bool ours;
 
-	directory_request_name(key, name);
-	return source_look(sample->directory, shard, name, &found, &ours) && ours &&
+	directory_name(key, DIRECTORY_BESIDE, name);
+	return source_look(sample->task->directory, shard, name, &found, &ours) && ours &&
 	               (sample->dry || unlinkat(shard, name, 0) == 0)
 	           ? sample_bytes_of(DIRECTORY_BESIDE, &found)
 	           : 0;
@@ -312,8 +286,8 @@ static int remove_drawn(struct sample *sample, int shard, const struct sample_fi
 	bool ours;
 
 	*ret_beside = 0;
-	directory_entry_name(file->key, name);
-	if (!source_look(sample->directory, shard, name, &found, &ours)) {
+	directory_name(file->key, DIRECTORY_ENTRY, name);
+	if (!source_look(sample->task->directory, shard, name, &found, &ours)) {
 		return is_gone(errno) ? 0 : -errno;
 	}
 	if (!S_ISREG(found.st_mode) || recency_of(&found) != file->used) {
@@ -334,19 +308,18 @@ static int remove_drawn(struct sample *sample, int shard, const struct sample_fi
 
 void sample_remove(struct sample *sample, const struct sample_file *file)
 {
-	const unsigned shard = file->key[0];
-	int *place = &sample->places[shard];
+	const struct sample_task *task = sample->task;
 	uint64_t beside = 0;
-	int rc = 0;
+	int shard;
+	int rc = directory_open_shard(task->directory, task->home, file->key[0], DIRECTORY_REACH, &shard);
 
-	if (*place < 0) {
-		rc = directory_open_shard(sample->directory, sample->home, shard, DIRECTORY_REACH, place);
+	if (rc == 0) {
+		rc = remove_drawn(sample, shard, file, &beside);
+		close(shard);
 	}
 	if (rc == 0) {
-		rc = remove_drawn(sample, *place, file, &beside);
-	}
-	if (rc == 0) {
-		sums_subtract(&sample->sums, shard, file->bytes + beside);
+		sums_subtract(&sample->sums, file->key[0], file->bytes + beside);
+		sums_note(&sample->sums, file->key[0]);
 	}
 	sample->failures += rc < 0 && rc != -EAGAIN && !is_gone(-rc);
 }

@@ -11,8 +11,7 @@
  *
  * Calling sequence: sample_begin(); sample_shard() for any shards, which adds to `files`; sample_sort();
  * sample_remove() for any of them; sample_settle(), and again from sample_shard() on; sample_end().
- * Errors: negative errno values. Threads: one. Descriptors: one for each shard from which files are removed, until
- * sample_settle().
+ * Errors: negative errno values. Threads: one.
  */
 #ifndef CACHE_UPKEEP_SAMPLE_H
 #define CACHE_UPKEEP_SAMPLE_H
@@ -30,19 +29,25 @@ struct sample_file {
 	uint64_t bytes; /* sample_bytes_of() */
 };
 
-struct sample {
+/* Where files are sampled, and for which store. */
+struct sample_task {
 	const struct directory *directory;
 	int home;
-	int64_t now;          /* recency_now() */
-	uint64_t cap;         /* 0: none */
-	uint32_t most;        /* files to draw of one shard: SAMPLE_FILES, or UINT32_MAX for all */
-	int64_t facts_ns;     /* SAMPLE_FACTS_NS, or less */
-	const uint8_t *spare; /* facts of this key are not removed because of the cap; or NULL */
-	bool clears;          /* facts, and requests without an entry, are removed at once */
-	bool dry;             /* nothing is changed; what would be removed is counted */
+	uint64_t cap; /* 0: none */
+	int64_t now;  /* recency_now() */
+	/* the file that was or is to be stored; NULL, 0: none */
+	const uint8_t *key;
+	uint64_t bytes;
+};
+
+struct sample {
+	const struct sample_task *task;
+	uint32_t most;    /* files to draw of one shard: SAMPLE_FILES, or UINT32_MAX for all */
+	int64_t facts_ns; /* SAMPLE_FACTS_NS, or less */
+	bool clears;      /* facts, and requests without an entry, are removed at once */
+	bool dry;         /* nothing is changed; what would be removed is counted */
 	struct sums sums;
-	uint64_t random;              /* made from `now`: which names are drawn */
-	int places[DIRECTORY_SHARDS]; /* descriptors of the shards; -1: not open */
+	uint64_t random; /* made from `now`: which names are drawn */
 
 	struct sample_file *files;
 	size_t count;
@@ -67,9 +72,9 @@ struct sample {
  */
 uint64_t sample_bytes_of(enum directory_kind kind, const struct stat *found);
 
-/* The members above `sums` are set. */
-void sample_begin(struct sample *sample);
-/* Writes the sums of shards from which files were removed, closes their descriptors, and empties `files`. */
+/* `clears` and `dry` are set, the rest is zero. */
+void sample_begin(struct sample *sample, const struct sample_task *task, uint32_t most, int64_t facts_ns);
+/* Writes the sums of shards from which files were removed, and empties `files`. */
 void sample_settle(struct sample *sample);
 /* sample_settle(), and frees what the sample holds. */
 void sample_end(struct sample *sample);

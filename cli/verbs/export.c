@@ -5,7 +5,7 @@
  * The most recently used entries come last, so that a smaller cache that imports the file evicts the others first.
  */
 #include "cache/recency.h"
-#include "cache/tools/age.h"
+#include "cache/settings.h"
 #include "cache/tools/bundle.h"
 #include "cache/tools/foreign.h"
 #include "cli/console/console.h"
@@ -222,8 +222,8 @@ static int run_export(struct settings *settings, char **operands)
 	int64_t within_ns = INT64_MAX;
 	int status;
 
-	if (asked.used_since && !age_parse(asked.used_since, &within_ns)) {
-		return verb_refuse(&verb_export, "used-since", asked.used_since, AGE_WANTED);
+	if (asked.used_since && !settings_parse_age(asked.used_since, &within_ns)) {
+		return verb_refuse(&verb_export, "used-since", asked.used_since, SETTINGS_AGE_WANTED);
 	}
 	if (asked.directory ? operands[0] || asked.key_file : !operands[0]) {
 		console_error("export: it takes a FILE, or --directory without FILE and --key-file");

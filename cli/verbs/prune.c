@@ -6,8 +6,8 @@
  * command reports what it has removed.
  */
 #include "cache/tools/prune.h"
+#include "cache/settings.h"
 #include "cache/store.h"
-#include "cache/tools/age.h"
 #include "cache/tools/inventory.h"
 #include "cli/console/console.h"
 #include "cli/console/progress.h"
@@ -133,8 +133,8 @@ static int run_prune(struct settings *settings, char **operands)
 	if (asked.max_size && settings_parse_size(asked.max_size, &settings->max_size) != 0) {
 		return verb_refuse(&verb_prune, "max-size", asked.max_size, settings_wanted("NVRTCCACHE_MAX_SIZE"));
 	}
-	if (asked.older_than && !age_parse(asked.older_than, &unused_ns)) {
-		return verb_refuse(&verb_prune, "older-than", asked.older_than, AGE_WANTED);
+	if (asked.older_than && !settings_parse_age(asked.older_than, &unused_ns)) {
+		return verb_refuse(&verb_prune, "older-than", asked.older_than, SETTINGS_AGE_WANTED);
 	}
 	return remove_entries(settings, REMOVE_UNUSED, unused_ns);
 }

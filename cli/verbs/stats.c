@@ -8,7 +8,6 @@
 #include "cache/events.h"
 #include "cache/settings.h"
 #include "cache/store.h"
-#include "cache/tools/age.h"
 #include "cache/tools/prune.h"
 #include "cli/console/console.h"
 #include "cli/console/progress.h"
@@ -348,8 +347,8 @@ static int run_stats(struct settings *settings, char **operands)
 	}
 	if (asked.watch && *asked.watch) {
 		snprintf(text, sizeof(text), "%ss", asked.watch);
-		/* `text` has the unit "s" appended, because age_parse() requires a unit */
-		if (strlen(asked.watch) > 16 || !age_parse(text, &period_ns) || period_ns < 100000000) {
+		/* `text` has the unit "s" appended, because settings_parse_age() requires a unit */
+		if (strlen(asked.watch) > 16 || !settings_parse_age(text, &period_ns) || period_ns < 100000000) {
 			return verb_refuse(&verb_stats, "watch", asked.watch,
 			                   "seconds, at least 0.1, such as 2 or 0.5");
 		}

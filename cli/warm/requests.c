@@ -193,7 +193,7 @@ void requests_free(struct warm_requests *requests)
 /* Opens it as an entry is opened: a file that another user may write is refused. */
 int requests_open(const struct directory *directory, const uint8_t key[ENTRY_KEY_BYTES], int *ret_file)
 {
-	char name[DIRECTORY_REQUEST_BYTES];
+	char name[DIRECTORY_NAME_BYTES];
 	int home = -1, shard = -1;
 	int error = directory_open(directory, DIRECTORY_REACH, &home);
 
@@ -205,7 +205,7 @@ int requests_open(const struct directory *directory, const uint8_t key[ENTRY_KEY
 	if (error < 0) {
 		return error;
 	}
-	directory_request_name(key, name);
+	directory_name(key, DIRECTORY_BESIDE, name);
 	error = directory_open_file(directory, shard, name, O_RDONLY, ret_file);
 	close(shard);
 	return error;

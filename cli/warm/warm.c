@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* warm: makes recorded requests again, for other compilers and architectures, or says which of them would miss */
 #include "cache/recency.h"
-#include "cache/tools/age.h"
+#include "cache/settings.h"
 #include "cli/console/console.h"
 #include "cli/console/entries.h"
 #include "cli/console/library.h"
@@ -275,8 +275,8 @@ static int read_options(struct jobs *jobs, int64_t *ret_within_ns)
 
 	jobs->mode = asked.check ? REPLAY_CHECK : REPLAY_COMPILE;
 	jobs->parallel = processors() < JOBS_MAX ? processors() : JOBS_MAX;
-	if (asked.used_since && !age_parse(asked.used_since, ret_within_ns)) {
-		return verb_refuse(&verb_warm, "used-since", asked.used_since, AGE_WANTED);
+	if (asked.used_since && !settings_parse_age(asked.used_since, ret_within_ns)) {
+		return verb_refuse(&verb_warm, "used-since", asked.used_since, SETTINGS_AGE_WANTED);
 	}
 	if (asked.jobs) {
 		parallel = strspn(asked.jobs, "0123456789") == strlen(asked.jobs) ? atol(asked.jobs) : 0;

@@ -75,7 +75,8 @@ Store_test(evict, stays_within_a_tenth_of_the_cap_whatever_the_sizes)
 Store_test(evict, all_names_of_a_large_shard_have_the_same_chance)
 {
 	const struct directory directory = {.path = fixture.root};
-	struct sample sample = {.directory = &directory, .now = CLOCK_START, .most = SAMPLE_FILES};
+	struct sample_task task = {.directory = &directory, .now = CLOCK_START};
+	struct sample sample = {.dry = false};
 	unsigned last = 0, place = 0;
 	struct dirent *found;
 	DIR *names;
@@ -87,8 +88,8 @@ Store_test(evict, all_names_of_a_large_shard_have_the_same_chance)
 		cr_assert_eq(fixture_put_entry(fixture.store, fixture_entry(key, 1, 10)), 0);
 	}
 	cr_assert_eq(unlink(in_home("sums")), 0);
-	cr_assert_eq(directory_open(&directory, DIRECTORY_REACH, &sample.home), 0);
-	sample_begin(&sample);
+	cr_assert_eq(directory_open(&directory, DIRECTORY_REACH, &task.home), 0);
+	sample_begin(&sample, &task, SAMPLE_FILES, SAMPLE_FACTS_NS);
 	cr_assert_eq(sample_shard(&sample, 0x77), 0);
 	names = opendir(in_home("77"));
 	while ((found = readdir(names)) != NULL) {
@@ -96,7 +97,7 @@ Store_test(evict, all_names_of_a_large_shard_have_the_same_chance)
 
 		place++;
 		for (size_t i = 0; i < sample.count; i++) {
-			directory_entry_name(sample.files[i].key, name);
+			directory_name(sample.files[i].key, DIRECTORY_ENTRY, name);
 			last += place > 150 && strcmp(name, found->d_name) == 0;
 		}
 	}
@@ -105,7 +106,7 @@ Store_test(evict, all_names_of_a_large_shard_have_the_same_chance)
 	cr_expect(last > sample.count / 4 && last < sample.count * 3 / 4, "%u of %zu are in the second half", last,
 	          sample.count);
 	sample_end(&sample);
-	close(sample.home);
+	close(task.home);
 }
 
 Store_test(evict, small_entries_count_the_blocks_that_they_take)

@@ -26,7 +26,7 @@ static void set_used(uint8_t first, uint8_t last, time_t when)
 	struct timespec times[2] = {{.tv_sec = when}, {.tv_sec = when}};
 	char name[DIRECTORY_NAME_BYTES], path[400];
 
-	directory_entry_name(key, name);
+	directory_name(key, DIRECTORY_ENTRY, name);
 	(void)snprintf(path, sizeof(path), "%s/v1/%02x/%s", fixture.root, first, name);
 	cr_assert_eq(utimensat(AT_FDCWD, path, times, 0), 0);
 }
