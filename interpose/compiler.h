@@ -118,7 +118,7 @@ struct compiler_code {
 enum answer { ANSWER_GO_ON, ANSWER_STOP, ANSWER_HOST };
 
 /*
- * Required: all constants except `hallmark`, `opens` and `reader`, and the functions release, describe, run, collect,
+ * Required: all constants except `hallmark`, `inner`, `opens` and `reader`, and the functions release, describe, run, collect,
  * about and explains_failure. For the others a comment says what NULL means.
  */
 struct compiler {
@@ -144,7 +144,8 @@ struct compiler {
 	trace_reader *reader; /* searches the files that the compiler opens; NULL: they are not searched */
 
 	const char *prefix; /* names of its functions begin with it, or with "__" before it */
-	/* Names that are not intercepted, because they take no handle; "name*" stands for all that begin so. */
+	const char *inner;  /* names that begin so are what its library looks up in its companion; NULL: none */
+	/* Functions that are not intercepted, because they take no handle. */
 	const char *const *plain;
 	size_t plain_count;
 	/* Functions whose names begin so give access to handles that the cache does not see. A process that looks up

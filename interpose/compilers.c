@@ -14,33 +14,45 @@ COMPILERS(COMPILER_TABLE)
 const struct compiler *const compilers[COMPILER_COUNT] = {COMPILERS(COMPILER_POINTER)};
 #undef COMPILER_POINTER
 
-const struct compiler *compiler_of_name(const char *name)
+/* Finds the compiler of a name, and how long its prefix is. */
+static inline const struct compiler *find_compiler(const char *name, size_t *ret_prefix)
 {
-	for (size_t i = 0; i < COMPILER_COUNT; i++) {
-		const char *rest = plain_begins(name, "__") ? name + 2 : name;
+	const size_t begin = name[0] == '_' && name[1] == '_' ? 2 : 0;
 
-		if (plain_begins(rest, compilers[i]->prefix)) {
+	for (size_t i = 0; i < COMPILER_COUNT; i++) {
+		const char *prefix = compilers[i]->prefix;
+		size_t at = begin;
+
+		while (*prefix && *prefix == name[at]) {
+			prefix++;
+			at++;
+		}
+		if (!*prefix) {
+			*ret_prefix = at;
 			return compilers[i];
 		}
 	}
 	return NULL;
 }
 
-static bool is_plain(const char *name, const char *plain)
+const struct compiler *compiler_of_name(const char *name)
 {
-	while (*plain && *plain == *name) {
-		plain++;
-		name++;
-	}
-	return *plain == '*' || *plain == *name;
+	size_t prefix;
+
+	return find_compiler(name, &prefix);
 }
 
 const struct compiler *compiler_to_intercept(const char *name)
 {
-	const struct compiler *compiler = compiler_of_name(name);
+	size_t prefix;
+	const struct compiler *compiler = find_compiler(name, &prefix);
 
-	for (size_t i = 0; compiler && i < compiler->plain_count; i++) {
-		if (is_plain(name, compiler->plain[i])) {
+	if (!compiler || (compiler->inner && plain_begins(name, compiler->inner))) {
+		return NULL;
+	}
+	for (const char *const *plain = compiler->plain; plain < compiler->plain + compiler->plain_count; plain++) {
+		/* one letter tells most names apart */
+		if ((*plain)[prefix] == name[prefix] && strcmp(*plain, name) == 0) {
 			return NULL;
 		}
 	}

@@ -28,12 +28,9 @@ static bool is_release(const char *text)
 	return *text == '\0';
 }
 
-bool node_names(const char *name, const char *function)
+bool node_names_release(const char *name, const char *function)
 {
 	size_t size = strlen(function);
 
-	if (strncmp(name, "__", 2) != 0 || strncmp(function, "__", 2) == 0) {
-		return strcmp(name, function) == 0;
-	}
-	return strncmp(name + 2, function, size) == 0 && is_release(name + 2 + size);
+	return strncmp(name, "__", 2) == 0 && strncmp(name + 2, function, size) == 0 && is_release(name + 2 + size);
 }

@@ -29,8 +29,12 @@ struct node {
 
 /* Returns the function's name in libraries of the node, perhaps in `room`. */
 const char *node_name(const struct node *node, size_t function, char room[NODE_NAME_BYTES]);
+bool node_names_release(const char *name, const char *function); /* for node_names() */
 /* Returns true if `name` is the function's name, or that with a release: "__nvJitLinkCreate_12_9". */
-bool node_names(const char *name, const char *function);
+static inline bool node_names(const char *name, const char *function)
+{
+	return name[0] == '_' && function[0] != '_' ? node_names_release(name, function) : strcmp(name, function) == 0;
+}
 
 /* Returns true if the function is exported on the node, so that calls of linked hosts reach this library. */
 static inline bool node_exports(const struct node *node, size_t function)

@@ -22,8 +22,9 @@ static struct missed missed;
 
 _Static_assert(FUNCTION_COUNT <= COMPILER_FUNCTIONS_MAX, "a library's record has room for all functions");
 
-/* NVRTC looks its builtins' names up at its first compilation; nvrtccache_library_version is this library's own. */
-static const char *const plain[] = {NVRTC_PLAIN(COMPILER_TEXT) "__nvrtc_builtins*", "nvrtccache*"};
+/* The last two are this library's own. */
+static const char *const plain[] = {NVRTC_PLAIN(COMPILER_TEXT) "nvrtccache_library_version",
+                                    "nvrtccache_library_replay"};
 
 /*
  * The variables that NVRTC reads (interpose/watch/environment.h explains the kinds).
@@ -330,6 +331,7 @@ const struct compiler nvrtc_compiler = {
     .environment = &environment,
     .reader = texts_reader,
     .prefix = "nvrtc",
+    .inner = "__nvrtc_builtins",
     .plain = plain,
     .plain_count = sizeof(plain) / sizeof(plain[0]),
     .release = ask_release,
