@@ -28,19 +28,19 @@
 #define ABOUT_SLOPPY_SECTION 7
 
 /* X(NAME, number in the bytes, name in the record) */
-#define ABOUT_KINDS(X)                                                                                       \
-	X(COMPILER, 2, "compiler")     /* "nvrtc" */                                                         \
-	X(TITLE, 3, "title")           /* "NVRTC" */                                                         \
-	X(RELEASE, 4, "release")       /* "13.0" */                                                          \
-	X(PROGRAM, 5, "program")       /* the name that the host passed, or the default name */              \
-	X(OPTION, 6, "option")         /* in order */                                                        \
-	X(EXPRESSION, 7, "expression") /* in order */                                                        \
-	X(COMMAND, 8, "command")       /* the program that compiled it */                                    \
-	X(BOUND, 9, "bound")           /* a directory whose name the result depends on */                    \
-	X(PART, 10, "part")            /* `text` names a part of the request, `digest` is its digest */      \
-	X(ARTIFACT, 11, "artifact")    /* `text` names it; it starts `skip` bytes into section `tag` */      \
-	X(STEP, 12, "step")            /* what compiled, if the compiler has several: "link", "verify" */    \
-	X(ROOT, 13, "root")            /* the directory that dependencies are relative to (directories.h) */ \
+#define ABOUT_KINDS(X)                                                                                        \
+	X(COMPILER, 2, "compiler")     /* "nvrtc" */                                                          \
+	X(TITLE, 3, "title")           /* "NVRTC" */                                                          \
+	X(RELEASE, 4, "release")       /* "13.0" */                                                           \
+	X(PROGRAM, 5, "program")       /* the name that the host passed, or the default name */               \
+	X(OPTION, 6, "option")         /* in order */                                                         \
+	X(EXPRESSION, 7, "expression") /* in order */                                                         \
+	X(COMMAND, 8, "command")       /* the program that compiled it */                                     \
+	X(BOUND, 9, "bound")           /* a directory whose name the result depends on */                     \
+	X(PART, 10, "part")            /* `text` names a part of the request, `digest` is its digest */       \
+	X(ARTIFACT, 11, "artifact")    /* `text` names it; it starts `skip` bytes into section `tag` */       \
+	X(STEP, 12, "step")            /* what compiled, if the compiler has several: "link", "verify" */     \
+	X(ROOT, 13, "root")            /* the directory that dependencies are relative to (surroundings.h) */ \
 	X(BUILD, 14, "build")          /* "13.0.88": the full release, if the library's file name has it */
 
 enum about_kind {
@@ -95,5 +95,25 @@ struct about_arch {
 
 /* Notes the architecture if `option` names it, or is the value of the option before. */
 void about_see_arch(struct about_arch *arch, const char *option, size_t size);
+
+/*
+ * lowered: name expressions and their lowered names, as a section of NVRTC's results
+ *
+ * Calling sequence: lowered_put() per expression on the caller's stream; lowered_next() on a cursor over the stream's
+ * bytes until it returns false. Errors: those of the stream; the cursor has `failed` set if the bytes are damaged.
+ */
+
+/* The section of NVRTC's entries that holds them. */
+#define LOWERED_SECTION 2
+
+struct lowered {
+	const char *expression; /* ends with a NUL */
+	int code;               /* what the compiler returned for it */
+	const char *name;       /* ends with a NUL; NULL: NVRTC returned none */
+};
+
+void lowered_put(struct stream *stream, const char *expression, int code, const char *name);
+/* Returns false at the end, or if the bytes are damaged. */
+bool lowered_next(struct cursor *cursor, struct lowered *ret_lowered);
 
 #endif

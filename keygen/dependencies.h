@@ -34,7 +34,7 @@
 #ifndef KEYGEN_DEPENDENCIES_H
 #define KEYGEN_DEPENDENCIES_H
 
-#include "keygen/directories.h"
+#include "keygen/surroundings.h"
 #include "keygen/trace.h"
 
 #include <stdbool.h>

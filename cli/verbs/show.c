@@ -5,7 +5,7 @@
 #include "cli/console/entries.h"
 #include "cli/console/verb.h"
 #include "cli/verbs/results.h"
-#include "keygen/lowered.h"
+#include "keygen/about.h"
 
 #include <errno.h>
 #include <string.h>

@@ -23,7 +23,7 @@
 #include "interpose/compile/request.h"
 #include "interpose/watch/snapshot.h"
 #include "keygen/digest.h"
-#include "keygen/directories.h"
+#include "keygen/surroundings.h"
 #include "keygen/trace.h"
 
 #include <stddef.h>

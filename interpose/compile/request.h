@@ -15,7 +15,6 @@
 #include "interpose/watch/snapshot.h"
 #include "keygen/dependencies.h"
 #include "keygen/digest.h"
-#include "keygen/directories.h"
 #include "keygen/stream.h"
 #include "keygen/surroundings.h"
 #include "keygen/trace.h"

@@ -6,7 +6,7 @@
 #include "interpose/compile/result.h"
 #include "interpose/watch/environment.h"
 
-#include "keygen/lowered.h"
+#include "keygen/about.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -15,7 +15,7 @@
 #include "interpose/nvjitlink/options.h"
 #include "interpose/watch/environment.h"
 #include "keygen/about.h"
-#include "keygen/content.h"
+#include "keygen/stream.h"
 
 #include <errno.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/nvrtc/artifacts.h"
 
-#include "keygen/lowered.h"
+#include "keygen/about.h"
 
 #include <errno.h>
 #include <stdlib.h>

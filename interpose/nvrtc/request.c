@@ -13,7 +13,7 @@
 #include "interpose/nvrtc/request.h"
 #include "interpose/nvrtc/scan.h"
 #include "keygen/about.h"
-#include "keygen/content.h"
+#include "keygen/stream.h"
 
 #include <blake2.h>
 #include <errno.h>

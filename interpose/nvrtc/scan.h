@@ -22,7 +22,7 @@
 #ifndef INTERPOSE_NVRTC_SCAN_H
 #define INTERPOSE_NVRTC_SCAN_H
 
-#include "keygen/directories.h"
+#include "keygen/surroundings.h"
 
 #include <stdbool.h>
 #include <stddef.h>

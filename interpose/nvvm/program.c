@@ -8,7 +8,7 @@
 #include "interpose/compile/runtime.h"
 #include "interpose/nvvm/nodes.h"
 #include "keygen/about.h"
-#include "keygen/content.h"
+#include "keygen/stream.h"
 #include "keygen/surroundings.h"
 
 #include <stddef.h>

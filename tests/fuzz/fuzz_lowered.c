@@ -6,7 +6,7 @@
  * 1: the rest is read as whatever the bytes say: every name ends within them, reading ends, and what was read is written
  *    again as the same bytes.
  */
-#include "keygen/lowered.h"
+#include "keygen/about.h"
 
 #include "tests/fuzz/fuzz.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "keygen/content.h"
+#include "keygen/stream.h"
 #include "tests/unit/support.h"
 
 enum { WHOLE = 3, DIGEST = 4, LARGE = CONTENT_WHOLE_MAX + 1, THREADS = 8, ROUNDS = 400, CONTENTS = 40 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* result: which results count as equal */
 #include "interpose/nvrtc/artifacts.h"
-#include "keygen/lowered.h"
+#include "keygen/about.h"
 
 #include "keygen/stream.h"
 #include "tests/unit/support.h"
