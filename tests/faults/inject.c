@@ -300,8 +300,9 @@ static const struct {
 
 /* What cannot fail, or works on memory and this process alone, or prints what NVRTC prints. */
 static const char harmless[] =
-    " _ITM_deregisterTMCloneTable _ITM_registerTMCloneTable __ctype_b_loc __cxa_finalize __environ"
-    " __errno_location __explicit_bzero_chk __gmon_start__ __isoc23_strtol __memcpy_chk __pthread_register_cancel"
+    " _ITM_deregisterTMCloneTable _ITM_registerTMCloneTable __asprintf_chk __ctype_b_loc __cxa_finalize _r_debug"
+    " __environ __errno_location __explicit_bzero_chk __gmon_start__ __isoc23_strtol __memcpy_chk "
+    "__pthread_register_cancel"
     " __pthread_unregister_cancel __pthread_unwind_next __sigsetjmp __snprintf_chk __stack_chk_fail __strcpy_chk"
     " __vfprintf_chk __vprintf_chk __vsnprintf_chk bsearch dirfd dl_iterate_phdr dlerror environ explicit_bzero"
     " __x86_get_cpuid_feature_leaf"
@@ -311,8 +312,10 @@ static const char harmless[] =
     " pthread_mutex_destroy pthread_mutex_init pthread_mutex_lock pthread_mutex_unlock pthread_once pthread_self"
     " pthread_setcancelstate pthread_sigmask qsort qsort_r sched_getaffinity sched_yield secure_getenv setlocale "
     "sigaddset sigemptyset"
-    " sigismember sigpending sigtimedwait snprintf stderr stdout stpcpy strcasecmp strchr strchrnul strcmp strcpy"
-    " strcspn strerror strlen strncat strncmp strnlen strrchr strspn strstr strtol strtoull sysconf uselocale vfprintf"
+    " sigismember sigpending sigprocmask sigtimedwait snprintf stderr stdout stpcpy strcasecmp strchr strchrnul strcmp "
+    "strcpy"
+    " strcspn strerror strlen strncat strncmp strnlen strrchr strspn strstr strtok_r strtol strtoull sysconf uselocale "
+    "vfprintf"
     " vprintf vsnprintf ";
 
 struct search {
