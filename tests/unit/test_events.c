@@ -162,6 +162,9 @@ Test(events, a_loop_of_hits_is_not_recorded_hit_by_hit)
 	cr_expect_lt(size_of(file), before + 100000L * 64);
 	cr_assert_eq(events_tell_counts(EVENTS_NOW), 0);
 	cr_expect_eq(total(HITS), 100256);
+	cr_assert_eq(count(HITS, 1, EVENTS_WHEN_DUE), 0); /* the process ends: this may be its last chance */
+	cr_assert_eq(count(HITS, 1, EVENTS_WHEN_DUE), 0);
+	cr_expect_eq(total(HITS), 100258);
 }
 
 Test(events, a_forked_child_counts_as_a_young_process)
