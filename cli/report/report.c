@@ -28,17 +28,14 @@
  * The makefile lists the files of cli/report/page/ as prerequisites of this object, because the compiler's dependency
  * output does not contain files of .incbin.
  */
-#define PART(name, file)          \
+#define FILE_OF(name) ".incbin \"cli/report/page/" name "\"\n"
+#define PART(name, files)         \
 	extern const char name[]; \
-	__asm__(".pushsection .rodata\n" #name ":\n.incbin \"cli/report/page/" file "\"\n.byte 0\n.popsection")
+	__asm__(".pushsection .rodata\n" #name ":\n" files ".byte 0\n.popsection")
 
-PART(page_frame, "frame.html");
-PART(page_style, "style.css");
-PART(page_format, "format.js");
-PART(page_model, "model.js");
-PART(page_band, "band.js");
-PART(page_tables, "tables.js");
-PART(page_main, "main.js");
+PART(page_frame, FILE_OF("frame.html"));
+PART(page_style, FILE_OF("style.css"));
+PART(page_script, FILE_OF("format.js") FILE_OF("model.js") FILE_OF("band.js") FILE_OF("tables.js") FILE_OF("main.js"));
 
 static struct {
 	const char *file;
@@ -116,22 +113,9 @@ static bool take_file(struct json *json, const char *name, const char *target)
 /* Writes a part of the page. In the frame each "@NAME@" stands for another part: NONCE, STYLE, DATA or SCRIPT. */
 static int put_part(struct target *target, const struct json *json, const char *nonce, const char *name)
 {
-	static const char *const scripts[] = {page_format, page_model, page_band, page_tables, page_main};
-	int error = 0;
+	const char *text = *name == 'N' ? nonce : strncmp(name, "STYLE", 5) == 0 ? page_style : page_script;
 
-	if (*name == 'N') {
-		return target_put(target, nonce, strlen(nonce));
-	}
-	if (*name == 'D') {
-		return target_put(target, json->bytes, json->size);
-	}
-	if (strncmp(name, "STYLE", 5) == 0) {
-		return target_put(target, page_style, strlen(page_style));
-	}
-	for (size_t i = 0; error == 0 && i < sizeof(scripts) / sizeof(scripts[0]); i++) {
-		error = target_put(target, scripts[i], strlen(scripts[i]));
-	}
-	return error;
+	return *name == 'D' ? target_put(target, json->bytes, json->size) : target_put(target, text, strlen(text));
 }
 
 static int put_page(struct target *target, const struct json *json)
