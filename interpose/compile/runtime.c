@@ -14,7 +14,6 @@
 #include "interpose/compile/handle.h"
 #include "interpose/compile/library_steps.h"
 #include "interpose/compile/log.h"
-#include "interpose/compile/timeline.h"
 #include "interpose/elf/elf.h"
 #include "interpose/elf/loaded.h"
 #include "interpose/watch/watch.h"
@@ -131,7 +130,6 @@ static void open_layers(pid_t process)
 	facts_keep_in(&facts_file);
 	events_open(&(struct directory){.path = runtime.settings.directory, .shared = runtime.settings.shared},
 	            runtime.settings.read_only ? EVENTS_READ_ONLY : EVENTS_WRITABLE, process);
-	timeline_open(runtime.settings.trace);
 	if (runtime.settings.disable) {
 		runtime.off_reason = COUNTER_BYPASSED_disabled;
 		return;

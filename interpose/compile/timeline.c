@@ -38,18 +38,6 @@
 #define ENDING      ",\n"          /* of each line */
 #define PATIENCE_US 200000
 
-static _Atomic(const char *) timeline_path;
-
-void timeline_open(const char *path)
-{
-	atomic_store_explicit(&timeline_path, path, memory_order_release);
-}
-
-bool timeline_wanted(void)
-{
-	return atomic_load_explicit(&timeline_path, memory_order_acquire) != NULL;
-}
-
 /*
  * Returns the offset of the next event, after the last complete line. Bytes after that line are the start of an event
  * whose process was killed during the write, or whose disk was full. -1: the file is not a trace.
@@ -261,14 +249,13 @@ static void write_line(const char *path, struct json *json)
 	json->size = 0;
 }
 
-void timeline_write(const struct event *event)
+void timeline_write(const char *path, const struct event *event)
 {
 	static const char *const categories[] = {
 #define EVENT_CATEGORY(name, category, words) [EVENT_##name] = (category),
 	    EVENT_KINDS(EVENT_CATEGORY)
 #undef EVENT_CATEGORY
 	};
-	const char *path = atomic_load_explicit(&timeline_path, memory_order_acquire);
 	char bytes[EVENT_BYTES];
 	struct json json = json_fixed(bytes, sizeof(bytes) - 2, JSON_BYTES_REPLACED);
 	struct facts facts = {.size = 0};

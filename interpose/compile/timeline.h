@@ -16,21 +16,15 @@
  * code). The name of a process (an event "process_name", "ph":"M") precedes its first slice. Bytes that are not UTF-8
  * appear as U+FFFD.
  *
- * Calling sequence: timeline_open() once from the run time's set-up; timeline_write() after each call, if
- * timeline_wanted(). The file is opened and closed for each event. Threads: any. Fork: the state is two words.
- * Signals: no. Errors: an event that cannot be written is lost. Ownership: `path` must never be freed.
+ * Calling sequence: timeline_write() after each call. The file is opened and closed for each event. Threads: any. Fork:
+ * the state is one word. Signals: no. Errors: an event that cannot be written is lost.
  */
 #ifndef INTERPOSE_COMPILE_TIMELINE_H
 #define INTERPOSE_COMPILE_TIMELINE_H
 
-#include <stdbool.h>
-
 struct event;
 
-/* `path` NULL: nothing is written. */
-void timeline_open(const char *path);
-bool timeline_wanted(void);
 /* errno may change. */
-void timeline_write(const struct event *event);
+void timeline_write(const char *path, const struct event *event);
 
 #endif

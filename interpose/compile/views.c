@@ -149,7 +149,7 @@ bool event_tells_misses(void)
 
 bool event_tells_hits(void)
 {
-	return timeline_wanted();
+	return runtime_get()->settings.trace != NULL;
 }
 
 /* Tells the worker of `nvrtccache warm` that is this process how its call ended. */
@@ -186,8 +186,8 @@ void event_tell(struct event *event, int return_code)
 	if (log_wanted(LOG_INFO)) {
 		write_log(event);
 	}
-	if (timeline_wanted()) {
-		timeline_write(event);
+	if (event_tells_hits()) {
+		timeline_write(runtime_get()->settings.trace, event);
 	}
 	if (replay_told.mode != REPLAY_CHECK) {
 		runtime_log_record(write_record(event));
