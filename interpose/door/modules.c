@@ -129,14 +129,6 @@ static struct library *bound_later(const struct pass *pass, const struct compile
 	return import->version || !has_copies ? found : NULL;
 }
 
-/* For elf_each_import(). Of most names, the first letters are looked at. */
-static bool is_compilers(const char *name)
-{
-	bool may_be = name[0] == 'n' || plain_begins(name, "__n");
-
-	return may_be && compiler_to_intercept(name);
-}
-
 static int find_entry(const struct elf_import *import, void *context)
 {
 	struct elf_import *wanted = context;
@@ -158,6 +150,9 @@ static enum import_way way_of(const struct pass *pass, const struct elf_object *
 	struct library *library;
 	uintptr_t address;
 
+	if (!compiler) {
+		return WAY_OTHER;
+	}
 	if (!import->place) {
 		return WAY_MISSED;
 	}
@@ -204,9 +199,8 @@ static enum import_way way_by_address(const struct pass *pass, const struct elf_
 	if (import->entry) { /* the program's own slot: following an entry from there might never end */
 		return WAY_MISSED;
 	}
-	way = elf_each_import(&object, is_compilers, find_entry, &of_program) == 1
-	          ? way_of(pass, &object, &of_program, &door)
-	          : WAY_MISSED;
+	way = elf_each_import(&object, find_entry, &of_program) == 1 ? way_of(pass, &object, &of_program, &door)
+	                                                             : WAY_MISSED;
 	return way == WAY_TO_WRITE ? WAY_MISSED : way;
 }
 
@@ -217,6 +211,14 @@ struct module {
 	const struct elf_object *object;
 	bool found[COMPILER_COUNT][WAY_MISSED + 1];
 };
+
+static int is_compilers(const struct elf_import *import, void *context)
+{
+	bool may_be = import->name[0] == 'n' || plain_begins(import->name, "__n");
+
+	(void)context;
+	return may_be && compiler_to_intercept(import->name);
+}
 
 static int settle_import(const struct elf_import *import, void *context)
 {
@@ -259,7 +261,7 @@ static void settle_module(struct pass *pass, const struct elf_object *object)
 {
 	struct module module = {.pass = pass, .object = object};
 
-	(void)elf_each_import(object, is_compilers, settle_import, &module);
+	(void)elf_each_import(object, settle_import, &module);
 	for (size_t i = 0; i < COMPILER_COUNT; i++) {
 		if (module.found[i][WAY_MISSED]) {
 			note_unreached(&module, i);
@@ -279,7 +281,8 @@ static int view_module(struct dl_phdr_info *info, size_t size, void *context)
 		return -EBUSY;
 	}
 	if (concerned && loaded_view(info, &object) == 0 && !elf_is_ours((uintptr_t)object.dynamic) &&
-	    !holder_of(pass, (uintptr_t)object.dynamic)) {
+	    !holder_of(pass, (uintptr_t)object.dynamic) && elf_each_undefined(&object, is_compilers, NULL) != 0 &&
+	    !elf_is_copy(&object)) {
 		settle_module(pass, &object);
 	}
 	return 0;

@@ -72,12 +72,18 @@ struct elf_import {
 int elf_store(const struct elf_object *object, void **slot, void *value);
 
 /*
- * Calls `each` for the JUMP_SLOT, GLOB_DAT and ABS64 relocations of symbols that this object does not define, and whose
- * name is wanted (`wants` NULL: any). Stops at the first non-zero return value of `each` and returns it; -ENOEXEC if
- * the relocation tables are invalid.
+ * Calls `each` for the JUMP_SLOT, GLOB_DAT and ABS64 relocations of symbols that this object does not define. Stops at
+ * the first non-zero return value of `each` and returns it; -ENOEXEC if the relocation tables are invalid.
  */
-int elf_each_import(const struct elf_object *object, bool (*wants)(const char *name),
-                    int (*each)(const struct elf_import *import, void *context), void *context);
+int elf_each_import(const struct elf_object *object, int (*each)(const struct elf_import *import, void *context),
+                    void *context);
+
+/*
+ * Does the same for the undefined names in the symbol table; only the name is set. -ENODATA if they cannot be read;
+ * elf_each_import() may then still succeed.
+ */
+int elf_each_undefined(const struct elf_object *object, int (*each)(const struct elf_import *import, void *context),
+                       void *context);
 
 /* Does the same for the DT_NEEDED names, in order. */
 int elf_each_needed(const struct elf_object *object, int (*each)(const char *name, void *context), void *context);

@@ -58,8 +58,7 @@ static const char *find_needed_version(const struct elf_object *object, unsigned
 
 /* The first DT_RELACOUNT relocations are skipped: libnvrtc has 200,000 relative ones, which have no symbol. */
 static int each_relocation(const struct elf_object *object, const struct elf_relocations *relocations, size_t from,
-                           bool (*wants)(const char *name), int (*each)(const struct elf_import *import, void *context),
-                           void *context)
+                           int (*each)(const struct elf_import *import, void *context), void *context)
 {
 	const ElfW(Rela) *rela = relocations->table;
 	size_t count = relocations->size / sizeof(*rela);
@@ -70,30 +69,30 @@ static int each_relocation(const struct elf_object *object, const struct elf_rel
 	if (!rela || !elf_can_read(object, rela, relocations->size, _Alignof(ElfW(Rela))) || from > count) {
 		return -ENOEXEC;
 	}
-	for (const ElfW(Rela) *end = rela + count, *at = rela + from; at < end; at++) {
-		size_t index = ELF64_R_SYM(at->r_info);
-		unsigned type = ELF64_R_TYPE(at->r_info);
-		const ElfW(Sym) * symbol;
+	for (size_t i = from; i < count; i++) {
+		size_t index = ELF64_R_SYM(rela[i].r_info);
+		unsigned type = ELF64_R_TYPE(rela[i].r_info);
+		uintptr_t slot = object->base + rela[i].r_offset;
+		struct elf_import import = {0};
 		const ElfW(Phdr) * segment;
-		struct elf_import import;
-		uintptr_t slot;
+		const ElfW(Sym) * symbol;
 		int result;
 
 		if (index == 0 || (type != RELOC_SLOT && type != RELOC_DATA && type != RELOC_ABSOLUTE)) {
 			continue;
 		}
-		symbol = &object->symbols[index];
-		if (index >= object->symbol_count || symbol->st_name >= object->strings_size) {
+		if (index >= object->symbol_count) {
 			return -ENOEXEC;
 		}
-		if (symbol->st_shndx != SHN_UNDEF || (wants && !wants(object->strings + symbol->st_name))) {
+		symbol = &object->symbols[index];
+		if (symbol->st_name >= object->strings_size ||
+		    !elf_can_read(object, (const void *)slot, sizeof(void *), 1)) {
+			return -ENOEXEC;
+		}
+		if (symbol->st_shndx != SHN_UNDEF) {
 			continue;
 		}
-		slot = object->base + at->r_offset;
-		if (!elf_can_read(object, (const void *)slot, sizeof(void *), 1)) {
-			return -ENOEXEC;
-		}
-		import = (struct elf_import){.name = object->strings + symbol->st_name};
+		import.name = object->strings + symbol->st_name;
 		if (object->versym &&
 		    elf_can_read(object, &object->versym[index], sizeof(ElfW(Half)), sizeof(ElfW(Half)))) {
 			import.version = find_needed_version(object, object->versym[index] & 0x7fff);
@@ -103,7 +102,7 @@ static int each_relocation(const struct elf_object *object, const struct elf_rel
 		 * it may be among instructions.
 		 */
 		segment = elf_segment(object, slot);
-		if ((type == RELOC_SLOT || at->r_addend == 0) && slot % sizeof(void *) == 0 &&
+		if ((type == RELOC_SLOT || rela[i].r_addend == 0) && slot % sizeof(void *) == 0 &&
 		    (segment->p_flags & PF_W)) {
 			import.place = (void **)slot;
 			import.slot = type == RELOC_ABSOLUTE ? NULL : import.place;
@@ -118,14 +117,14 @@ static int each_relocation(const struct elf_object *object, const struct elf_rel
 	return 0;
 }
 
-int elf_each_import(const struct elf_object *object, bool (*wants)(const char *name),
-                    int (*each)(const struct elf_import *import, void *context), void *context)
+int elf_each_import(const struct elf_object *object, int (*each)(const struct elf_import *import, void *context),
+                    void *context)
 {
 	int result = object->has_odd_relocations
 	                 ? -ENOEXEC
-	                 : each_relocation(object, &object->data, object->relative_count, wants, each, context);
+	                 : each_relocation(object, &object->data, object->relative_count, each, context);
 
-	return result != 0 ? result : each_relocation(object, &object->calls, 0, wants, each, context);
+	return result != 0 ? result : each_relocation(object, &object->calls, 0, each, context);
 }
 
 /* The loader protects only whole pages of RELRO, so both ends are rounded down. */

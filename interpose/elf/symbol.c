@@ -3,6 +3,8 @@
 #include "interpose/elf/elf.h"
 #include "interpose/elf/plain.h"
 
+#include <errno.h>
+
 #define VERSION_HIDDEN 0x8000
 #define VERSION_INDEX  0x7fff
 #define VERSION_LOCAL  0
@@ -169,6 +171,54 @@ bool elf_finds(const struct elf_object *object, const char *name, const char *ve
 
 	*ret_address = index && !indirect ? object->base + object->symbols[index].st_value : 0;
 	return index != 0;
+}
+
+/*
+ * Returns the number of the first symbol behind those that may be undefined; 0: the table is empty. Those are before
+ * the first one in the GNU hash table, because the table lists only definitions, and functions of which a program that
+ * is not position-independent takes the address: only of the program all are wanted. An empty table cannot be used:
+ * its first number is 1.
+ */
+static size_t end_undefined(const struct elf_object *object, const struct elf_hash *hash)
+{
+	const bool is_program = !object->path[0];
+	size_t last = 0;
+
+	for (uint32_t i = 0; i < hash->bucket_count && (is_program || last == 0); i++) {
+		last = hash->buckets[i] > last ? hash->buckets[i] : last;
+	}
+	if (last == 0 || !is_program) {
+		return last == 0 ? 0 : hash->first;
+	}
+	while (last >= hash->first && last - hash->first < hash->chain_count &&
+	       !(hash->chains[last - hash->first] & 1)) {
+		last++;
+	}
+	return last + 1;
+}
+
+int elf_each_undefined(const struct elf_object *object, int (*each)(const struct elf_import *import, void *context),
+                       void *context)
+{
+	struct elf_hash hash;
+	size_t end = object->symbol_count;
+	int result = 0;
+
+	if (object->gnu_hash) {
+		size_t wanted = elf_hash_open(object, &hash) ? end_undefined(object, &hash) : 0;
+
+		if (wanted == 0) {
+			return -ENODATA;
+		}
+		end = wanted < end ? wanted : end;
+	}
+	for (size_t i = 1; i < end && result == 0; i++) {
+		const ElfW(Sym) *symbol = &object->symbols[i];
+		const struct elf_import import = {.name = string_at(object, symbol->st_name)};
+
+		result = symbol->st_shndx == SHN_UNDEF && import.name ? each(&import, context) : 0;
+	}
+	return result;
 }
 
 uintptr_t elf_symbol(const struct elf_object *object, const char *name, const char *version)

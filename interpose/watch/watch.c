@@ -174,7 +174,7 @@ static int make_plan(struct plan *plan, const char **ret_reason)
 	int error = elf_each_needed(plan->object, is_known_library, &plan->reason);
 
 	if (error == 0) {
-		error = elf_each_import(plan->object, NULL, plan_import, plan);
+		error = elf_each_import(plan->object, plan_import, plan);
 	}
 	if (error == -ENOTSUP) {
 		*ret_reason = plan->reason;

@@ -77,7 +77,7 @@ static void ask(const struct dl_phdr_info *info, struct image *image)
 			(void)elf_symbol(&object, names[i], versions[j]);
 		}
 	}
-	(void)elf_each_import(&object, NULL, see_import, image);
+	(void)elf_each_import(&object, see_import, image);
 	(void)elf_each_needed(&object, see_needed, image);
 	if (elf_build_id(&object, &id, &size) == 0) {
 		require(size > 0 && lies_in(image, id) && lies_in(image, id + size - 1));

@@ -69,7 +69,7 @@ static inline struct names imports_of(const struct elf_object *object)
 {
 	struct names names = {.count = 0};
 
-	cr_assert_eq(elf_each_import(object, NULL, collect_import, &names), 0);
+	cr_assert_eq(elf_each_import(object, collect_import, &names), 0);
 	return names;
 }
 

@@ -44,7 +44,7 @@ Test(elf, slots_of_a_library_bound_at_load_are_in_relro)
 	struct elf_object object = fixture("watched_now.so");
 	struct wanted wanted = {.name = "fopen"};
 
-	cr_assert_eq(elf_each_import(&object, NULL, match_import, &wanted), 17);
+	cr_assert_eq(elf_each_import(&object, match_import, &wanted), 17);
 	cr_expect_geq((uintptr_t)wanted.found.slot, object.relro_start);
 	cr_expect_lt((uintptr_t)wanted.found.slot, object.relro_end);
 	cr_expect_eq(*(void **)wanted.found.slot, dlsym(RTLD_DEFAULT, "fopen"));
@@ -63,7 +63,7 @@ Test(elf, a_function_pointer_in_data_is_an_import_without_a_slot)
 	}
 	cr_expect(seen);
 	struct wanted wanted = {.name = "fopen"};
-	cr_assert_eq(elf_each_import(&object, NULL, match_import, &wanted), 17);
+	cr_assert_eq(elf_each_import(&object, match_import, &wanted), 17);
 	cr_expect_null(wanted.found.slot);
 }
 
@@ -76,12 +76,12 @@ Test(elf, an_import_among_instructions_has_no_place)
 	cr_assert_leq(object.phdr_count, sizeof(segments) / sizeof(segments[0]));
 	memcpy(segments, object.phdr, object.phdr_count * sizeof(segments[0]));
 	object.phdr = segments;
-	cr_assert_eq(elf_each_import(&object, NULL, match_import, &wanted), 17);
+	cr_assert_eq(elf_each_import(&object, match_import, &wanted), 17);
 	cr_expect_not_null(wanted.found.place);
 	for (size_t i = 0; i < object.phdr_count; i++) {
 		segments[i].p_flags &= ~(ElfW(Word))PF_W;
 	}
-	cr_assert_eq(elf_each_import(&object, NULL, match_import, &wanted), 17);
+	cr_assert_eq(elf_each_import(&object, match_import, &wanted), 17);
 	cr_expect_null(wanted.found.place);
 }
 

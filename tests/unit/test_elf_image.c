@@ -116,7 +116,7 @@ static void look_at_everything(const struct dl_phdr_info *info, size_t *sum)
 	if (elf_symbol_version(&object, "lib_fopen")) {
 		++*sum;
 	}
-	elf_each_import(&object, NULL, ignore_import, sum);
+	elf_each_import(&object, ignore_import, sum);
 	elf_each_needed(&object, ignore_needed, sum);
 	*sum += elf_build_id(&object, &id, &size) == 0;
 }

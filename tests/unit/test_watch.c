@@ -36,7 +36,7 @@ static void expect_slots(const struct elf_object *object, bool replaced)
 {
 	int counts[2] = {0, 0};
 
-	elf_each_import(object, NULL, slot_state, counts);
+	elf_each_import(object, slot_state, counts);
 	cr_expect_gt(counts[replaced], 10);
 	cr_expect_eq(counts[!replaced], 0);
 }
@@ -157,7 +157,7 @@ Test(watch, a_slot_that_is_overwritten_later_is_noticed)
 	struct overwrite overwrite = {"fopen", dlsym(RTLD_DEFAULT, "fopen")};
 
 	cr_assert(watch_verify(patched.watch));
-	cr_assert_eq(elf_each_import(&patched.object, NULL, overwrite_slot, &overwrite), 1);
+	cr_assert_eq(elf_each_import(&patched.object, overwrite_slot, &overwrite), 1);
 	cr_expect_not(watch_verify(patched.watch));
 }
 
