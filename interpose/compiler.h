@@ -118,8 +118,8 @@ struct compiler_code {
 enum answer { ANSWER_GO_ON, ANSWER_STOP, ANSWER_HOST };
 
 /*
- * Required: all constants except `hallmark`, `inner`, `opens` and `reader`, and the functions release, describe, run, collect,
- * about and explains_failure. For the others a comment says what NULL means.
+ * Required: all constants except `hallmark`, `inner`, `opens` and `reader`, and the functions release, describe, run,
+ * collect, about and explains_failure. For the others a comment says what NULL means.
  */
 struct compiler {
 	const char *name;         /* in JSON and in file names */
