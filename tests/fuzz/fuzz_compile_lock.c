@@ -33,7 +33,7 @@ FUZZ_SET_UP()
 
 	directory.path = (char *)fuzz_directory();
 	(void)snprintf(path, sizeof(path), "%s/v1/compile-lock", directory.path);
-	require(compile_lock_file_acquire(&file, &directory, key, 0, COMPILE_LOCK_FILE_TRY) == COMPILE_LOCK_FILE_TAKEN);
+	require(compile_lock_file_acquire(&file, &directory, key, 0) == COMPILE_LOCK_FILE_TAKEN);
 	compile_lock_file_release(&file);
 }
 
@@ -81,8 +81,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fuzz_write(path, bytes, what & 8 && size > HEAD + 8 ? size - HEAD : sizeof(bytes));
 	other = what & 1 ? lock_of_other(key, data[2]) : -1;
 	deadline = call_clock_straight() + (what & 32 ? 1000000 : 0);
-	state = compile_lock_file_acquire(&file, &directory, key, deadline,
-	                                  what & 2 ? COMPILE_LOCK_FILE_WAIT : COMPILE_LOCK_FILE_TRY);
+	state = compile_lock_file_acquire(&file, &directory, key, what & 2 ? deadline : 0);
 	require(call_clock_straight() - deadline < INT64_C(5000000000));
 	if (state == COMPILE_LOCK_FILE_TAKEN) {
 		require(other < 0 && file.fd >= 0);
