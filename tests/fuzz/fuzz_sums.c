@@ -32,7 +32,7 @@ static uint32_t check_of(const struct sums_shard *sum, unsigned shard)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const uint8_t key[ENTRY_KEY_BYTES] = {0xab};
-	const struct evict evict = {&directory, home, 1000, 1000000, key, 2000};
+	const struct sample_task task = {&directory, home, 1000, 1000000, key, 2000};
 	struct input input = input_of(data, size);
 	struct {
 		char first[SUMS_AT];
@@ -62,6 +62,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	require(sums_total(&sums).bytes == total && total < UINT64_C(1) << 58);
 	sums_close(&sums);
-	require(evict_after_store(&evict).entries == 0);
+	require(evict_entries(&task, EVICT_AFTER_STORE).entries == 0);
 	return 0;
 }
