@@ -5,6 +5,10 @@
 #include <stdbool.h>
 #include <string.h>
 
+/*
+ * Only the shortest form of a character counts, and no surrogates (RFC 3629): `low` and `high` are the limits of the
+ * second byte, which depend on the first.
+ */
 size_t utf8_length(const char *bytes, size_t size)
 {
 	const unsigned char *text = (const unsigned char *)bytes;

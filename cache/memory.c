@@ -234,6 +234,7 @@ static struct node *detach_replaced(struct memory *memory, const struct node *fr
 	return gone;
 }
 
+/* Nodes are allocated before the lock is taken and freed after it, so that nobody waits for the allocator. */
 void memory_put(struct memory *memory, uint64_t low, uint64_t high, struct entry *entry)
 {
 	uint64_t size = entry_info(entry)->total_size;

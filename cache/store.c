@@ -260,6 +260,7 @@ bool store_has(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], enum dir
 	return rc == 0;
 }
 
+/* A file that is larger than facts can be is removed, because it would be read in vain by each process. */
 int store_get_facts(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], void *bytes, size_t room)
 {
 	const int64_t now = store->options.read_only ? 0 : store->options.clock();

@@ -59,6 +59,7 @@ const struct compiler *compiler_to_intercept(const char *name)
 	return compiler;
 }
 
+/* Nodes with the same landmark stand together in the table, so its version is looked up once for all of them. */
 static struct node *node_among(const struct compiler *compiler, const struct elf_object *object)
 {
 	const char *landmark = compiler->nodes[0].landmark;

@@ -99,6 +99,7 @@ static bool read_fact(uint8_t tag, struct span field, struct about_fact *ret_fac
 	return true;
 }
 
+/* Facts of kinds that this version does not know are skipped. */
 int about_read(const void *bytes, size_t size, int (*each)(const struct about_fact *fact, void *context), void *context)
 {
 	struct cursor cursor = cursor_over(bytes, size);

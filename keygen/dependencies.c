@@ -52,6 +52,7 @@ static void learn_items(const struct items *items, int64_t start_ns)
 	facts_end(&facts);
 }
 
+/* Times, and sizes of files that were not read, are written only if the result contains them: others may change. */
 static void write_item(const struct item *item, bool exact, struct stream *stream)
 {
 	const struct file_stamp *stamp = &item->event->stamp;
@@ -114,6 +115,7 @@ static bool opens_base(const struct items *items, size_t first)
 	return base != BASE_CWD && base != BASE_LITERAL && end - first >= CALLS_FOR_BASE;
 }
 
+/* Whether the base directory is opened is decided once for all groups of a base, because they share its descriptor. */
 static void write_groups(const struct items *items, bool exact, struct stream *stream)
 {
 	bool base = false;
@@ -160,6 +162,7 @@ static void write_roots(const struct dependencies_input *input, struct stream *s
 	}
 }
 
+/* The order is that of dependencies_format.h, which walk_dependencies() reads. */
 static int write_all(const struct dependencies_input *input, const struct items *items, struct stream *ret_stream)
 {
 	struct stream bytes = STREAM_EMPTY;

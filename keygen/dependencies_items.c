@@ -193,6 +193,7 @@ static int merge_sights(struct item *into, const struct item *other)
 	return 0;
 }
 
+/* A path is one item, however often and in whatever way it was looked at. */
 static int merge_all(struct items *items)
 {
 	size_t kept = 0;

@@ -145,6 +145,7 @@ static void put_options(struct stream *about, const struct call *call)
 	}
 }
 
+/* `attempt` is NULL for a call that was bypassed before it was described. Encoded options (cuDNN's) are not shown. */
 void about_request(const struct handle *handle, const struct call *call, const struct attempt *attempt,
                    struct stream *ret_about)
 {

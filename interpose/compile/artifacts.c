@@ -78,6 +78,10 @@ static int read_told(bytes_getter *get, void *value, size_t told, uint8_t **ret_
 	return 0;
 }
 
+/*
+ * Getters that the library lacks give nothing to store. Both return codes are kept, in one number: the getter of the
+ * size may fail where that of the bytes succeeds.
+ */
 int artifact_collect(const struct handle *handle, size_t artifact, struct result *result)
 {
 	const struct compiler *compiler = handle->library->compiler;

@@ -358,6 +358,7 @@ static enum counter find_result(struct handle *handle, const struct call *call, 
 	return COUNTER_NONE;
 }
 
+/* A hit that cannot be noted in the handle's record, for lack of memory, is compiled like one that is verified. */
 static int answer_call(struct handle *handle, const struct call *call, struct attempt *attempt)
 {
 	struct event *event = attempt->event;

@@ -224,6 +224,7 @@ char **handle_copy_options(const struct call *call)
 	return copy;
 }
 
+/* Either all of a call is added or nothing; what realloc() has enlarged stays valid and is used by the next call. */
 int handle_add_call(struct handle *handle, const struct call *call, const struct key *key, uint64_t asked,
                     enum call_state state)
 {

@@ -161,6 +161,10 @@ static bool replay_steps(struct handle *handle)
 	return perform_deferred(handle) && still;
 }
 
+/*
+ * A handle whose past leaves its outputs behind (PAST_LEAVES) is replayed only if its inputs are still those of the
+ * stored results; the state that the real handle has afterwards must be the one that the host was served.
+ */
 bool replay(struct handle *handle)
 {
 	struct key state;

@@ -113,6 +113,10 @@ static void write_facts(const struct key *name, const void *bytes, size_t size)
 	}
 }
 
+/*
+ * With NVRTCCACHE_DISABLE only the record is open, because bypassed calls are counted. Without a secret there is no
+ * memory front: fingerprints could then be forged.
+ */
 static void open_layers(pid_t process)
 {
 	static const struct facts_file facts_file = {read_facts, write_facts};

@@ -85,6 +85,10 @@ static bool is_defined(const struct elf_object *object, const struct hooks *hook
 	       (!hooks->version || elf_symbol_version(object, hooks->name));
 }
 
+/*
+ * Objects come in load order. A hook before this library hides it: then this library's dlsym was not called for that
+ * look-up, and nothing has to be found.
+ */
 static int view_hook(const struct elf_object *object, void *context)
 {
 	struct hooks *hooks = context;
@@ -135,6 +139,10 @@ struct dlsym_answer {
 	bool handled; /* false: the next dlsym answers */
 };
 
+/*
+ * Names of compilers get a door, unless the real look-up finds nothing. With a handle of a library, its new modules are
+ * looked at first, because a plugin may have been loaded since. dlerror's state is that of the real look-up.
+ */
 static struct dlsym_answer dlsym_filter(void *handle, const char *name, const char *version, void *caller,
                                         enum next_symbol_which which)
 {

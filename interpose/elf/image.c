@@ -112,6 +112,10 @@ static const void *table_at(const struct elf_object *object, ElfW(Addr) address,
 	return address % alignment == 0 ? (const void *)address : NULL;
 }
 
+/*
+ * Everything that later code trusts is checked here: the strings end with a NUL, and the number of symbols is known, so
+ * that an index below it can be read. A table that an object lacks is NULL.
+ */
 int elf_view(const struct dl_phdr_info *info, struct elf_object *ret_object)
 {
 	struct elf_object object = {.base = info->dlpi_addr,

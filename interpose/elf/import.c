@@ -240,6 +240,7 @@ int elf_build_id(const struct elf_object *object, const uint8_t **ret_id, size_t
 	return find_moved_build_id(object, ret_id, ret_size);
 }
 
+/* Reads the program headers of a file that is not loaded. All offsets are checked: the file may be cut or forged. */
 int elf_build_id_in_file(const void *bytes, size_t size, const uint8_t **ret_id, size_t *ret_size)
 {
 	const uint8_t *file = bytes;

@@ -71,6 +71,10 @@ struct search {
 	bool sure;    /* no later definition can be better */
 };
 
+/*
+ * As the loader chooses: the wanted version, else a symbol without a version. Without a wanted version the default one
+ * (not hidden) is best, and any other better than none.
+ */
 static void consider_symbol(const struct elf_object *object, size_t index, struct search *search)
 {
 	unsigned version;
@@ -97,6 +101,7 @@ static void consider_symbol(const struct elf_object *object, size_t index, struc
 	}
 }
 
+/* The Bloom filter tells most names apart that an object lacks. The lowest bit of a hash in a chain marks its end. */
 static void search_gnu(const struct elf_object *object, struct search *search)
 {
 	struct elf_hash hash;

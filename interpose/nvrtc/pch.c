@@ -140,6 +140,7 @@ static int digest_headers(struct program *program)
 	return program->headers_known ? 0 : -ENOENT;
 }
 
+/* Digests what NVRTC puts into a precompiled header besides the files that it reads. */
 static int read_input(struct program *program, const struct call *call, const struct snapshot *told,
                       struct input *ret_input)
 {
@@ -176,6 +177,10 @@ static bool same_input(const struct maker *maker, const struct input *input, con
 	       maker->trace.mode == trace->mode;
 }
 
+/*
+ * Adds what the maker of the precompiled header had read to this trace. If one of these files has changed since, NVRTC
+ * makes the header anew, or uses one that is out of date: in both cases it is not known what this compilation read.
+ */
 static int complete_from(const struct maker *maker, struct input *input, struct trace *trace)
 {
 	struct file_stamp stamp;

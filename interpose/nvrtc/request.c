@@ -247,6 +247,7 @@ static int make_plan(struct plan *plan, const struct nvrtc_request *request, con
 	return error;
 }
 
+/* Of an -I directory that is a root, the head of the option and the root's number are written in place of its text. */
 static void put_options(struct stream *stream, const struct plan *plan, const struct nvrtc_request *request,
                         const struct options *options)
 {

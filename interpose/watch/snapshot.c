@@ -39,6 +39,7 @@ static bool copy_text(const char *text, char **ret_copy)
 	return !text || *ret_copy;
 }
 
+/* $PWD and the working directory are compared as files too: the compiler trusts $PWD only if both are the same one. */
 struct snapshot *snapshot_take(const struct environment *environment)
 {
 	struct snapshot *taken = calloc(1, sizeof(*taken));
