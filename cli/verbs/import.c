@@ -16,6 +16,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -200,18 +201,41 @@ static const char *judge(const struct bundle_reader *reader, enum bundle_found f
 	}
 }
 
+/*
+ * Returns a copy of the bundle without a name, which nobody can change between its verification and its import; NULL
+ * after a message.
+ */
+static FILE *copy_bundle(const char *file, FILE *stream)
+{
+	FILE *copy = tmpfile();
+	char bytes[16384];
+	size_t size;
+
+	(void)signal(SIGXFSZ, SIG_IGN); /* a write beyond RLIMIT_FSIZE fails instead */
+	while (copy && !interrupt_seen() && (size = fread(bytes, 1, sizeof(bytes), stream)) > 0) {
+		if (fwrite(bytes, 1, size, copy) < size) {
+			break;
+		}
+	}
+	if (!copy || interrupt_seen() || ferror(stream) || ferror(copy) || fflush(copy) != 0) {
+		console_error("%s: not imported: it cannot be copied to /tmp: %s", file,
+		              interrupt_seen() ? "interrupted" : strerror(errno));
+		if (copy) {
+			fclose(copy);
+		}
+		return NULL;
+	}
+	rewind(copy);
+	return copy;
+}
+
 /* Reads the bundle once, and goes back to its beginning if what it has may be imported. */
 static bool verify(const char *file, const struct settings *settings, FILE *stream, const struct keyring *keyring)
 {
 	enum bundle_found found = BUNDLE_ENTRY;
-	const off_t start = ftello(stream);
 	struct bundle_reader reader;
 	const char *refusal;
 
-	if (start < 0) {
-		console_error("%s: not imported: --key-file needs a regular file, which is read twice", file);
-		return false;
-	}
 	if (!begin_reading(file, settings, stream, &reader)) {
 		return false;
 	}
@@ -228,7 +252,8 @@ static bool verify(const char *file, const struct settings *settings, FILE *stre
 	if (refusal) {
 		console_error("%s: not imported: %s", file, refusal);
 	}
-	return !refusal && fseeko(stream, start, SEEK_SET) == 0;
+	rewind(stream);
+	return !refusal;
 }
 
 static int import_from(const struct settings *settings, struct store *store, const char *file, FILE *stream)
@@ -254,24 +279,40 @@ static int import_from(const struct settings *settings, struct store *store, con
 	return found == BUNDLE_END && import.damaged == 0 && import.error == 0 ? EXIT_DONE : EXIT_TROUBLE;
 }
 
+static int import_signed(const struct settings *settings, struct store *store, const char *file, FILE *stream)
+{
+	struct keyring *keyring = NULL;
+	char text[KEYRING_TEXT_MAX];
+	int status = EXIT_TROUBLE;
+	FILE *copy;
+
+	if (keyring_read(asked.key_file, &keyring, text) != 0) {
+		console_error("%s", text);
+		return EXIT_TROUBLE;
+	}
+	copy = copy_bundle(file, stream);
+	if (copy) {
+		status =
+		    verify(file, settings, copy, keyring) ? import_from(settings, store, file, copy) : EXIT_TROUBLE;
+		fclose(copy);
+	}
+	keyring_free(keyring);
+	return status;
+}
+
 static int open_and_import(const struct settings *settings, struct store *store, const char *file)
 {
 	bool is_input = strcmp(file, "-") == 0;
 	FILE *stream = is_input ? stdin : fopen(file, "re");
-	struct keyring *keyring = NULL;
-	char text[KEYRING_TEXT_MAX];
-	int status = EXIT_TROUBLE;
+	int status;
 
 	file = is_input ? "standard input" : file;
 	if (!stream) {
 		console_error("%s: %s", file, strerror(errno));
-	} else if (asked.key_file && keyring_read(asked.key_file, &keyring, text) != 0) {
-		console_error("%s", text);
-	} else if (!keyring || verify(file, settings, stream, keyring)) {
-		status = import_from(settings, store, file, stream);
+		return EXIT_TROUBLE;
 	}
-	keyring_free(keyring);
-	if (stream && !is_input) {
+	status = (asked.key_file ? import_signed : import_from)(settings, store, file, stream);
+	if (!is_input) {
 		fclose(stream);
 	}
 	return status;
