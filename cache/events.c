@@ -7,7 +7,7 @@
  *        \--fork: the child starts from zero
  *
  * A worker may end without running our exit handler (_exit, SIGTERM, the end of a pool), so hits must be recorded
- * before that. Each of the first PROMPT_HITS hits has a record of its own, because a worker on a busy machine may need
+ * before that. Each of the first PROMPT_HITS hits is recorded at once, because a worker on a busy machine may need
  * its first second for a few hits. Then, until the process is a second old, counts are recorded once per tick of the
  * coarse clock, so that a loop of hits in memory costs at most one record of some microseconds per tick. After that
  * they are recorded once a second.

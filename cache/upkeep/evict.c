@@ -86,7 +86,10 @@ static uint64_t total_bytes(const struct work *work)
 	return added + (total.bytes - added) / total.known * DIRECTORY_SHARDS;
 }
 
-/* Returns how many bytes are to be removed: down to a 64th below the cap, so that not every store has to evict. */
+/*
+ * Returns how many bytes are to be removed: down to a 64th below the cap, so that not every store has to evict; just
+ * below the cap for a file that is larger than that.
+ */
 static uint64_t excess(const struct work *work)
 {
 	const uint64_t cap = work->task->cap;

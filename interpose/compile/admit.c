@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The checks run from the cheapest and most general reason to the most specific one, and the first one that applies is
- * reported. Only a result that passes all checks is read through the getters.
+ * reported. The getters are read after the checks of the observation, because some refusals depend on what they return.
  */
 #include "interpose/compile/admit.h"
 

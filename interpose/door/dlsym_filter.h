@@ -7,8 +7,9 @@
  * all other names dlsym.S jumps to the next dlsym in load order (next_symbol.h).
  *
  * Rules: the real look-up is done once, with the host's handle. If it fails, the host gets that failure with the real
- * dlerror text. A name that the real library lacks stays NULL. There is no log, no allocation, no environment, no lock;
- * errno does not change.
+ * dlerror text. A name that the real library lacks stays NULL. errno does not change. For a name that is no compiler's
+ * there is no log, no allocation, no environment and no lock. A door of a compiler may set up the library (a private
+ * name gives the compiler up, which is recorded).
  *
  * RTLD_DEFAULT: a name that the global scope has is the same definition for every caller, so it can be looked up from
  * here. Otherwise, if the caller is a library, its own scope is searched through its handle. If neither has the name,

@@ -12,7 +12,7 @@
 
 typedef uint8_t lanes __attribute__((vector_size(16)));
 
-#define LONGEST 16 /* length of the longest name below */
+#define LONGEST 16 /* no name below is longer */
 
 static const struct {
 	const char *name;
@@ -94,9 +94,8 @@ static uint32_t findings_at(const uint8_t *text, size_t size, size_t at, const s
 }
 
 /*
- * Searches 16 positions at once. Each name has its own letter at two fixed distances: '_' and, five bytes later, 'E'
- * (DATE, TIME, FILE), 'L' of "_BASE_FILE_" moved by one '_', and so on. The masks only have to match rarely, because
- * findings_at() decides.
+ * Searches 16 positions at once, by letters at fixed distances of each name: "__" and, five bytes behind its begin, 'E'
+ * (DATE, TIME, FILE), and so on. The masks only have to match rarely, because findings_at() decides.
  */
 static uint32_t search_text(const uint8_t *at, size_t size, const struct places *places)
 {
