@@ -294,7 +294,8 @@ static int show_stats(const struct settings *settings, const char *before)
 	} else {
 		print_table(settings, &shown);
 	}
-	return fflush(stdout) != 0 || ferror(stdout) ? EXIT_TROUBLE : EXIT_DONE;
+	/* an error ends a watch and keeps the counters; otherwise console_finish() says what it is */
+	return (asked.zero || asked.watch) && (fflush(stdout) != 0 || ferror(stdout)) ? EXIT_TROUBLE : EXIT_DONE;
 }
 
 /* The counters are not reset if they could not be printed. */
