@@ -23,7 +23,6 @@ int item_absence(int error)
 	switch (error) {
 	case ENOENT:
 	case ENOTDIR:
-		return ENOENT;
 	case EACCES:
 	case ELOOP:
 	case ENAMETOOLONG:

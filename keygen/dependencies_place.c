@@ -150,6 +150,7 @@ static void open_directory(struct place *place, const struct place_group *group)
 		place->state = PLACE_OPEN;
 	} else if (is_absence(errno)) {
 		place->state = PLACE_MISSING;
+		place->missing_error = errno;
 		note_missing(place, group);
 	}
 }
@@ -187,7 +188,7 @@ int place_look(const struct place *place, struct file_stamp *ret_stamp, uint64_t
 	const char *way;
 
 	if (place->state == PLACE_MISSING) {
-		return ENOENT;
+		return place->missing_error;
 	}
 	way = short_way(place, &directory);
 	return stamp_look(directory, way, ret_stamp, ret_mount);

@@ -34,6 +34,7 @@ struct place {
 	int directory;         /* of the group, or -1 */
 	const char *missing;   /* a directory of this base that does not exist; points into the dependencies */
 	size_t missing_size;   /* 0: none is known yet */
+	int missing_error;     /* ENOENT, or ENOTDIR: a file is in its place */
 	size_t base_size;      /* `path` is base, directory and name */
 	size_t directory_size; /* base and directory */
 	char path[PATH_MAX];

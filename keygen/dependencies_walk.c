@@ -114,9 +114,14 @@ static inline enum dependency_state ask_path(struct walk *walk, const struct che
 	if (error == 0) {
 		return DEPENDENCY_APPEARED;
 	}
-	/* An error that differs from the recorded one (EACCES, EIO) hides whether the file exists now. */
-	return error == ENOENT || error == ENOTDIR || error == (int)item->number ? DEPENDENCY_UNCHANGED
-	                                                                         : DEPENDENCY_DOUBTFUL;
+	if (error == (int)item->number) {
+		return DEPENDENCY_UNCHANGED;
+	}
+	/*
+	 * A log says "Not a directory" of a path in a file, and nothing of one in a missing directory. Other errors
+	 * (EACCES, EIO) hide whether the file exists now.
+	 */
+	return error == ENOENT || error == ENOTDIR ? DEPENDENCY_OTHER_KIND : DEPENDENCY_DOUBTFUL;
 }
 
 /* Reads a text. Returns NULL if it contains a NUL or is longer than a path may be. */

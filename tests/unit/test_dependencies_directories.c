@@ -32,3 +32,23 @@ Test(dependencies_directories, a_file_that_appears_in_a_missing_directory_does_n
 	put_file(in_tree("p1/m/x.h"), "");
 	assert_not("p1/m/x.h");
 }
+
+/* NVRTC's log says "Not a directory" then, and nothing of a missing one. */
+Test(dependencies_directories, a_file_in_place_of_a_missing_directory_does_not_hold_nor_the_reverse)
+{
+	static const char *const names[] = {"m/u/a.h", "m/u/b.h", "m/u/c.h", "m/v/w/a.h", "n.h"};
+
+	put_directory(in_tree("p1"));
+	add_root(in_tree("p1"), false);
+	for (size_t i = 0; i < COUNT(names); i++) {
+		see_header(in_tree("p1/%s", names[i]));
+	}
+	assert_built_holds();
+	put_file(in_tree("p1/m"), "");
+	assert_not("p1/m");
+	cr_assert_eq(unlink(in_tree("p1/m")), 0);
+	put_directory(in_tree("p1/m"));
+	assert_holds();
+	put_file(in_tree("p1/m/u"), "");
+	assert_not("p1/m/u");
+}
