@@ -39,7 +39,7 @@ struct sight {
 	bool opened;
 	bool there;
 	bool refused; /* it cannot be opened */
-	int error;    /* a loop of links is a different absence from ENOENT */
+	int error;    /* a log may say why a path is absent */
 	struct stat stat;
 	char content[16];
 };
@@ -64,7 +64,7 @@ static inline void look_at(struct sight *sight)
 	memset(sight->content, 0, sizeof(sight->content));
 	memset(&sight->stat, 0, sizeof(sight->stat));
 	sight->there = stat(path, &sight->stat) == 0;
-	sight->error = sight->there ? 0 : errno == ENOTDIR ? ENOENT : errno;
+	sight->error = sight->there ? 0 : errno;
 	if (sight->there && S_ISREG(sight->stat.st_mode)) {
 		file = open(path, O_RDONLY | O_CLOEXEC);
 		sight->refused = file < 0;
@@ -94,8 +94,7 @@ static inline bool model_holds(unsigned count)
 	for (unsigned i = 0; i < count; i++) {
 		now[i] = before[i];
 		look_at(&now[i]);
-		/* A path that was absent with another error may now be plainly absent. */
-		if (now[i].there != before[i].there || (now[i].error != before[i].error && now[i].error != ENOENT) ||
+		if (now[i].there != before[i].there || now[i].error != before[i].error ||
 		    (now[i].stat.st_mode & S_IFMT) != (before[i].stat.st_mode & S_IFMT)) {
 			return false;
 		}
