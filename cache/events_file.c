@@ -182,13 +182,15 @@ static bool has_sums(const uint8_t *bytes, size_t size)
 	return false;
 }
 
-/* Adds the counts and calls of a file: those that it carries, which are older than the others, or the others. */
-static void add_records(struct events *events, const uint8_t *bytes, size_t size, bool is_carried)
+/* What a file carries from those before it is older than its own records. */
+enum origin { ORIGIN_OWN, ORIGIN_CARRIED };
+
+static void add_records(struct events *events, const uint8_t *bytes, size_t size, enum origin origin)
 {
 	struct events_record record;
 
 	for (size_t at = 0; events_next(bytes, size, &at, &record);) {
-		if ((record.is_carried != 0) == is_carried) {
+		if ((record.is_carried ? ORIGIN_CARRIED : ORIGIN_OWN) == origin) {
 			events_add_amounts(&record, events->counts, &events->since_ns);
 			if (record.kind >= EVENTS_STORED) {
 				events->records[events->count++] = record;
@@ -221,8 +223,8 @@ int events_read(const struct directory *directory, enum events_files files, stru
 	}
 	ret_events->old_is_carried = has_sums(mapping->bytes[FILE_NEWEST], sizes[FILE_NEWEST]);
 	for (int i = ret_events->old_is_carried ? FILE_NEWEST : FILE_OLD; i >= (int)files; i--) {
-		add_records(ret_events, mapping->bytes[i], sizes[i], true);
-		add_records(ret_events, mapping->bytes[i], sizes[i], false);
+		add_records(ret_events, mapping->bytes[i], sizes[i], ORIGIN_CARRIED);
+		add_records(ret_events, mapping->bytes[i], sizes[i], ORIGIN_OWN);
 	}
 	return 0;
 }
