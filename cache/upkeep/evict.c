@@ -33,18 +33,28 @@ enum purpose {
 	DRAW_ENTRIES /* shards that are not known to be empty, besides that of the new file, until enough are drawn */
 };
 
+static bool is_of_use(const struct work *work, enum purpose purpose, unsigned shard)
+{
+	const struct sums_shard *sum = &work->sample.sums.shards[shard];
+
+	if (purpose == LEARN_SUMS) {
+		return !sum->known;
+	}
+	/* an entry without bytes was listed, and then not found */
+	return shard != work->task->key[0] && !(sum->known && sum->bytes == 0 && sum->files == 0);
+}
+
 static void sample_shards(struct work *work, enum purpose purpose)
 {
 	struct sample *sample = &work->sample;
+	/* entries of the new file's shard are drawn already */
+	unsigned done = purpose == DRAW_ENTRIES ? 1 : 0;
 
-	for (unsigned i = 0, done = purpose; i < DIRECTORY_SHARDS && done < SHARDS_MAX; i++) {
+	for (unsigned i = 0; i < DIRECTORY_SHARDS && done < SHARDS_MAX; i++) {
 		const unsigned shard = (work->first + i) % DIRECTORY_SHARDS;
 		const struct sums_shard *sum = &sample->sums.shards[shard];
 
-		/* an entry without bytes was listed, and then not found */
-		if (purpose == LEARN_SUMS
-		        ? sum->known
-		        : shard == work->task->key[0] || (sum->known && sum->bytes == 0 && sum->files == 0)) {
+		if (!is_of_use(work, purpose, shard)) {
 			continue;
 		}
 		if (done > 0 && (purpose == LEARN_SUMS || sample->count >= ENOUGH) &&
