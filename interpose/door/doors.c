@@ -20,6 +20,8 @@
 
 #define DOOR_ENTRY_SIZE 16
 
+_Static_assert(DOORS_UNKNOWN_MAX == 32 && DOOR_ENTRY_SIZE == 16, "doors.S and dlsym.S have these numbers");
+
 __attribute__((visibility("default"))) const char ELF_COPY_MARKER[] = "libnvrtccache " NVRTCCACHE_VERSION;
 
 extern char door_entries[];
