@@ -24,13 +24,6 @@
 #define WIDTH_PRESET 80
 #define WIDTH_LEAST  40
 
-static void (*wipe_line)(void);
-
-void console_before_error(void (*wipe)(void))
-{
-	wipe_line = wipe;
-}
-
 /* Formats the text and makes it harmless. Returns memory that the caller frees; NULL: out of memory. */
 __attribute__((format(printf, 1, 0))) static char *format_text(const char *format, va_list arguments)
 {
@@ -41,6 +34,17 @@ __attribute__((format(printf, 1, 0))) static char *format_text(const char *forma
 	}
 	harmless_text(text);
 	return text;
+}
+
+/* The line is covered with blanks to remove it, because a terminal may know no escape sequence. */
+void console_status(const char *line)
+{
+	static int shown; /* columns */
+
+	if (shown != 0 || *line != '\0') {
+		fprintf(stderr, "\r%-*s\r", shown, line);
+		shown = (int)strlen(line);
+	}
 }
 
 void console_error(const char *format, ...)
@@ -56,9 +60,7 @@ void console_error(const char *format, ...)
 		fputs("nvrtccache: out of memory\n", stderr);
 		return;
 	}
-	if (wipe_line) {
-		wipe_line();
-	}
+	console_status("");
 	fprintf(stderr, "nvrtccache: %s\n", text);
 	free(text);
 }

@@ -28,6 +28,11 @@ enum exit_status {
 
 /* Prints "nvrtccache: ", the message and a line break on stderr. Harmful characters become '?' (cache/harmless.h). */
 __attribute__((format(printf, 1, 2))) void console_error(const char *format, ...);
+/*
+ * Replaces the line on the terminal that shows the progress of work; "": no line. Call it with "" before anything else
+ * is printed there; console_error() does that.
+ */
+void console_status(const char *line);
 /* Prints text with untrusted names on `stream`, without a prefix or line break. Harmful characters become '?'. */
 __attribute__((format(printf, 2, 3))) void console_print(FILE *stream, const char *format, ...);
 /* Prints a line of such text on stdout. */
@@ -39,8 +44,6 @@ unsigned console_width(void);
  * further lines begin at `indent`. A line break in `words` is a blank.
  */
 void console_fold(unsigned column, unsigned indent, const char *words);
-/* Sets the function that console_error() calls first, to wipe a progress line from the terminal. */
-void console_before_error(void (*wipe)(void));
 
 /* Returns the reason why a directory or a file is not used, for a negative errno value. Not to be freed. */
 const char *console_reason(int error);

@@ -162,7 +162,7 @@ int reading_each(struct reading *reading, reading_visit *visit, void *context)
 
 void reading_end(struct reading *reading)
 {
-	progress_end();
+	console_status("");
 	inventory_free(&reading->inventory);
 }
 

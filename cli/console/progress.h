@@ -8,13 +8,13 @@
  * second.
  *
  * Calling sequence: interrupt_hold() if the work must clean up before the process ends; progress_begin(),
- * progress_show() at each step, progress_end(). For a function of cache/tools, pass it progress_chore() instead, and
- * call progress_end() afterwards. Call progress_wipe() before anything else is printed; console_error() does that.
+ * progress_show() at each step, console_status(""). For a function of cache/tools, pass it progress_chore() instead,
+ * and call console_status("") afterwards.
  *
- * Signals: SIGHUP, SIGINT and SIGTERM wipe the line and end the process as they would without a handler, so that a
- * shell sees 130 for ^C. After interrupt_hold() the first signal is only noted: the work stops at its next step, and
- * interrupt_release() ends the process. A second signal ends the process at once. A signal that is ignored (nohup)
- * stays ignored. Blocking system calls are interrupted and fail with EINTR. Threads: one.
+ * Signals: after interrupt_hold() the first SIGHUP, SIGINT or SIGTERM is only noted: the work stops at its next step,
+ * and interrupt_release() ends the process by that signal, so that a shell sees 130 for ^C. A second signal ends the
+ * process at once. A signal that is ignored (nohup) stays ignored. Blocking system calls are interrupted and fail with
+ * EINTR. Threads: one.
  */
 #ifndef CLI_CONSOLE_PROGRESS_H
 #define CLI_CONSOLE_PROGRESS_H
@@ -25,15 +25,13 @@
 #include <stdint.h>
 #include <time.h>
 
-/* `doing` begins the line and must stay valid until progress_end(). */
+/* `doing` begins the line and must stay valid until the last progress_show(). */
 void progress_begin(const char *doing);
 /*
  * Draws the line, unless it was drawn less than 0.1 s ago. `whole` may be an estimate; 0: the number of entries is not
  * known.
  */
 void progress_show(uint64_t done, uint64_t whole);
-void progress_end(void);
-void progress_wipe(void);
 
 /*
  * Returns a chore that draws the progress line and stops the work after a signal. It is static memory and valid until

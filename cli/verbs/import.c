@@ -128,7 +128,7 @@ static enum bundle_found take_all(struct bundle_reader *reader, struct import *i
 		progress_show(import->entries + import->requests + import->known + import->large + import->damaged,
 		              reader->keys);
 	}
-	progress_end();
+	console_status("");
 	free(reader->request);
 	return found;
 }

@@ -99,7 +99,7 @@ static int remove_entries(const struct settings *settings, enum removal removal,
 		error = (asked.dry_run ? store_prune_dry : store_prune)(store, unused_ns, &pruned);
 	}
 	store_close(store);
-	progress_end();
+	console_status("");
 	if (error != 0 && error != -EINTR) {
 		return console_refuse(settings, error);
 	}

@@ -268,7 +268,7 @@ static int gather_counts(const struct settings *settings, struct counted *ret_sh
 		return error;
 	}
 	error = asked.count ? store_usage(store, &ret_shown->usage) : store_usage_about(store, &ret_shown->usage);
-	progress_end();
+	console_status("");
 	store_close(store);
 	error = error ? error : events_read(&directory, EVENTS_ALL, &events);
 	if (error == 0) {

@@ -176,7 +176,7 @@ static int inspect_all(struct verify *verify)
 			console_error("%s/v1/%02x: %s", verify->directory.path, shard, console_reason(error));
 		}
 	}
-	progress_end();
+	console_status("");
 	close(home);
 	return EXIT_DONE;
 }

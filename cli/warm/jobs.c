@@ -169,6 +169,6 @@ int jobs_run(struct jobs *jobs)
 		progress_show(next - running, jobs->count);
 		running -= wait_for_worker(jobs);
 	}
-	progress_end();
+	console_status("");
 	return error;
 }
