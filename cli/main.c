@@ -23,16 +23,11 @@ static const struct verb *const verbs[] = {
 
 #define VERB_COUNT (sizeof(verbs) / sizeof(verbs[0]))
 
-/*
- * Returns the verb with that name. Otherwise returns NULL after a message, which suggests the closest global option if
- * the word begins with a dash, else the closest verb.
- */
+/* Returns the verb with that name. Otherwise returns NULL after a message, which suggests the closest word. */
 static const struct verb *find_verb(const char *word)
 {
-	static const char *const options[] = {"--help", "--version"};
-	bool is_option = word[0] == '-';
+	const char *names[VERB_COUNT + 2] = {[VERB_COUNT] = "--help", "--version"};
 	char suggestion[NEAREST_TEXT_BYTES];
-	const char *names[VERB_COUNT];
 
 	for (size_t i = 0; i < VERB_COUNT; i++) {
 		names[i] = verbs[i]->name;
@@ -40,12 +35,8 @@ static const struct verb *find_verb(const char *word)
 			return verbs[i];
 		}
 	}
-	if (strcmp(word, "rm") == 0) {
-		console_error("rm: unknown command (did you mean 'prune' or 'clear'?)");
-		return NULL;
-	}
-	nearest_suggest(word, strlen(word), is_option ? options : names, is_option ? 2 : VERB_COUNT, 0, suggestion);
-	console_error("%s: unknown %s%s", word, is_option ? "option" : "command", suggestion);
+	nearest_suggest(word, strlen(word), names, VERB_COUNT + 2, 0, suggestion);
+	console_error("%s: unknown %s%s", word, word[0] == '-' ? "option" : "command", suggestion);
 	return NULL;
 }
 

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The table of a verb is converted to the tables of getopt_long(), so that abbreviations, "--name=value" and letters
- * work as in other programs. This file prints the messages itself, because those of getopt begin with the verb's name
- * instead of the command's, suggest no other option, and do not appear in the output of --json.
+ * The table of a verb is converted to the tables of getopt_long(), so that abbreviations, "--name=value", letters and
+ * the messages about options are those of other programs.
  */
 #include "cli/console/verb.h"
 
-#include "cache/nearest.h"
 #include "cli/console/console.h"
 #include "cli/console/progress.h"
 
@@ -18,7 +16,7 @@
 #define OPTION_WIDTH  28
 #define OPTION_INDENT 6
 #define USAGE_INDENT  8
-#define OPTION_FIRST  256 /* what getopt returns for the first row; greater than any letter */
+#define OPTION_FIRST  256 /* of a row without a letter; greater than any letter */
 
 static bool show_help;
 static const struct verb_option help_row = {"help", 'h', NULL, "show this text", &show_help, NULL};
@@ -27,37 +25,30 @@ static const struct verb_option help_row = {"help", 'h', NULL, "show this text",
 struct table {
 	const struct verb_option *rows[OPTIONS_MAX];
 	struct option options[OPTIONS_MAX + 1];
-	char letters[3 * OPTIONS_MAX + 3];
+	char letters[3 * OPTIONS_MAX + 2];
 	size_t count;
 };
 
 static void add_row(struct table *table, const struct verb_option *row)
 {
-	bool is_optional = row->argument && row->argument[0] == '[';
-	int has_arg = !row->argument ? no_argument : is_optional ? optional_argument : required_argument;
+	int has_arg = !row->argument ? no_argument : row->argument[0] == '[' ? optional_argument : required_argument;
 	size_t end = strlen(table->letters);
 
 	table->rows[table->count] = row;
-	table->options[table->count] = (struct option){row->name, has_arg, NULL, OPTION_FIRST + (int)table->count};
+	table->options[table->count] =
+	    (struct option){row->name, has_arg, NULL, row->letter ? row->letter : OPTION_FIRST + (int)table->count};
 	if (row->letter) {
 		/* "a", "a:" or "a::": no value, a value, an optional value */
-		snprintf(table->letters + end, sizeof(table->letters) - end, "%c%s", row->letter,
-		         !row->argument ? ""
-		         : is_optional  ? "::"
-		                        : ":");
+		snprintf(table->letters + end, sizeof(table->letters) - end, "%c%.*s", row->letter, has_arg, "::");
 	}
 	table->count++;
 }
 
-/*
- * ':' makes getopt distinguish a missing value from an unknown option. '+' makes it stop at the first operand, because
- * the words after it are options of the program that is run.
- */
+/* '+' makes getopt stop at the first operand, because the words after it are options of the program that is run. */
 static struct table make_table(const struct verb *verb)
 {
-	struct table table = {.count = 0};
+	struct table table = {.letters = {verb->kind == VERB_OPERANDS_COMMAND ? '+' : '\0'}};
 
-	strcpy(table.letters, verb->kind == VERB_OPERANDS_COMMAND ? "+:" : ":");
 	for (const struct verb_option *row = verb->options; row && row->name; row++) {
 		add_row(&table, row);
 	}
@@ -117,45 +108,10 @@ int verb_refuse(const struct verb *verb, const char *option, const char *value, 
 	return verb_usage(verb);
 }
 
-/* Returns the length of "--name" in "--name=value". */
-static size_t name_size(const char *typed)
-{
-	return strcspn(typed, "=");
-}
-
-static void complain_of_name(const struct verb *verb, const struct table *table, const char *typed)
-{
-	char names[OPTIONS_MAX][32], suggestion[NEAREST_TEXT_BYTES];
-	const char *words[OPTIONS_MAX];
-	int size = (int)name_size(typed);
-
-	for (size_t i = 0; i < table->count; i++) {
-		snprintf(names[i], sizeof(names[i]), "--%s", table->rows[i]->name);
-		/* the candidates include the dashes, because the suggestion is printed with them */
-		words[i] = names[i];
-	}
-	console_error("%s: %.*s: unknown option%s", verb->name, size, typed,
-	              nearest_suggest(typed + 2, (size_t)size - 2, words, table->count, 2, suggestion));
-}
-
-/* optopt is 0 for a long name that is unknown, or begins several, and the option's number if it takes no value. */
-static void complain_of_option(const struct verb *verb, const struct table *table, int option, const char *typed)
-{
-	if (option == ':') {
-		console_error("%s: option '%s' requires an argument", verb->name, typed);
-	} else if (optopt == 0) {
-		complain_of_name(verb, table, typed);
-	} else if (optopt >= OPTION_FIRST) {
-		console_error("%s: option '%.*s' takes no argument", verb->name, (int)name_size(typed), typed);
-	} else {
-		console_error("%s: -%c: unknown option", verb->name, optopt);
-	}
-}
-
 static const struct verb_option *find_row(const struct table *table, int option)
 {
 	for (size_t i = 0; i < table->count; i++) {
-		if (option == OPTION_FIRST + (int)i || option == table->rows[i]->letter) {
+		if (option == table->options[i].val) {
 			return table->rows[i];
 		}
 	}
@@ -182,21 +138,19 @@ static bool take_option(const struct verb *verb, const struct verb_option *row, 
 	return true;
 }
 
-/* Returns false after a message if an option is wrong. */
+/* Returns false after a message if an option is wrong. getopt begins its messages with the first word. */
 static bool parse_options(const struct verb *verb, int count, char **words)
 {
+	static char name[] = "nvrtccache";
 	const struct table table = make_table(verb);
 	int option;
 
-	opterr = 0;
+	words[0] = name;
 	optind = 0; /* makes glibc's getopt reinitialise its state */
 	/* --help ends the parsing: it is shown even if a later option is wrong */
 	while (!show_help && (option = getopt_long(count, words, table.letters, table.options, NULL)) != -1) {
-		const struct verb_option *row = option == '?' || option == ':' ? NULL : find_row(&table, option);
+		const struct verb_option *row = find_row(&table, option);
 
-		if (!row) {
-			complain_of_option(verb, &table, option, words[optind - 1]);
-		}
 		if (!row || !take_option(verb, row, count, words)) {
 			return false;
 		}

@@ -38,13 +38,13 @@ options_agree() {
 	done
 	for name in $(options_of "$1"); do
 		"$COMMAND" "$1" "--$name" --no-such-option </dev/null >"$tmp/out" 2>"$tmp/err"
-		! grep -q -- "--$name: unknown option" "$tmp/err" || { cat "$tmp/err" && return 1; }
+		! grep -q -- "unrecognized option '--$name'" "$tmp/err" || { cat "$tmp/err" && return 1; }
 	done
 }
 
 refuses_unknown() {
-	gives 2 "$1" --no-such-option && [ ! -s "$tmp/out" ] && err_has '--no-such-option: unknown option$' && err_has "see 'nvrtccache help $1'" &&
-		gives 2 "$1" --halp && err_has "--halp: unknown option .did you mean '--help'\?.$" && gives 2 "$1" -: && [ ! -s "$tmp/out" ]
+	gives 2 "$1" --no-such-option && [ ! -s "$tmp/out" ] && err_has "^nvrtccache: unrecognized option '--no-such-option'$" &&
+		err_has "see 'nvrtccache help $1'" && gives 2 "$1" -: && [ ! -s "$tmp/out" ]
 }
 
 refuses_arguments() {
@@ -57,7 +57,7 @@ for verb in "${verbs[@]}"; do
 	check "$verb --help is whole: usage, options, exit status, example." help_is_whole "$verb"
 	check "$verb: what help shows is what it takes." options_agree "$verb"
 	check "$verb --help fits a terminal of 40 columns." help_is_narrow "$verb"
-	check "$verb rejects an unknown option and suggests the closest." refuses_unknown "$verb"
+	check "$verb rejects an unknown option." refuses_unknown "$verb"
 	case $verb in
 	run | doctor | report) ;; # a program and its arguments; any number of files
 	*) check "$verb refuses arguments that it does not take." refuses_arguments "$verb" ;;

@@ -236,7 +236,7 @@ Without arguments, it explains the last call.
 
 Options, numbers and keys that are none are refused.
   $ for words in --lst --last={0,-1,x,1x,99999999999999999999,} '--last=2 3' 'aa bb' xyz 0123456789abcdef; do brief explain $words; done
-  [2] nvrtccache: explain: --lst: unknown option (did you mean '--last'?)
+  [2] nvrtccache: unrecognized option '--lst'
   [2] nvrtccache: explain: --last: bad value '0': it takes 1 to 100000
   [2] nvrtccache: explain: --last: bad value '-1': it takes 1 to 100000
   [2] nvrtccache: explain: --last: bad value 'x': it takes 1 to 100000

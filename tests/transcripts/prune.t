@@ -47,7 +47,7 @@ A bad age is refused with what would be right.
   > done | uniq -c
        15 [2] nvrtccache: prune: --older-than: bad value AGE: it takes a number and s, m, h, d or w, such as 36h, 1.5d or 2w
   $ brief prune --older-than
-  [2] nvrtccache: prune: option '--older-than' requires an argument
+  [2] nvrtccache: option '--older-than' requires an argument
   $ entries
   3
 

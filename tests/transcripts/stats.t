@@ -242,7 +242,7 @@ Bad intervals are refused, and a full disk ends it.
   [2] nvrtccache: stats: x: unexpected argument
   [2] nvrtccache: stats: --watch: bad value 'x': it takes seconds, at least 0.1, such as 2 or 0.5
   [2] nvrtccache: stats: --watch: bad value '1h': it takes seconds, at least 0.1, such as 2 or 0.5
-  [2] nvrtccache: stats: -1: unknown option
+  [2] nvrtccache: invalid option -- '1'
   [2] nvrtccache: stats: --watch and --zero exclude each other
   [2] nvrtccache: stats: 2: unexpected argument
   $ nvrtccache stats --watch 0.1 >/dev/full

@@ -90,22 +90,22 @@ Unknown commands, options and arguments are named on stderr, with exit status 2.
   [2] nvrtccache: bogus: unknown command
 
 A mistyped word is answered with the closest one.
-  $ for word in stat lsit prun xyzzy --hlep 'help exprot' 'ls --jsno' 'prune --max_size=1G'; do brief $word; done
+  $ for word in stat lsit prun xyzzy --hlep 'help exprot'; do brief $word; done
   [2] nvrtccache: stat: unknown command (did you mean 'stats'?)
   [2] nvrtccache: lsit: unknown command (did you mean 'ls'?)
   [2] nvrtccache: prun: unknown command (did you mean 'prune'?)
   [2] nvrtccache: xyzzy: unknown command
   [2] nvrtccache: --hlep: unknown option (did you mean '--help'?)
   [2] nvrtccache: exprot: unknown command (did you mean 'export'?)
-  [2] nvrtccache: ls: --jsno: unknown option (did you mean '--json'?)
-  [2] nvrtccache: prune: --max_size: unknown option (did you mean '--max-size'?)
+
+A mistyped option is named as other programs do.
   $ for option in --xyzzy -x --json=1 --js=1; do brief stats $option; done
-  [2] nvrtccache: stats: --xyzzy: unknown option
-  [2] nvrtccache: stats: -x: unknown option
-  [2] nvrtccache: stats: option '--json' takes no argument
-  [2] nvrtccache: stats: option '--js' takes no argument
+  [2] nvrtccache: unrecognized option '--xyzzy'
+  [2] nvrtccache: invalid option -- 'x'
+  [2] nvrtccache: option '--json' doesn't allow an argument
+  [2] nvrtccache: option '--json' doesn't allow an argument
   $ brief prune -s
-  [2] nvrtccache: prune: option '-s' requires an argument
+  [2] nvrtccache: option requires an argument -- 's'
   $ nvrtccache stats --js | cmp - <(nvrtccache stats --json)
 
 It is escaped for the terminal.
