@@ -11,7 +11,6 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <link.h>
 #include <stdlib.h>
@@ -90,32 +89,21 @@ char *library_find(void)
 }
 
 /*
- * Returns whether a segment lies outside the file. The loader maps segments without checking the size of the file, and
- * the program would then be killed by SIGBUS. Returns false for a file that is not ELF: dlopen() then fails with an
- * error text of its own.
+ * Returns whether the end of the file is missing, where linkers put the section headers. The loader maps segments
+ * without checking the size of the file, and the program would then be killed by SIGBUS. Returns false for a file that
+ * is not ELF: dlopen() then fails with an error text of its own.
  */
 static bool is_cut_short(const char *path)
 {
-	int file = open(path, O_RDONLY | O_CLOEXEC);
-	struct stat found;
+	FILE *file = fopen(path, "re");
 	ElfW(Ehdr) header;
-	bool cut = false;
+	bool cut = file && fread(&header, sizeof(header), 1, file) == 1 &&
+	           memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_shentsize == sizeof(ElfW(Shdr)) &&
+	           fseek(file, 0, SEEK_END) == 0 &&
+	           header.e_shoff + (uint64_t)header.e_shnum * header.e_shentsize > (uint64_t)ftell(file);
 
-	if (file < 0 || fstat(file, &found) < 0 || pread(file, &header, sizeof(header), 0) != (ssize_t)sizeof(header) ||
-	    memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_phentsize != sizeof(ElfW(Phdr))) {
-		goto out;
-	}
-	for (unsigned i = 0; i < header.e_phnum && !cut; i++) {
-		ElfW(Phdr) segment;
-		off_t at = (off_t)(header.e_phoff + i * sizeof(segment));
-
-		cut = pread(file, &segment, sizeof(segment), at) != (ssize_t)sizeof(segment) ||
-		      (segment.p_type == PT_LOAD && (segment.p_offset > (uint64_t)found.st_size ||
-		                                     segment.p_filesz > (uint64_t)found.st_size - segment.p_offset));
-	}
-out:
-	if (file >= 0) {
-		close(file);
+	if (file) {
+		fclose(file);
 	}
 	return cut;
 }

@@ -48,16 +48,16 @@ run starts nothing when the library cannot be loaded: text, nothing, its begin, 
   $ NVRTCCACHE_LIBRARY=$BUILD/nvrtccache brief run echo started
   [125] nvrtccache: the library cannot be loaded: $BUILD/nvrtccache: * (glob)
 
-run says that a library is cut short, at whatever place a segment is cut, and does not start the program.
-  $ read -r offset bytes < <(readelf -lW $LIBRARY | awk '$1 == "LOAD" { last = $2 " " $5 } END { print last }')
-  $ for size in 100 4096 $(((offset + bytes) / 2)) $((offset + bytes - 1)); do
+run says that a library is cut short, at whatever place it is cut, and does not start the program.
+  $ bytes=$(stat -c %s $LIBRARY)
+  $ for size in 100 4096 $((bytes / 2)) $((bytes - 1)); do
   >     head -c $size $LIBRARY >torn.so; NVRTCCACHE_LIBRARY=$TMP/torn.so brief run echo started
   > done
   [125] nvrtccache: the library cannot be loaded: $TMP/torn.so: the file is cut short; install it again
   [125] nvrtccache: the library cannot be loaded: $TMP/torn.so: the file is cut short; install it again
   [125] nvrtccache: the library cannot be loaded: $TMP/torn.so: the file is cut short; install it again
   [125] nvrtccache: the library cannot be loaded: $TMP/torn.so: the file is cut short; install it again
-  $ head -c $((offset + bytes)) $LIBRARY >torn.so; NVRTCCACHE_LIBRARY=$TMP/torn.so nvrtccache run echo started
+  $ cp $LIBRARY torn.so; NVRTCCACHE_LIBRARY=$TMP/torn.so nvrtccache run echo started
   started
 
 run starts nothing when it is another library.
@@ -99,8 +99,8 @@ run without a program, or with a bad value, starts nothing and exits with 2.
   $ for words in '' --cudnn --dir --cudnn=1; do brief run $words; done
   [2] nvrtccache: run: program is missing
   [2] nvrtccache: run: program is missing
-  [2] nvrtccache: run: --dir: unknown option
-  [2] nvrtccache: run: option '--cudnn' takes no argument
+  [2] nvrtccache: unrecognized option '--dir'
+  [2] nvrtccache: option '--cudnn' doesn't allow an argument
 
 The library names in its log, once, what is unknown, refused or cannot be used.
 # requires: [ -x $LINKED ]
