@@ -42,12 +42,11 @@ void doctor_run(struct findings *findings, char **argv);
 /* Creates a directory for files of a run in TMPDIR, or in /tmp. Returns 0 or a negative errno value. */
 int doctor_place(const char *verb, char *ret_place, size_t size);
 /*
- * Starts a program as a shell would, with this process's environment. SIGINT, SIGQUIT, SIGTERM and SIGHUP that another
- * process sends are sent on until it has ended, and ^C is ignored as system() does. Returns 0 or an errno value.
+ * Runs a program as a shell would, with this process's environment, to its end. SIGINT, SIGQUIT, SIGTERM and SIGHUP
+ * that another process sends are sent on to it, and ^C is left to it, as system() does. The exit status is that which a
+ * shell reports. Returns 0 or an errno value.
  */
-int doctor_start(char **argv, pid_t *ret_pid);
-/* Waits for it. Returns its exit status as a shell reports it. */
-int doctor_wait(pid_t pid);
+int doctor_execute(char **argv, pid_t *ret_pid, int *ret_status);
 /* Calls `visit` for each line of a file, without its line break. A missing file has none. */
 void doctor_lines(const char *path, void (*visit)(void *context, const char *line), void *context);
 /* Returns a text of an event of the trace, as it is written there. */

@@ -290,57 +290,35 @@ static void tell_run(struct seen *seen, const char *place, const char *name, pid
 	tell_objects(seen);
 }
 
-/* Signals that are sent on, and what became of them before. */
-static const int numbers[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
-static struct sigaction before[sizeof(numbers) / sizeof(numbers[0])];
-static volatile sig_atomic_t waited_for, early; /* a signal that came before the program had a number */
-
-/* The terminal and the kernel signal the program too; what a process sends is for this process alone. */
-static void forward(int number, siginfo_t *info, void *context)
+int doctor_execute(char **argv, pid_t *ret_pid, int *ret_status)
 {
-	int saved = errno;
+	static const int numbers[] = {SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+	posix_spawnattr_t attributes;
+	sigset_t waited_for, before;
+	siginfo_t info;
+	int error, status = 0;
 
-	(void)context;
-	if (info->si_code <= 0 && waited_for != 0) {
-		(void)kill(waited_for, number);
-	} else if (info->si_code <= 0) {
-		early = number;
-	}
-	errno = saved;
-}
-
-int doctor_start(char **argv, pid_t *ret_pid)
-{
-	struct sigaction forwarding = {.sa_sigaction = forward, .sa_flags = SA_SIGINFO};
-	int error;
-
-	(void)fflush(stdout); /* what was printed so far comes before the program's output */
+	(void)fflush(stdout);           /* what was printed so far comes before the program's output */
+	(void)signal(SIGCHLD, SIG_DFL); /* if it is ignored, a child's status is lost */
+	(void)sigemptyset(&waited_for);
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-		/* what nohup or a shell ignores, the program inherits as ignored */
-		if (sigaction(numbers[i], NULL, &before[i]) == 0 && before[i].sa_handler != SIG_IGN) {
-			(void)sigaction(numbers[i], &forwarding, NULL);
+		(void)sigaddset(&waited_for, numbers[i]);
+	}
+	(void)sigprocmask(SIG_BLOCK, &waited_for, &before);
+	(void)posix_spawnattr_init(&attributes);
+	(void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+	(void)posix_spawnattr_setsigmask(&attributes, &before);
+	/* reports a program that cannot be executed, which fork() and execvp() would show by a status only */
+	error = posix_spawnp(ret_pid, argv[0], NULL, &attributes, argv, environ);
+	while (error == 0 && waitpid(*ret_pid, &status, WNOHANG) == 0) {
+		/* the terminal and the kernel signal the program too; what a process sends is for this process alone */
+		if (sigwaitinfo(&waited_for, &info) > 0 && info.si_signo != SIGCHLD && info.si_code <= 0) {
+			(void)kill(*ret_pid, info.si_signo);
 		}
 	}
-	(void)signal(SIGCHLD, SIG_DFL); /* if it is ignored, a child's status is lost */
-	/* reports a program that cannot be executed, which fork() and execvp() would show by a status only */
-	error = posix_spawnp(ret_pid, argv[0], NULL, NULL, argv, environ);
-	if (error == 0) {
-		waited_for = *ret_pid;
-		(void)kill(*ret_pid, early);
-	}
+	(void)sigprocmask(SIG_SETMASK, &before, NULL);
+	*ret_status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 	return error;
-}
-
-int doctor_wait(pid_t pid)
-{
-	int status = 0;
-
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-	}
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-		(void)sigaction(numbers[i], &before[i], NULL);
-	}
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 int doctor_place(const char *verb, char *ret_place, size_t size)
@@ -373,11 +351,10 @@ void doctor_run(struct findings *findings, char **argv)
 	/* the library's file names appear in "files" alone; other words of LD_DEBUG print a line for each symbol */
 	(void)setenv("NVRTCCACHE_LOG_LEVEL", "warning", 1);
 	(void)setenv("LD_DEBUG", "files", 1);
-	error = doctor_start(argv, &pid);
+	error = doctor_execute(argv, &pid, &status);
 	if (error != 0) {
 		finding_add(findings, FINDING_FAIL, "%s cannot be run: %s", argv[0], strerror(error));
 	} else {
-		status = doctor_wait(pid);
 		tell_run(&seen, place, argv[0], pid);
 		if (status != 0) {
 			finding_add(findings, FINDING_WARN, "the program ended with status %d", status);

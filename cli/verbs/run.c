@@ -131,17 +131,16 @@ static int create_trace(char directory[PATH_MAX], char *trace, size_t size)
 
 static int run_traced(char **operands, const char *trace, int file)
 {
+	int error, status;
 	pid_t pid;
-	int status;
 
 	if (!set_variable("NVRTCCACHE_TRACE", trace)) {
 		return EXIT_NOT_STARTED;
 	}
-	status = doctor_start(operands, &pid);
-	if (status != 0) {
-		return report_not_started(operands[0], status);
+	error = doctor_execute(operands, &pid, &status);
+	if (error != 0) {
+		return report_not_started(operands[0], error);
 	}
-	status = doctor_wait(pid);
 	return status == 0 ? judge_misses(trace, file) : status;
 }
 
