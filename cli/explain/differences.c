@@ -75,9 +75,9 @@ static const struct part moved = {0, "", 0, NULL, DIFFERENCE_PATHS, 3, "program 
 
 struct item {
 	const struct part *part;
-	struct span text;      /* that is printed */
+	struct span text;      /* of the fact */
 	const uint8_t *digest; /* NULL: the text is all there is */
-	struct span value;     /* that is printed of a digest, or empty */
+	struct span value;     /* that is printed; empty if only a digest is known */
 	struct span name;      /* items with the same name are compared */
 	struct item *partner;  /* the matching item of the other request */
 	/* of a directory of -I below a root: the option, the root's number, from 1, and the text behind the root */
@@ -96,7 +96,8 @@ struct comparison {
 	struct differences *differences;
 };
 
-typedef bool item_test(const struct item *now, const struct item *was);
+/* In the order in which items are matched: equal texts first, so that no moved directory takes the partner of one. */
+enum likeness { SAME_TEXT, SAME_PLACE, SAME_NAME, LIKENESSES };
 
 /* Returns the row of a fact, and the part of the fact's text that is printed. */
 static const struct part *find_part(enum about_kind about, struct span fact, struct span *ret_of)
@@ -125,9 +126,13 @@ static bool compare_digests(const struct request *now, const struct request *was
 	return now_part && was_part;
 }
 
-static void add(struct comparison *comparison, const struct part *part, enum way way, struct difference difference)
+/* Adds a difference of two items, one of which may be NULL. */
+static void add(struct comparison *comparison, const struct part *part, enum way way, const struct item *now,
+                const struct item *was)
 {
 	struct differences *differences = comparison->differences;
+	const struct item *item = now ? now : was;
+	struct difference difference = {.name = part->name, .saying = part->says[way]};
 	struct difference *grown;
 	bool is_equal;
 
@@ -135,34 +140,36 @@ static void add(struct comparison *comparison, const struct part *part, enum way
 	    (part->with && !(compare_digests(comparison->now, comparison->was, part->with, &is_equal) && is_equal))) {
 		return;
 	}
-	grown = realloc(differences->list, (differences->count + 1) * sizeof(*grown));
-	difference.name = part->name;
-	difference.saying = part->says[way];
+	difference.of = item->digest ? item->text : difference.of;
+	difference.now = now ? now->value : difference.now;
+	difference.was = was ? was->value : difference.was;
 	if (part->shown == ABOUT_RELEASE && span_equal(difference.now, difference.was)) {
 		difference.saying = "%t %n is another build";
 	}
 	/* also without memory for the difference, so that the choice of the closest entry does not depend on memory */
 	differences->weight += part->weight;
 	differences->topics |= part->topic;
+	grown = realloc(differences->list, (differences->count + 1) * sizeof(*grown));
 	if (grown) {
 		differences->list = grown;
 		grown[differences->count++] = difference;
 	}
 }
 
-static bool is_same_text(const struct item *now, const struct item *was)
+static bool is_like(enum likeness likeness, const struct item *now, const struct item *was)
 {
-	return now->part == was->part && span_equal(now->text, was->text);
-}
-
-static bool is_same_place(const struct item *now, const struct item *was)
-{
-	return now->root != 0 && now->root == was->root && now->head == was->head && span_equal(now->rest, was->rest);
-}
-
-static bool is_same_name(const struct item *now, const struct item *was)
-{
-	return now->part == was->part && span_equal(now->name, was->name);
+	if (now->part != was->part) {
+		return false;
+	}
+	switch (likeness) {
+	case SAME_TEXT:
+		return span_equal(now->text, was->text);
+	case SAME_PLACE:
+		return now->root != 0 && now->root == was->root && now->head == was->head &&
+		       span_equal(now->rest, was->rest);
+	default:
+		return span_equal(now->name, was->name);
+	}
 }
 
 /* Finds the root that contains the directory of -I, which may be a string of its own. */
@@ -200,17 +207,14 @@ static struct span find_option_name(struct span option)
 	return (struct span){text, option.size >= 2 && memcmp(text, "-I", 2) == 0 ? 2 : size};
 }
 
-/* Returns the kind of the value that is printed: the full release, if both requests have it. */
-static enum about_kind find_shown(const struct comparison *comparison, const struct part *part)
+/* Returns what is printed of a part: the full release, if its request has it. */
+static struct span find_value(const struct request *request, enum about_kind shown)
 {
-	bool knows_build = comparison->now->counts[ABOUT_BUILD] > 0 && comparison->was->counts[ABOUT_BUILD] > 0;
-
-	return part->shown == ABOUT_RELEASE && knows_build ? ABOUT_BUILD : part->shown;
+	return request_text(request, shown == ABOUT_RELEASE && request->counts[ABOUT_BUILD] ? ABOUT_BUILD : shown);
 }
 
 /* Returns the facts of a kind. The caller frees the list. */
-static struct items take_items(const struct comparison *comparison, const struct request *request,
-                               enum about_kind about)
+static struct items take_items(const struct request *request, enum about_kind about)
 {
 	struct items items = {.count = request->counts[about]};
 
@@ -222,22 +226,20 @@ static struct items take_items(const struct comparison *comparison, const struct
 		item->digest = fact->digest;
 		item->part = find_part(about, span_of(fact), &item->text);
 		item->name = item->text;
+		item->value = fact->digest ? find_value(request, item->part->shown) : item->text;
 		if (about == ABOUT_OPTION) {
 			find_root(item, request);
 			item->name = find_option_name(item->text);
-		}
-		if (item->part->shown) {
-			item->value = request_text(request, find_shown(comparison, item->part));
 		}
 	}
 	return items;
 }
 
-static void match_items(item_test *is_like, const struct items *now, const struct items *was)
+static void match_items(enum likeness likeness, const struct items *now, const struct items *was)
 {
 	for (size_t i = 0; i < now->count; i++) {
 		for (size_t j = 0; j < was->count && !now->list[i].partner; j++) {
-			if (!was->list[j].partner && is_like(&now->list[i], &was->list[j])) {
+			if (!was->list[j].partner && is_like(likeness, &now->list[i], &was->list[j])) {
 				now->list[i].partner = &was->list[j];
 				was->list[j].partner = &now->list[i];
 			}
@@ -245,59 +247,35 @@ static void match_items(item_test *is_like, const struct items *now, const struc
 	}
 }
 
-/* Adds a difference of two items, one of which may be NULL. */
-static void add_items(struct comparison *comparison, enum way way, const struct item *now, const struct item *was)
-{
-	const struct item *item = now ? now : was;
-	struct difference difference = {.name = NULL};
-
-	difference.of = item->digest ? item->text : difference.of;
-	if (now) {
-		difference.now = now->digest ? now->value : now->text;
-	}
-	if (was) {
-		difference.was = was->digest ? was->value : was->text;
-	}
-	add(comparison, item->part, way, difference);
-}
-
 /* Returns whether two matched items differ: they are options with the same name, or have another digest. */
 static bool is_changed(const struct item *now, const struct item *was)
 {
 	return now->digest ? memcmp(now->digest, was->digest, ABOUT_DIGEST_BYTES) != 0
-	                   : !is_same_text(now, was) && !is_same_place(now, was);
-}
-
-static void compare_content(struct comparison *comparison, const struct items *now, const struct items *was)
-{
-	for (size_t i = 0; i < now->count; i++) {
-		const struct item *item = &now->list[i];
-
-		if (!item->partner) {
-			add_items(comparison, NEW, item, NULL);
-		} else if (is_changed(item, item->partner)) {
-			add_items(comparison, CHANGED, item, item->partner);
-		}
-	}
-	/* a cut record does not have all facts, so a missing part does not mean that it is gone */
-	for (size_t j = 0; j < was->count && !comparison->now->is_cut; j++) {
-		if (!was->list[j].partner) {
-			add_items(comparison, GONE, NULL, &was->list[j]);
-		}
-	}
+	                   : !is_like(SAME_TEXT, now, was) && !is_like(SAME_PLACE, now, was);
 }
 
 static void compare_items(struct comparison *comparison, enum about_kind about)
 {
-	struct items now = take_items(comparison, comparison->now, about),
-	             was = take_items(comparison, comparison->was, about);
+	struct items now = take_items(comparison->now, about), was = take_items(comparison->was, about);
 
-	if (now.list && was.list) {
-		match_items(is_same_text, &now, &was);
-		/* after equal options, so that a directory in both lists does not match a different one */
-		match_items(is_same_place, &now, &was);
-		match_items(is_same_name, &now, &was);
-		compare_content(comparison, &now, &was);
+	if (!now.list || !was.list) {
+		now.count = was.count = 0;
+	}
+	for (int likeness = 0; likeness < LIKENESSES; likeness++) {
+		match_items((enum likeness)likeness, &now, &was);
+	}
+	for (struct item *item = now.list; item < now.list + now.count; item++) {
+		if (!item->partner) {
+			add(comparison, item->part, NEW, item, NULL);
+		} else if (is_changed(item, item->partner)) {
+			add(comparison, item->part, CHANGED, item, item->partner);
+		}
+	}
+	/* a cut record does not have all facts, so a missing part does not mean that it is gone */
+	for (struct item *item = was.list; item < was.list + was.count && !comparison->now->is_cut; item++) {
+		if (!item->partner) {
+			add(comparison, item->part, GONE, NULL, item);
+		}
 	}
 	free(now.list);
 	free(was.list);
@@ -322,16 +300,15 @@ static int find_name_place(struct span program)
 static void compare_program(struct comparison *comparison)
 {
 	const struct request *now = comparison->now, *was = comparison->was;
-	struct difference difference = {.now = request_text(now, ABOUT_PROGRAM),
-	                                .was = request_text(was, ABOUT_PROGRAM)};
-	struct span name = difference.now, before = difference.was;
+	const struct item name = {.value = request_text(now, ABOUT_PROGRAM)},
+	                  before = {.value = request_text(was, ABOUT_PROGRAM)};
 	bool is_equal, is_known = compare_digests(now, was, "program name", &is_equal);
 
-	if (!span_equal(span_base(name), span_base(before))) {
-		add(comparison, &renamed, CHANGED, difference);
-	} else if ((is_known && !is_equal) ||
-	           (request_is(now, ABOUT_COMPILER, "nvrtc") && find_name_place(name) != find_name_place(before))) {
-		add(comparison, &moved, CHANGED, difference);
+	if (!span_equal(span_base(name.value), span_base(before.value))) {
+		add(comparison, &renamed, CHANGED, &name, &before);
+	} else if ((is_known && !is_equal) || (request_is(now, ABOUT_COMPILER, "nvrtc") &&
+	                                       find_name_place(name.value) != find_name_place(before.value))) {
+		add(comparison, &moved, CHANGED, &name, &before);
 	}
 }
 
@@ -404,37 +381,25 @@ __attribute__((format(printf, 3, 4))) static void append(char *text, size_t capa
 	va_end(arguments);
 }
 
-/* Returns quotes for a text that is empty, or whose blanks at the ends would be invisible. */
-static const char *find_quotes(const char *text)
-{
-	size_t size = strlen(text);
-
-	return size == 0 || text[0] == ' ' || text[size - 1] == ' ' ? "\"" : "";
-}
-
 void differences_spell(const struct difference *difference, const struct request *now,
                        struct difference_words *ret_words)
 {
-	struct span title = request_text(now, ABOUT_TITLE), binder = request_binder(now);
+	struct span binder = request_binder(now);
 	const size_t capacity = sizeof(ret_words->words);
 	const char *saying = difference->saying;
 
 	ret_words->words[0] = '\0';
 	snprintf(ret_words->what, sizeof(ret_words->what), "%s%s%.*s", difference->name,
 	         *difference->name && difference->of.size ? " " : "", SPAN(difference->of));
-	snprintf(ret_words->now, sizeof(ret_words->now), "%.*s", SPAN(difference->now));
-	snprintf(ret_words->was, sizeof(ret_words->was), "%.*s", SPAN(difference->was));
 	for (const char *mark; (mark = strchr(saying, '%')) != NULL; saying = mark + 2) {
-		const char *text = mark[1] == 'n' ? ret_words->now : ret_words->was, *quote = find_quotes(text);
+		struct span text = mark[1] == 'n'   ? difference->now
+		                   : mark[1] == 'w' ? difference->was
+		                   : mark[1] == 't' ? request_text(now, ABOUT_TITLE)
+		                                    : binder;
+		bool is_blank = (mark[1] == 'n' || mark[1] == 'w') && text.size == 0;
 
-		append(ret_words->words, capacity, "%.*s", (int)(mark - saying), saying);
-		if (mark[1] == 't') {
-			append(ret_words->words, capacity, "%.*s", SPAN(title));
-		} else if (mark[1] == 'b') {
-			append(ret_words->words, capacity, "%s%.*s", binder.size ? " by " : "", SPAN(binder));
-		} else {
-			append(ret_words->words, capacity, "%s%s%s", quote, text, quote);
-		}
+		append(ret_words->words, capacity, "%.*s%s%.*s%s", (int)(mark - saying), saying,
+		       mark[1] == 'b' && binder.size ? " by " : "", SPAN(text), is_blank ? "\"\"" : "");
 	}
 	append(ret_words->words, capacity, "%s", saying);
 }

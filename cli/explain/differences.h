@@ -56,9 +56,8 @@ bool differences_are_paths(const struct differences *differences, const struct r
 #define DIFFERENCE_TEXT_BYTES EVENTS_RECORD_BYTES
 
 struct difference_words {
-	char what[DIFFERENCE_TEXT_BYTES];                            /* "header inc/vec.h" */
-	char now[DIFFERENCE_TEXT_BYTES], was[DIFFERENCE_TEXT_BYTES]; /* empty too if the texts are not known */
-	char words[3 * DIFFERENCE_TEXT_BYTES];                       /* text that follows `what` */
+	char what[DIFFERENCE_TEXT_BYTES];      /* "header inc/vec.h" */
+	char words[3 * DIFFERENCE_TEXT_BYTES]; /* text that follows `what` */
 };
 
 /* Writes the words for a difference. `now` is the request that differences_find() got. */

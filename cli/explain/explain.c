@@ -40,8 +40,8 @@ static void add_differences(struct json *json, const struct explanation *explana
 		differences_spell(difference, explanation->request, &words);
 		json_begin_object(json, NULL);
 		json_string(json, "what", words.what);
-		json_string(json, "now", difference->now.bytes ? words.now : NULL);
-		json_string(json, "was", difference->was.bytes ? words.was : NULL);
+		span_json(json, "now", difference->now);
+		span_json(json, "was", difference->was);
 		json_string(json, "words", words.words);
 		json_end(json);
 	}
