@@ -27,6 +27,12 @@ struct verb_option {
 	const char **value;
 };
 
+/* An option without a value, and one with it. VERB_OPTIONS: a list of them. */
+#define VERB_FLAG(name_, letter_, words_, flag_) {.name = name_, .letter = letter_, .words = words_, .flag = flag_}
+#define VERB_VALUE(name_, letter_, argument_, words_, value_) \
+	{.name = name_, .letter = letter_, .argument = argument_, .words = words_, .value = value_}
+#define VERB_OPTIONS(...) ((const struct verb_option[]){__VA_ARGS__, {.name = NULL}})
+
 enum verb_needs {
 	VERB_NOTHING,
 	VERB_SETTINGS, /* settings from the environment; bad values are reported */

@@ -202,11 +202,9 @@ const struct verb verb_explain = {
         "KEY is a key or its beginning, as 'nvrtccache ls' shows it. Without arguments: --last. Only the most recent\n"
         "misses and bypassed calls are recorded; hits are not.",
     .example = "nvrtccache explain --last",
-    .options =
-        (const struct verb_option[]){
-            {"json", 'j', NULL, "print JSON", &asked.json, NULL},
-            {"last", 'l', "[=N]", "explain the last call (default), or the last N, newest first", NULL, &asked.last},
-            {NULL, 0, NULL, NULL, NULL, NULL}},
+    .options = VERB_OPTIONS(
+        VERB_FLAG("json", 'j', "print JSON", &asked.json),
+        VERB_VALUE("last", 'l', "[=N]", "explain the last call (default), or the last N, newest first", &asked.last)),
     .needs = VERB_DIRECTORY,
     .operand = "KEY",
     .most = 1,

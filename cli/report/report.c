@@ -193,9 +193,7 @@ const struct verb verb_report = {
             "file\n"
             "that the variable names now). The page is self-contained and shows several traces one below the other.",
     .example = "nvrtccache report trace.json -o report.html",
-    .options = (const struct verb_option[]){{"output", 'o', "FILE", "write to FILE (default: standard output)", NULL,
-                                             &asked.file},
-                                            {NULL, 0, NULL, NULL, NULL, NULL}},
+    .options = VERB_OPTIONS(VERB_VALUE("output", 'o', "FILE", "write to FILE (default: standard output)", &asked.file)),
     .operand = "TRACE",
     .most = INT_MAX,
     .run = run_report,

@@ -92,11 +92,8 @@ const struct verb verb_env = {
         "by\n"
         "'nvrtccache run'.",
     .example = "eval \"$(nvrtccache env)\"",
-    .options =
-        (const struct verb_option[]){
-            {"fish", 0, NULL, "for fish: nvrtccache env --fish | source", &asked.fish, NULL},
-            {"csh", 0, NULL, "for csh and tcsh: eval \"`nvrtccache env --csh`\"", &asked.csh, NULL},
-            {"off", 0, NULL, "turn the cache off again", &asked.off, NULL},
-            {NULL, 0, NULL, NULL, NULL, NULL}},
+    .options = VERB_OPTIONS(VERB_FLAG("fish", 0, "for fish: nvrtccache env --fish | source", &asked.fish),
+                            VERB_FLAG("csh", 0, "for csh and tcsh: eval \"`nvrtccache env --csh`\"", &asked.csh),
+                            VERB_FLAG("off", 0, "turn the cache off again", &asked.off)),
     .run = run_env,
 };

@@ -345,9 +345,8 @@ const struct verb verb_import = {
     .arguments = "[--key-file FILE] FILE",
     .summary = "add the entries of an exported file ('-': standard input)",
     .example = "nvrtccache import kernels.nvb",
-    .options = (const struct verb_option[]){{"key-file", 'k', "FILE", "import only what a key of this file has signed",
-                                             NULL, &asked.key_file},
-                                            {NULL, 0, NULL, NULL, NULL, NULL}},
+    .options = VERB_OPTIONS(
+        VERB_VALUE("key-file", 'k', "FILE", "import only what a key of this file has signed", &asked.key_file)),
     .needs = VERB_DIRECTORY,
     .operand = "FILE",
     .least = 1,

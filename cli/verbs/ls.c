@@ -201,10 +201,9 @@ const struct verb verb_ls = {
     .summary = "list the entries, most recently used first",
     .more = "PROGRAM is the name under which the source was compiled, and the first name expression.",
     .example = "nvrtccache ls --sort saved",
-    .options = (const struct verb_option[]){{"json", 'j', NULL, "print JSON", &asked.json, NULL},
-                                            {"sort", 0, "used|saved|size",
-                                             "sort by last use (default), saved time or size", NULL, &asked.sort},
-                                            {NULL, 0, NULL, NULL, NULL, NULL}},
+    .options = VERB_OPTIONS(
+        VERB_FLAG("json", 'j', "print JSON", &asked.json),
+        VERB_VALUE("sort", 0, "used|saved|size", "sort by last use (default), saved time or size", &asked.sort)),
     .needs = VERB_DIRECTORY,
     .run = run_ls,
 };

@@ -150,13 +150,11 @@ const struct verb verb_prune = {
     .arguments = "[--max-size SIZE] [--older-than AGE] [--dry-run]",
     .summary = "evict the least recently used entries",
     .example = "nvrtccache prune --max-size 1.5G",
-    .options =
-        (const struct verb_option[]){
-            {"max-size", 's', "SIZE", "evict down to SIZE, such as 500M or 1.5G; 0: no limit", NULL, &asked.max_size},
-            {"older-than", 'o', "AGE", "evict entries not used for AGE, such as 36h, 1.5d or 2w", NULL,
-             &asked.older_than},
-            {"dry-run", 'n', NULL, "change nothing, and say what would be evicted", &asked.dry_run, NULL},
-            {NULL, 0, NULL, NULL, NULL, NULL}},
+    .options = VERB_OPTIONS(
+        VERB_VALUE("max-size", 's', "SIZE", "evict down to SIZE, such as 500M or 1.5G; 0: no limit", &asked.max_size),
+        VERB_VALUE("older-than", 'o', "AGE", "evict entries not used for AGE, such as 36h, 1.5d or 2w",
+                   &asked.older_than),
+        VERB_FLAG("dry-run", 'n', "change nothing, and say what would be evicted", &asked.dry_run)),
     .needs = VERB_DIRECTORY,
     .run = run_prune,
 };
@@ -166,10 +164,8 @@ const struct verb verb_clear = {
     .arguments = "[--compiler VERSION]",
     .summary = "remove all entries",
     .example = "nvrtccache clear --compiler 12.9",
-    .options = (const struct verb_option[]){{"compiler", 'c', "VERSION",
-                                             "only entries of compilers of this release, such as 12.9 or 12", NULL,
-                                             &asked.compiler},
-                                            {NULL, 0, NULL, NULL, NULL, NULL}},
+    .options = VERB_OPTIONS(VERB_VALUE(
+        "compiler", 'c', "VERSION", "only entries of compilers of this release, such as 12.9 or 12", &asked.compiler)),
     .needs = VERB_DIRECTORY,
     .run = run_clear,
 };

@@ -194,13 +194,10 @@ const struct verb verb_run = {
         "125: it was not started because the library is not found or cannot be loaded; 126: program cannot be run;\n"
         "127: program not found.",
     .example = "NVRTCCACHE_STATS=1 nvrtccache run -- python3 train.py",
-    .options =
-        (const struct verb_option[]){
-            {"cudnn", 0, NULL, "make cuDNN 9.22 and later use libnvrtc (CUDNN_NVRTC_RUNTIME_LINKING)", &asked.cudnn,
-             NULL},
-            {"must-hit", 0, NULL, "exit with 3 and print the misses, if the program or its children missed",
-             &asked.must_hit, NULL},
-            {NULL, 0, NULL, NULL, NULL, NULL}},
+    .options = VERB_OPTIONS(
+        VERB_FLAG("cudnn", 0, "make cuDNN 9.22 and later use libnvrtc (CUDNN_NVRTC_RUNTIME_LINKING)", &asked.cudnn),
+        VERB_FLAG("must-hit", 0, "exit with 3 and print the misses, if the program or its children missed",
+                  &asked.must_hit)),
     .kind = VERB_OPERANDS_COMMAND,
     .operand = "program",
     .least = 1,

@@ -364,13 +364,11 @@ const struct verb verb_stats = {
     .arguments = "[--json] [--count] [--zero] [--watch [SECONDS]]",
     .summary = "show hit rates, bypass reasons and cache size",
     .example = "nvrtccache stats --json",
-    .options =
-        (const struct verb_option[]){
-            {"json", 'j', NULL, "print JSON", &asked.json, NULL},
-            {"zero", 'z', NULL, "show the statistics, then reset them", &asked.zero, NULL},
-            {"count", 'c', NULL, "count the files (default: use the index)", &asked.count, NULL},
-            {"watch", 'w', "[=SECONDS]", "repeat every SECONDS (default: 2) until interrupted", NULL, &asked.watch},
-            {NULL, 0, NULL, NULL, NULL, NULL}},
+    .options = VERB_OPTIONS(
+        VERB_FLAG("json", 'j', "print JSON", &asked.json),
+        VERB_FLAG("zero", 'z', "show the statistics, then reset them", &asked.zero),
+        VERB_FLAG("count", 'c', "count the files (default: use the index)", &asked.count),
+        VERB_VALUE("watch", 'w', "[=SECONDS]", "repeat every SECONDS (default: 2) until interrupted", &asked.watch)),
     .needs = VERB_DIRECTORY,
     .run = run_stats,
 };

@@ -255,10 +255,8 @@ const struct verb verb_verify = {
     .summary = "check the integrity of all entries",
     .exits = "0: no bad entries, or all were removed; 1: bad entries remain; 2: unknown option.",
     .example = "nvrtccache verify",
-    .options = (const struct verb_option[]){{"json", 'j', NULL, "print JSON", &asked.json, NULL},
-                                            {"remove", 0, NULL, "remove entries that are damaged or not trusted",
-                                             &asked.remove, NULL},
-                                            {NULL, 0, NULL, NULL, NULL, NULL}},
+    .options = VERB_OPTIONS(VERB_FLAG("json", 'j', "print JSON", &asked.json),
+                            VERB_FLAG("remove", 0, "remove entries that are damaged or not trusted", &asked.remove)),
     .needs = VERB_DIRECTORY,
     .run = run_verify,
 };

@@ -367,16 +367,14 @@ const struct verb verb_warm = {
         "find the results under their keys.",
     .exits = "0; 1: a request failed, or with --check would miss.",
     .example = "nvrtccache warm --arch sm_90,sm_100",
-    .options =
-        (const struct verb_option[]){
-            {"arch", 'a', "LIST", "replace the architecture by each of these, such as sm_90,sm_100", NULL, &asked.arch},
-            {"compiler", 'c', "FILES", "these compilers; default: those that the loader finds", NULL, &asked.compiler},
-            {"jobs", 0, "N", "compilations at a time; default: one per processor", NULL, &asked.jobs},
-            {"used-since", 'u', "AGE", "only requests used within the last AGE, such as 12h or 2w", NULL,
-             &asked.used_since},
-            {"check", 0, NULL, "compile nothing, and say which requests would miss", &asked.check, NULL},
-            {"json", 'j', NULL, "print JSON", &asked.json, NULL},
-            {NULL, 0, NULL, NULL, NULL, NULL}},
+    .options = VERB_OPTIONS(
+        VERB_VALUE("arch", 'a', "LIST", "replace the architecture by each of these, such as sm_90,sm_100", &asked.arch),
+        VERB_VALUE("compiler", 'c', "FILES", "these compilers; default: those that the loader finds", &asked.compiler),
+        VERB_VALUE("jobs", 0, "N", "compilations at a time; default: one per processor", &asked.jobs),
+        VERB_VALUE("used-since", 'u', "AGE", "only requests used within the last AGE, such as 12h or 2w",
+                   &asked.used_since),
+        VERB_FLAG("check", 0, "compile nothing, and say which requests would miss", &asked.check),
+        VERB_FLAG("json", 'j', "print JSON", &asked.json)),
     .needs = VERB_DIRECTORY,
     .run = run_warm,
 };
