@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A regular file, or a file that does not exist yet, is written as a temporary file in its directory, which
- * target_close() renames. Devices and pipes are written directly, because a rename would replace them with a regular
+ * A regular file, or a file that does not exist yet, is written as a temporary file beside it, which target_close()
+ * renames. Devices and pipes are written directly, because a rename would replace them with a regular
  * file. Both are streams of stdio, because the writers of bundles and pages append many small fields.
  */
 #include "cli/console/target.h"
@@ -29,39 +29,12 @@ static mode_t mode_of_new_file(void)
 	return 0666 & ~mask;
 }
 
-static int begin_temporary(struct target *target, mode_t mode)
-{
-	char *slash = strrchr(target->path, '/');
-	const char *parent = slash == NULL ? "." : slash == target->path ? "/" : target->path;
-	int directory;
-	int error;
-
-	/* cuts the path at its last slash; `name` is then relative to the open directory */
-	target->name = slash != NULL ? slash + 1 : target->path;
-	if (*target->name == '\0') {
-		return -EISDIR;
-	}
-	if (slash != NULL) {
-		*slash = '\0';
-	}
-	directory = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (directory < 0) {
-		return -errno;
-	}
-	/* on success target->temporary holds the descriptor, which target_close() closes */
-	error = temporary_begin(directory, mode, &target->temporary);
-	if (error != 0) {
-		close(directory);
-	}
-	return error;
-}
-
 /* Opens what is written: the temporary file, or a device or pipe. The caller closes it. */
 static int open_named(const char *file, struct target *target)
 {
 	struct stat found;
 	bool there = stat(file, &found) == 0;
-	int error;
+	int opened;
 
 	if (target->is_output) {
 		return fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
@@ -71,17 +44,15 @@ static int open_named(const char *file, struct target *target)
 	}
 	/* links are resolved, because the rename would otherwise replace the link and not the file it leads to */
 	target->path = there ? realpath(file, NULL) : strdup(file);
-	if (target->path == NULL) {
+	if (!target->path || asprintf(&target->temporary, "%s.XXXXXX", target->path) < 0) {
+		target->temporary = NULL;
 		return -1;
 	}
-	error = begin_temporary(target, there ? found.st_mode & 0777 : mode_of_new_file());
-	if (error != 0) {
-		free(target->path);
-		target->path = NULL;
-		errno = -error;
-		return -1;
+	opened = mkostemp(target->temporary, O_CLOEXEC);
+	if (opened >= 0) {
+		(void)fchmod(opened, there ? found.st_mode & 0777 : mode_of_new_file());
 	}
-	return fcntl(target->temporary.file, F_DUPFD_CLOEXEC, 0);
+	return opened;
 }
 
 /* Reports an error. After an interrupt it names what became of the file, because calls then fail for that reason. */
@@ -89,20 +60,17 @@ static bool report_error(const struct target *target, int error)
 {
 	if (error != 0 && interrupt_seen() != 0) {
 		console_error("%s: interrupted; %s", target->shown,
-		              target->path ? "the file is not written" : "the output is incomplete");
+		              target->temporary ? "the file is not written" : "the output is incomplete");
 	} else if (error != 0 && error != -ECANCELED) {
 		console_error("%s: %s", target->shown, strerror(-error));
 	}
 	return error == 0;
 }
 
-static void end_temporary(struct target *target)
+static void free_names(struct target *target)
 {
-	if (target->path != NULL) {
-		temporary_discard(&target->temporary);
-		close(target->temporary.directory);
-		free(target->path);
-	}
+	free(target->path);
+	free(target->temporary);
 }
 
 bool target_open(const char *file, const char *what, struct target *target)
@@ -121,15 +89,12 @@ bool target_open(const char *file, const char *what, struct target *target)
 	target->stream = opened < 0 ? NULL : fdopen(opened, "w");
 	if (target->stream == NULL) {
 		(void)report_error(target, -errno);
-		end_temporary(target);
-		if (opened >= 0) {
-			close(opened);
-		}
+		free_names(target);
 	}
 	return target->stream != NULL;
 }
 
-bool target_close(struct target *target, enum durability durability, int error)
+bool target_close(struct target *target, int error)
 {
 	bool is_written;
 
@@ -140,12 +105,14 @@ bool target_close(struct target *target, enum durability durability, int error)
 		error = -errno;
 	}
 	/* after ^C during the last write the file must not be published */
-	if (error == 0 && target->path != NULL) {
-		error =
-		    interrupt_seen() != 0 ? -EINTR : temporary_publish(&target->temporary, target->name, durability);
+	if (error == 0 && target->temporary) {
+		error = interrupt_seen() != 0 ? -EINTR : rename(target->temporary, target->path) < 0 ? -errno : 0;
+	}
+	if (error != 0 && target->temporary) {
+		(void)unlink(target->temporary);
 	}
 	is_written = report_error(target, error);
-	end_temporary(target);
+	free_names(target);
 	return is_written;
 }
 

@@ -14,16 +14,13 @@
 #ifndef CLI_TARGET_H
 #define CLI_TARGET_H
 
-#include "cache/temporary.h"
-
 #include <stdbool.h>
 #include <stdio.h>
 
 struct target {
 	const char *shown; /* the file as the user named it, or "standard output" */
-	char *path;        /* of the file that is replaced, with links resolved; NULL: written directly */
-	const char *name;  /* last part of the path */
-	struct temporary temporary;
+	char *path;        /* of the file that is replaced, with links resolved */
+	char *temporary;   /* path of what is written; NULL: written directly */
 	FILE *stream;
 	bool is_output; /* standard output */
 };
@@ -36,6 +33,6 @@ int target_put(void *context, const void *bytes, size_t size);
  * Writes the rest and renames the temporary file, unless `error`, the caller's result so far, is negative: then the
  * temporary file is removed, and the error is reported unless it is -ECANCELED. Returns false if anything failed.
  */
-bool target_close(struct target *target, enum durability durability, int error);
+bool target_close(struct target *target, int error);
 
 #endif

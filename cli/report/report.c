@@ -141,7 +141,7 @@ static int write_page(const struct json *json, const char *file)
 	struct target target;
 
 	if (!target_open(file, "a page", &target) ||
-	    !target_close(&target, DURABILITY_NONE, json->failed ? -ENOMEM : put_page(&target, json))) {
+	    !target_close(&target, json->failed ? -ENOMEM : put_page(&target, json))) {
 		return EXIT_TROUBLE;
 	}
 	if (strcmp(file, "-") != 0) {

@@ -162,7 +162,7 @@ static int export_to(const struct settings *settings, const char *file, int64_t 
 	}
 	export.target = &target;
 	error = write_all(settings, within_ns, &export, &reading);
-	if (!target_close(&target, settings->fsync ? DURABILITY_SYNC : DURABILITY_NONE, error)) {
+	if (!target_close(&target, error)) {
 		return EXIT_TROUBLE;
 	}
 	print_report(settings, &target, &export, began_ns);

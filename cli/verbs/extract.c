@@ -112,7 +112,7 @@ static int write_artifact(struct span bytes)
 		return EXIT_TROUBLE;
 	}
 	if (!target_open(file, "an artifact", &target) ||
-	    !target_close(&target, DURABILITY_NONE, target_put(&target, bytes.bytes, bytes.size))) {
+	    !target_close(&target, target_put(&target, bytes.bytes, bytes.size))) {
 		return EXIT_TROUBLE;
 	}
 	if (is_file) {

@@ -116,10 +116,10 @@ A bundle that cannot be written leaves the old file and nothing else.
   [1]
   $ cat kept.nvb
   old
-  $ for name in nowhere/x.nvb . none/; do brief export $name; done; ls -A | grep tmp
+  $ for name in nowhere/x.nvb . none/; do brief export $name; done; ls -A | grep '[.]nvb[.]'
   [1] nvrtccache: nowhere/x.nvb: No such file or directory
   [1] nvrtccache: .: Is a directory
-  [1] nvrtccache: none/: Is a directory
+  [1] nvrtccache: none/: No such file or directory
   [1]
 
 A device is written to as it is, and its errors are said.
@@ -134,7 +134,7 @@ An interrupted export leaves the old file and nothing else.
   $ strace -qq -o /dev/null -e trace=write -e inject=write:signal=SIGTERM:when=1 nvrtccache export kept.nvb 2>said; echo $?
   143
   2> Terminated
-  $ grep -v Terminated said; cat kept.nvb; ls -A | grep tmp
+  $ grep -v Terminated said; cat kept.nvb; ls -A | grep '[.]nvb[.]'
   nvrtccache: kept.nvb: interrupted; the file is not written
   old
   [1]
