@@ -31,7 +31,7 @@ B2       ?= $(shell $(CC) -print-file-name=libb2.a)
 # libb2 selects its code at the first call by CPUID, which traps in a virtual machine and took 33 us of a 100 us hit. Its
 # portable code digests 64 MB only 5 % slower, so only that is linked, if the archive has the names.
 B2_NAMES := $(if $(shell nm $(B2) 2>/dev/null | grep ' T blake2b_init_ref$$'),blake2b $(addprefix blake2b_,init init_key update final))
-override CPPFLAGS := $(foreach name,$(B2_NAMES),-D$(name)=$(name)_ref) -I. -D_GNU_SOURCE $(FORTIFY) -DXXH_INLINE_ALL $(TARGET_CPPFLAGS) $(CPPFLAGS)
+override CPPFLAGS := $(foreach name,$(B2_NAMES),-D$(name)=$(name)_ref) -I. -D_GNU_SOURCE $(FORTIFY) -DXXH_STATIC_LINKING_ONLY $(TARGET_CPPFLAGS) $(CPPFLAGS)
 BRANCHES := $(if $(filter x86_64,$(ARCH)),-fcf-protection=full,-mbranch-protection=standard)
 OURS     := -std=gnu11 $(WARNINGS) -fPIC -ffunction-sections -fdata-sections -fvisibility=hidden \
 	    -fno-semantic-interposition -ftls-model=initial-exec -fstack-protector-strong $(BRANCHES) \

@@ -70,17 +70,16 @@ static const char *line_of(const char *status, const char *name, size_t *ret_len
 #define NO_NEW_PRIVILEGES "\nNoNewPrivs:"
 
 /*
- * Hashes the lines of /proc/thread-self/status that decide which files the thread may open. The lines of the users and
- * groups contain those of the file system, which setfsuid() changes. setfsuid(-1) returns one of them faster, but a
- * seccomp filter that ends a program which changes its user would end it there.
+ * Hashes the lines of /proc/thread-self/status that decide which files the thread may open, in the file's order. The
+ * lines of the users and groups contain those of the file system, which setfsuid() changes. setfsuid(-1) returns one of
+ * them faster, but a seccomp filter that ends a program which changes its user would end it there.
  */
 static bool hash_rights(XXH128_hash_t *ret_rights, bool *ret_administers, bool *ret_confined)
 {
 	static const char *const names[] = {"\nUid:", "\nGid:", "\nGroups:", PERMITTED, "\nCapEff:", NO_NEW_PRIVILEGES};
 	char status[STATUS_BYTES];
-	const char *line = NULL;
-	size_t length = 0;
-	XXH128_hash_t hash = {0, 0};
+	const char *line = status;
+	size_t length = 0, kept = 0;
 	int file = open("/proc/thread-self/status", O_RDONLY | O_CLOEXEC);
 	ssize_t size = file < 0 ? -1 : read(file, status, sizeof(status) - 1);
 
@@ -89,17 +88,18 @@ static bool hash_rights(XXH128_hash_t *ret_rights, bool *ret_administers, bool *
 	}
 	status[size > 0 ? size : 0] = '\0';
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		line = line_of(status, names[i], &length);
+		line = line_of(line + length, names[i], &length);
 		if (!line) {
 			return false;
 		}
 		if (strcmp(names[i], PERMITTED) == 0) {
 			*ret_administers = strtoull(line + strlen(PERMITTED), NULL, 16) >> CAP_SYS_ADMIN & 1;
 		}
-		hash = XXH3_128bits_withSeed(line, length, hash.low64 ^ hash.high64);
+		*ret_confined = line[length - 1] != '0'; /* of the last line */
+		memmove(status + kept, line, length);
+		kept += length;
 	}
-	*ret_rights = hash;
-	*ret_confined = line[length - 1] != '0';
+	*ret_rights = XXH3_128bits(status, kept);
 	return true;
 }
 

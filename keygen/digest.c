@@ -12,9 +12,16 @@
 #include <sys/auxv.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 #include <linux/random.h>
+
+/* XXH3's code is in its header. This object has it for the whole library, digest_wide.o for AVX2 and itself. */
+#ifdef DIGEST_WIDE
+#define XXH_INLINE_ALL
+#else
+#define XXH_IMPLEMENTATION
+#endif
+#include <xxhash.h>
 
 #define TOGETHER_BYTES 4096
 #define PIECE_BYTES    ((size_t)16 << 10)

@@ -21,7 +21,7 @@
 /* Differs for each shard, so that a sum that was written to the wrong place is unknown. */
 static uint32_t check_of(const struct sums_shard *sum, unsigned shard)
 {
-	return (uint32_t)XXH3_64bits_withSeed(sum, offsetof(struct sums_shard, known), SUMS_FORMAT << 8 | shard);
+	return (uint32_t)XXH3_64bits(sum, offsetof(struct sums_shard, known)) ^ (SUMS_FORMAT << 8 | shard);
 }
 
 /* A new file gets its first bytes here, because all later writes are at the place of one sum. */

@@ -193,7 +193,7 @@ static bool ptxas_value_is_harmless(const char *value)
  */
 static void note_uncleared(struct options *options, const char *option)
 {
-	options->uncleared = XXH3_64bits_withSeed(option, strlen(option), options->uncleared) | 1;
+	options->uncleared = (options->uncleared * 3 + XXH3_64bits(option, strlen(option))) | 1;
 }
 
 static void note_ptxas(struct options *options, const char *value)

@@ -6,7 +6,7 @@ TEST_TARGETS   += $(FAULTS)
 
 # -rdynamic: the fake finds the program's gate
 $(FAULTS): $(FAULTS_SOURCES) $(wildcard tests/faults/*.h) tests/files.h tests/slots.h tests/fake/nvrtc.h tests/fake/text.h tests/fixtures/loader/table.h tests/faults/faults.mk $(BUILD)/core.a
-	$(call quiet,FIX,$@)mkdir -p $(@D) && $(CC) -I. -D_GNU_SOURCE -DXXH_INLINE_ALL -std=gnu11 $(TEST_WARNINGS) -O1 -g \
+	$(call quiet,FIX,$@)mkdir -p $(@D) && $(CC) -I. -D_GNU_SOURCE -DXXH_STATIC_LINKING_ONLY -std=gnu11 $(TEST_WARNINGS) -O1 -g \
 		-U_FORTIFY_SOURCE -Wno-unknown-warning-option -Wno-format-truncation -Wno-cast-function-type \
 		$(if $(SAN),-fsanitize=$(SAN)) -rdynamic -pthread -o $@ $(FAULTS_SOURCES) $(BUILD)/core.a $(B2) -ldl
 
