@@ -6,8 +6,9 @@
  * ends if this process is killed. What a worker has compiled is stored when it ends, so an interruption loses only the
  * jobs that run.
  *
- * Calling sequence: fill in `list`; jobs_run(); read the outcomes. Errors: of a job in its verdict. Signals: after
- * interrupt_hold() a signal lets the running jobs finish; the others stay JOB_WAITS. Threads: one.
+ * Calling sequence: jobs_read_origins(); fill in `list`; jobs_run(); read the outcomes; jobs_free(). Errors: of a job,
+ * in its verdict. Signals: after interrupt_hold() a signal lets the running jobs finish; the others stay JOB_WAITS.
+ * Threads: one.
  */
 #ifndef CLI_WARM_JOBS_H
 #define CLI_WARM_JOBS_H
@@ -34,15 +35,18 @@ struct jobs {
 	struct directory directory;
 	enum replay_mode mode;
 	unsigned parallel;
-	/* opens the request of a job: inputs_open() */
-	int (*open)(const struct jobs *jobs, const struct job *job, int *ret_file);
-	const struct inputs *inputs;
 	struct job *list; /* links last: they start when all others have ended */
 	size_t count;
-	size_t kindless; /* requests without a compiler of their kind, which have no job */
+	struct origin *origins; /* artifacts of compilations, which may be the inputs of links */
+	size_t origin_count;
+	const struct key *kin; /* of the origins that are read now */
+	size_t kindless;       /* requests without a compiler of their kind, which have no job */
 };
 
+/* Reads what the inputs of links are compared with. Without links it reads nothing. Returns 0 or -ENOMEM. */
+int jobs_read_origins(struct jobs *jobs, const struct warm_requests *requests);
 /* Runs the jobs in order. Returns 0, or a negative errno value if workers cannot be started at all. */
 int jobs_run(struct jobs *jobs);
+void jobs_free(struct jobs *jobs);
 
 #endif

@@ -12,11 +12,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Most expensive first. The key decides between equal costs, so that two runs have the same order. */
+/* Links last, most expensive first. The key decides between equal costs, so that two runs have the same order. */
 static int compare_costs(const void *one, const void *other)
 {
 	const struct warm_request *a = one, *b = other;
 
+	if (a->is_link != b->is_link) {
+		return a->is_link - b->is_link;
+	}
 	if (a->cost_ns != b->cost_ns) {
 		return a->cost_ns < b->cost_ns ? 1 : -1;
 	}

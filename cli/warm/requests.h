@@ -23,7 +23,7 @@ struct warm_request {
 };
 
 struct warm_requests {
-	struct warm_request *list; /* after requests_unify(): the most expensive first */
+	struct warm_request *list; /* after requests_unify(): links last, the most expensive first */
 	size_t count;
 	unsigned damaged;
 };

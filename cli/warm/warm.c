@@ -7,7 +7,6 @@
 #include "cli/console/library.h"
 #include "cli/console/progress.h"
 #include "cli/console/verb.h"
-#include "cli/warm/inputs.h"
 #include "cli/warm/jobs.h"
 
 #include <dlfcn.h>
@@ -176,12 +175,8 @@ static bool make_jobs(const struct warm_requests *requests, const struct names *
                       struct jobs *jobs)
 {
 	jobs->list = calloc(requests->count * compilers->count * archs->count + 1, sizeof(*jobs->list));
-	for (size_t i = 0; jobs->list && i < 2 * requests->count; i++) {
-		const struct warm_request *request = &requests->list[i % requests->count];
-
-		if (request->is_link == (i >= requests->count)) {
-			add_jobs(request, compilers, archs, jobs);
-		}
+	for (size_t i = 0; jobs->list && i < requests->count; i++) {
+		add_jobs(&requests->list[i], compilers, archs, jobs);
 	}
 	return jobs->list != NULL;
 }
@@ -271,7 +266,8 @@ static unsigned processors(void)
 /* Reads the options, and says in `jobs` how the work is to be done. */
 static int read_options(struct jobs *jobs, int64_t *ret_within_ns)
 {
-	int64_t parallel;
+	const char *rest;
+	uint64_t parallel;
 
 	jobs->mode = asked.check ? REPLAY_CHECK : REPLAY_COMPILE;
 	jobs->parallel = processors() < JOBS_MAX ? processors() : JOBS_MAX;
@@ -279,8 +275,8 @@ static int read_options(struct jobs *jobs, int64_t *ret_within_ns)
 		return verb_refuse(&verb_warm, "used-since", asked.used_since, SETTINGS_AGE_WANTED);
 	}
 	if (asked.jobs) {
-		parallel = strspn(asked.jobs, "0123456789") == strlen(asked.jobs) ? atol(asked.jobs) : 0;
-		if (parallel < 1 || parallel > JOBS_MAX) {
+		rest = digits_number(asked.jobs, JOBS_MAX, &parallel);
+		if (!rest || *rest || parallel == 0) {
 			return verb_refuse(&verb_warm, "jobs", asked.jobs, "1 to 256");
 		}
 		jobs->parallel = (unsigned)parallel;
@@ -324,9 +320,7 @@ static int warm_requests(struct jobs *jobs, struct warm_requests *requests, stru
 
 static int run_warm(struct settings *settings, char **operands)
 {
-	struct inputs inputs = {0};
-	struct jobs jobs = {
-	    .directory = {settings->directory, settings->shared}, .open = inputs_open, .inputs = &inputs};
+	struct jobs jobs = {.directory = {settings->directory, settings->shared}};
 	struct names archs = {.list = {""}, .count = 1}, compilers = {0};
 	struct warm_requests requests = {0};
 	int64_t within_ns = INT64_MAX;
@@ -342,7 +336,7 @@ static int run_warm(struct settings *settings, char **operands)
 		return console_refuse(settings, -EROFS);
 	}
 	error = requests_take(&jobs.directory, asked.arch ? "sm_0" : "", &requests);
-	error = error ? error : inputs_read(&jobs.directory, &requests, &inputs);
+	error = error ? error : jobs_read_origins(&jobs, &requests);
 	if (error != 0) {
 		status = console_refuse(settings, error);
 	} else {
@@ -350,8 +344,7 @@ static int run_warm(struct settings *settings, char **operands)
 		requests_unify(&requests);
 		status = warm_requests(&jobs, &requests, &compilers, &archs);
 	}
-	free(jobs.list);
-	inputs_free(&inputs);
+	jobs_free(&jobs);
 	requests_free(&requests);
 	free(archs.text);
 	free(compilers.text);
