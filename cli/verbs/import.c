@@ -26,7 +26,7 @@ static struct {
 } asked;
 
 struct import {
-	struct store *store;
+	struct store *store;                                      /* NULL: entries are read only */
 	uint64_t entries, requests, bytes, known, large, damaged; /* `known`: the cache already had the entry */
 	int error;                                                /* of the cache, which ends the import; 0: none */
 };
@@ -117,12 +117,12 @@ static enum bundle_found take_all(struct bundle_reader *reader, struct import *i
 		struct entry *entry = NULL;
 
 		found = interrupt_seen() ? BUNDLE_FAILED : bundle_read_next(reader, &entry);
-		if (found == BUNDLE_ENTRY) {
+		if (found == BUNDLE_ENTRY && import->store) {
 			put_entry(import, entry);
-			entry_unref(entry);
-		} else if (found == BUNDLE_REQUEST) {
+		} else if (found == BUNDLE_REQUEST && import->store) {
 			put_request(import, reader);
 		}
+		entry_unref(entry);
 		import->damaged += found == BUNDLE_DAMAGED;
 		import->large += found == BUNDLE_LARGE;
 		progress_show(import->entries + import->requests + import->known + import->large + import->damaged,
@@ -229,26 +229,17 @@ static FILE *copy_bundle(const char *file, FILE *stream)
 	return copy;
 }
 
-/* Reads the bundle once, and goes back to its beginning if what it has may be imported. */
+/* Reads the bundle once without a store, and goes back to its beginning if what it has may be imported. */
 static bool verify(const char *file, const struct settings *settings, FILE *stream, const struct keyring *keyring)
 {
-	enum bundle_found found = BUNDLE_ENTRY;
+	struct import nothing = {.store = NULL};
 	struct bundle_reader reader;
 	const char *refusal;
 
 	if (!begin_reading(file, settings, stream, &reader)) {
 		return false;
 	}
-	while (found <= BUNDLE_LARGE) {
-		struct entry *entry;
-
-		found = interrupt_seen() ? BUNDLE_FAILED : bundle_read_next(&reader, &entry);
-		if (found == BUNDLE_ENTRY) {
-			entry_unref(entry);
-		}
-	}
-	free(reader.request);
-	refusal = judge(&reader, found, keyring);
+	refusal = judge(&reader, take_all(&reader, &nothing), keyring);
 	if (refusal) {
 		console_error("%s: not imported: %s", file, refusal);
 	}
