@@ -148,22 +148,18 @@ static void print_group(const char *title, enum counter_group group, const uint6
 }
 
 /* Prints a line for each compiler, if several were used. For a single compiler it would repeat the line "Hits". */
-static void print_compilers(const uint64_t counts[COUNTER_COUNT])
+static void print_compilers(const uint64_t counts[COUNTER_COUNT], uint64_t looked_up)
 {
-	uint64_t hits[COMPILERS], misses[COMPILERS];
 	char text[CONSOLE_NUMBER_BYTES], name[32];
-	int used = 0;
 
 	for (size_t i = 0; i < COMPILERS; i++) {
-		hits[i] = counts[counter_share(compilers[i].group, COUNTER_TOTAL_hits_memory)] +
-		          counts[counter_share(compilers[i].group, COUNTER_TOTAL_hits_disk)];
-		misses[i] = counts[counter_share(compilers[i].group, COUNTER_TOTAL_misses)];
-		used += hits[i] + misses[i] != 0;
-	}
-	for (size_t i = 0; used > 1 && i < COMPILERS; i++) {
-		if (hits[i] + misses[i] != 0) {
+		uint64_t hits = counts[counter_share(compilers[i].group, COUNTER_TOTAL_hits_memory)] +
+		                counts[counter_share(compilers[i].group, COUNTER_TOTAL_hits_disk)],
+		         calls = hits + counts[counter_share(compilers[i].group, COUNTER_TOTAL_misses)];
+
+		if (calls != 0 && calls != looked_up) {
 			snprintf(name, sizeof(name), "  of %s", compilers[i].title);
-			printf(ROW "%" PRIu64 " of %" PRIu64 ", %s saved\n", name, hits[i], hits[i] + misses[i],
+			printf(ROW "%" PRIu64 " of %" PRIu64 ", %s saved\n", name, hits, calls,
 			       console_time(counts[counter_share(compilers[i].group, COUNTER_TOTAL_saved_ns)], text));
 		}
 	}
@@ -224,7 +220,7 @@ static void print_table(const struct settings *settings, const struct counted *s
 	print_share("Hits", hits, looked_up);
 	print_share("  from memory", counts[COUNTER_TOTAL_hits_memory], looked_up);
 	print_share("  from disk", counts[COUNTER_TOTAL_hits_disk], looked_up);
-	print_compilers(counts);
+	print_compilers(counts, looked_up);
 	print_share("Misses", counts[COUNTER_TOTAL_misses], looked_up);
 	if (counts[COUNTER_TOTAL_stale] != 0) {
 		print_share("  out of date", counts[COUNTER_TOTAL_stale], looked_up);
