@@ -65,7 +65,7 @@ void console_error(const char *format, ...)
 	free(text);
 }
 
-__attribute__((format(printf, 2, 0))) static void print_text(FILE *stream, const char *format, va_list arguments)
+void console_vprint(FILE *stream, const char *format, va_list arguments)
 {
 	char *text = format_text(format, arguments);
 
@@ -82,7 +82,7 @@ void console_print(FILE *stream, const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	print_text(stream, format, arguments); /* NOLINT(clang-analyzer-valist.Uninitialized): it is */
+	console_vprint(stream, format, arguments); /* NOLINT(clang-analyzer-valist.Uninitialized): it is */
 	va_end(arguments);
 }
 
@@ -122,7 +122,7 @@ void console_line(const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	print_text(stdout, format, arguments); /* NOLINT(clang-analyzer-valist.Uninitialized): it is */
+	console_vprint(stdout, format, arguments); /* NOLINT(clang-analyzer-valist.Uninitialized): it is */
 	va_end(arguments);
 	putchar('\n');
 }

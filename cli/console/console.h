@@ -12,6 +12,7 @@
 #include "cache/json.h"
 #include "cache/settings.h"
 
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -35,6 +36,7 @@ __attribute__((format(printf, 1, 2))) void console_error(const char *format, ...
 void console_status(const char *line);
 /* Prints text with untrusted names on `stream`, without a prefix or line break. Harmful characters become '?'. */
 __attribute__((format(printf, 2, 3))) void console_print(FILE *stream, const char *format, ...);
+__attribute__((format(printf, 2, 0))) void console_vprint(FILE *stream, const char *format, va_list arguments);
 /* Prints a line of such text on stdout. */
 __attribute__((format(printf, 1, 2))) void console_line(const char *format, ...);
 /* Returns the columns of the terminal that stdout is, 40 at least; 80 if it is none. */

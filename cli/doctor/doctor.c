@@ -5,7 +5,6 @@
  */
 #include "cli/doctor/doctor.h"
 
-#include "cache/harmless.h"
 #include "cli/console/console.h"
 #include "cli/console/verb.h"
 
@@ -33,20 +32,12 @@ void finding_add(struct findings *findings, enum finding_level level, const char
 {
 	bool colours = has_colours();
 	va_list arguments;
-	char *text;
-	int size;
 
+	printf("%s%-4s%s  ", colours ? levels[level].colour : "", levels[level].name, colours ? "\033[0m" : "");
 	va_start(arguments, format);
-	size = vasprintf(&text, format, arguments); /* NOLINT(clang-analyzer-valist.Uninitialized): it is */
+	console_vprint(stdout, format, arguments); /* NOLINT(clang-analyzer-valist.Uninitialized): it is */
 	va_end(arguments);
-	if (size < 0) {
-		console_error("out of memory");
-		exit(EXIT_TROUBLE);
-	}
-	harmless_text(text);
-	printf("%s%-4s%s  %s\n", colours ? levels[level].colour : "", levels[level].name, colours ? "\033[0m" : "",
-	       text);
-	free(text);
+	putchar('\n');
 	findings->failures += level == FINDING_FAIL;
 }
 
