@@ -16,7 +16,7 @@ const char *key_spell(const uint8_t key[ENTRY_KEY_BYTES], char ret_text[KEY_TEXT
 }
 
 /* Reads names and no entry, so that a damaged entry has a key too. */
-int key_find(const struct settings *settings, const char *text, struct inventory_record *ret_record)
+static int find_key(const struct settings *settings, const char *text, struct inventory_record *ret_record)
 {
 	const struct directory directory = {.path = settings->directory, .shared = settings->shared};
 	struct inventory inventory;
@@ -63,13 +63,19 @@ static int take_entry(void *context, const struct entry *entry)
 	return 0;
 }
 
-int key_read(const struct settings *settings, const uint8_t key[ENTRY_KEY_BYTES], struct key_entries *ret_entries)
+int key_open(const struct settings *settings, const char *text, struct key_entries *ret_entries)
 {
 	const struct directory directory = {.path = settings->directory, .shared = settings->shared};
 	struct key_entries oldest_first = {.count = 0};
-	int error = inventory_read(&directory, key, take_entry, &oldest_first);
-	char text[KEY_TEXT_BYTES];
+	char key[KEY_TEXT_BYTES];
+	int status, error;
 
+	ret_entries->count = 0;
+	status = find_key(settings, text, &ret_entries->record);
+	if (status != EXIT_DONE) {
+		return status;
+	}
+	error = inventory_read(&directory, ret_entries->record.key, take_entry, &oldest_first);
 	ret_entries->count = oldest_first.count;
 	for (size_t i = 0; i < oldest_first.count; i++) {
 		/* the file has the oldest entry first; people want the newest */
@@ -78,8 +84,8 @@ int key_read(const struct settings *settings, const uint8_t key[ENTRY_KEY_BYTES]
 	if (error == 0) {
 		return EXIT_DONE;
 	}
-	(void)key_spell(key, text);
-	console_error("%s/v1/%.2s/%s: %s", settings->directory, text, text + 2,
+	(void)key_spell(ret_entries->record.key, key);
+	console_error("%s/v1/%.2s/%s: %s", settings->directory, key, key + 2,
 	              error == -EBADMSG  ? "damaged; 'nvrtccache verify' says more"
 	              : error == -ENOENT ? "it has just been removed"
 	                                 : console_reason(error));

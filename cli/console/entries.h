@@ -6,7 +6,7 @@
  * If the text has two digits or more, only the shard that they name is searched. A reading has the least recently used
  * entry first, and shows a progress bar.
  *
- * Calling sequence: key_find(), key_read(), key_release(); reading_begin(), reading_each(), reading_end(). Errors: of a
+ * Calling sequence: key_open(), key_release(); reading_begin(), reading_each(), reading_end(). Errors: of a
  * key, reported on stderr; of a reading, those of cache/tools/inventory.h; -EINTR after a signal (interrupt_hold()); a
  * negative value that `visit` returns ends the reading and is returned. Files that are damaged, not trusted or not
  * readable are skipped and counted. Threads: one. Ownership: the list of a key holds a reference to each entry until
@@ -25,22 +25,19 @@
 #define KEY_TEXT_BYTES DIGITS_BYTES(ENTRY_KEY_BYTES)
 #define KEY_SHORT      8 /* digits of a key in tables and messages */
 
-/*
- * Finds the only key that begins with `text`. Returns EXIT_DONE; EXIT_USAGE if the text is not hexadecimal digits or is
- * longer than a key; EXIT_TROUBLE if no key or several keys begin with it, or if the directory cannot be read.
- */
-int key_find(const struct settings *settings, const char *text, struct inventory_record *ret_record);
-
 struct key_entries {
+	struct inventory_record record;        /* of their file */
 	struct entry *list[STORE_RESULTS_MAX]; /* newest first */
 	size_t count;
 };
 
 /*
- * Reads all entries under a key. Returns EXIT_DONE, or EXIT_TROUBLE after a message if an entry could not be read; the
- * list then has the other entries. The caller calls key_release() in both cases.
+ * Finds the only key that begins with `text`, and reads all entries under it. Returns EXIT_DONE. After a message
+ * returns EXIT_USAGE if the text is not hexadecimal digits or is longer than a key; EXIT_TROUBLE if no key or several
+ * keys begin with it, or if the directory or an entry cannot be read; the list then has the other entries. The caller
+ * calls key_release() in all cases.
  */
-int key_read(const struct settings *settings, const uint8_t key[ENTRY_KEY_BYTES], struct key_entries *ret_entries);
+int key_open(const struct settings *settings, const char *text, struct key_entries *ret_entries);
 void key_release(struct key_entries *entries);
 
 /* Writes the key as hexadecimal digits. Returns the text. */

@@ -166,10 +166,9 @@ static int extract_from(const struct entry *entry)
 
 static int run_extract(struct settings *settings, char **operands)
 {
-	struct inventory_record record;
 	struct key_entries entries;
 	unsigned count = 0;
-	int status, read;
+	int status, written = EXIT_DONE;
 
 	for (int form = 0; form < FORM_COUNT; form++) {
 		count += asked.wanted[form];
@@ -179,15 +178,13 @@ static int run_extract(struct settings *settings, char **operands)
 		return verb_usage(&verb_extract);
 	}
 	interrupt_hold();
-	status = key_find(settings, operands[0], &record);
-	if (status != EXIT_DONE) {
-		return status;
+	/* key_open() may fail for one entry and still return the others */
+	status = key_open(settings, operands[0], &entries);
+	if (entries.count > 0) {
+		written = extract_from(entries.list[0]);
 	}
-	/* key_read() may fail for one entry and still return the others */
-	read = key_read(settings, record.key, &entries);
-	status = entries.count > 0 ? extract_from(entries.list[0]) : EXIT_TROUBLE;
 	key_release(&entries);
-	return read ? read : status;
+	return status ? status : written;
 }
 
 const struct verb verb_extract = {

@@ -233,16 +233,13 @@ static bool look_for_request(const struct settings *settings, const uint8_t key[
 
 static int run_show(struct settings *settings, char **operands)
 {
-	struct inventory_record record;
 	struct key_entries entries;
-	int status = key_find(settings, operands[0], &record);
+	int status = key_open(settings, operands[0], &entries);
 
-	if (status != EXIT_DONE) {
-		return status;
+	if (entries.count > 0) {
+		has_request = look_for_request(settings, entries.record.key);
+		show_all(&entries, entries.record.used);
 	}
-	status = key_read(settings, record.key, &entries);
-	has_request = look_for_request(settings, record.key);
-	show_all(&entries, record.used);
 	key_release(&entries);
 	return status;
 }
