@@ -28,14 +28,6 @@ struct findings {
 __attribute__((format(printf, 3, 4))) void finding_add(struct findings *findings, enum finding_level level,
                                                        const char *format, ...);
 
-/*
- * Checks the library and what else is preloaded, and preloads it into the programs that this process starts. Returns
- * false if that is not possible.
- */
-bool doctor_library(struct findings *findings);
-void doctor_directory(struct findings *findings, const struct settings *settings);
-/* Checks the agent if the settings name one, by a request for a key that does not exist. */
-void doctor_agent(struct findings *findings, const struct settings *settings);
 /* Runs a program with the cache, waits for its end and adds what it did. Changes the environment of this process. */
 void doctor_run(struct findings *findings, char **argv);
 
