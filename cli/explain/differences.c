@@ -7,7 +7,6 @@
  */
 #include "cli/explain/differences.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -370,36 +369,28 @@ bool differences_related(const struct request *now, const struct request *was)
 
 /* ---- in words ---- */
 
-/* Appends to a text. What does not fit is cut off. */
-__attribute__((format(printf, 3, 4))) static void append(char *text, size_t capacity, const char *format, ...)
-{
-	size_t end = strlen(text);
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(text + end, capacity - end, format, arguments);
-	va_end(arguments);
-}
-
 void differences_spell(const struct difference *difference, const struct request *now,
                        struct difference_words *ret_words)
 {
+	FILE *out = fmemopen(ret_words->words, sizeof(ret_words->words) - 1, "w");
 	struct span binder = request_binder(now);
-	const size_t capacity = sizeof(ret_words->words);
 	const char *saying = difference->saying;
 
-	ret_words->words[0] = '\0';
+	memset(ret_words->words, 0, sizeof(ret_words->words));
 	snprintf(ret_words->what, sizeof(ret_words->what), "%s%s%.*s", difference->name,
 	         *difference->name && difference->of.size ? " " : "", SPAN(difference->of));
-	for (const char *mark; (mark = strchr(saying, '%')) != NULL; saying = mark + 2) {
+	for (const char *mark; out && (mark = strchr(saying, '%')) != NULL; saying = mark + 2) {
 		struct span text = mark[1] == 'n'   ? difference->now
 		                   : mark[1] == 'w' ? difference->was
 		                   : mark[1] == 't' ? request_text(now, ABOUT_TITLE)
 		                                    : binder;
-		bool is_blank = (mark[1] == 'n' || mark[1] == 'w') && text.size == 0;
+		bool is_value = mark[1] == 'n' || mark[1] == 'w';
 
-		append(ret_words->words, capacity, "%.*s%s%.*s%s", (int)(mark - saying), saying,
-		       mark[1] == 'b' && binder.size ? " by " : "", SPAN(text), is_blank ? "\"\"" : "");
+		fprintf(out, "%.*s%s%.*s%s", (int)(mark - saying), saying, mark[1] == 'b' && binder.size ? " by " : "",
+		        SPAN(text), is_value && text.size == 0 ? "\"\"" : "");
 	}
-	append(ret_words->words, capacity, "%s", saying);
+	if (out) {
+		fputs(saying, out);
+		fclose(out);
+	}
 }

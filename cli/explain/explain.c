@@ -2,8 +2,10 @@
 /*
  * explain: prints why a compilation was a miss, was not cached, or was bypassed
  *
- * Each such call is recorded (cache/events.h), with the about section of its request. explanation.c finds the cause;
- * words.c prints it for people, and this file as JSON.
+ * Each such call is recorded (cache/events.h), with the about section of its request. Each request is compared with
+ * those whose results were stored before, as far as the record has them: the newest thousand or more. No entry is read,
+ * so the result does not change when one is evicted. The cause is found by several tests in order, first those of the
+ * record itself, then those of what was recorded before. Without memory, requests or differences are missing.
  */
 #include "cache/agent_client.h"
 #include "cache/digits.h"
@@ -12,6 +14,8 @@
 #include "cli/console/verb.h"
 #include "cli/explain/explanation.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 static struct {
@@ -19,6 +23,128 @@ static struct {
 	const char *last; /* "": --last without a number, which means 1; NULL: not given */
 	uint64_t count;   /* the number that `last` means; the JSON of more than one is an array */
 } asked = {.count = 1};
+
+/* ---- the cause ---- */
+
+struct history {
+	const struct events *events;
+	struct request *requests; /* of each record; without facts if the record does not contain it */
+};
+
+static int read_history(const struct events *events, struct history *ret_history)
+{
+	struct request *requests = calloc(events->count + 1, sizeof(*requests));
+
+	if (!requests) {
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < events->count; i++) {
+		const struct events_record *record = &events->records[i];
+
+		const struct events_text *about = &record->parts[EVENTS_ABOUT];
+
+		if (request_read(about->bytes, about->size, &requests[i]) == 0) {
+			requests[i].is_cut = record->is_cut;
+		}
+	}
+	*ret_history = (struct history){events, requests};
+	return 0;
+}
+
+static void free_history(struct history *history)
+{
+	for (size_t i = 0; i < history->events->count; i++) {
+		request_free(&history->requests[i]);
+	}
+	free(history->requests);
+}
+
+/* Returns whether the other call had ended when this one began, so that this one could have found its entry. */
+static bool is_before(const struct events_record *other, const struct events_record *record)
+{
+	return other->when_ns + record->took_ns < record->when_ns;
+}
+
+/* Returns whether both calls asked for the same. Requests without a key are compared by what is recorded of them. */
+static bool is_same_request(const struct events_record *record, const struct events_record *other)
+{
+	if (record->has_key || other->has_key) {
+		return record->has_key && other->has_key && memcmp(record->key, other->key, ENTRY_KEY_BYTES) == 0;
+	}
+	return record->parts[EVENTS_ABOUT].size > 0 &&
+	       span_equal(span_of_record(record, EVENTS_ABOUT), span_of_record(other, EVENTS_ABOUT));
+}
+
+/* Returns the last miss before the record that had the same request; NULL: there is none. */
+static const struct events_record *find_earlier(const struct events *events, const struct events_record *record)
+{
+	const struct events_record *found = NULL;
+
+	for (size_t i = 0; i < events->count; i++) {
+		const struct events_record *other = &events->records[i];
+
+		if (other->kind != EVENTS_BYPASSED && is_before(other, record) &&
+		    (!found || other->when_ns > found->when_ns) && is_same_request(record, other)) {
+			found = other;
+		}
+	}
+	return found;
+}
+
+/* Finds the stored request that differs least; of several, the newest. */
+static void find_closest(const struct history *history, struct explanation *explanation)
+{
+	for (size_t i = 0; i < history->events->count; i++) {
+		const struct events_record *other = &history->events->records[i];
+		struct differences differences;
+
+		/* a cut record is not compared, because options and headers are missing in it */
+		if (other->kind != EVENTS_STORED || other->is_cut || !is_before(other, explanation->record) ||
+		    !differences_related(explanation->request, &history->requests[i])) {
+			continue;
+		}
+		differences_find(explanation->request, &history->requests[i], &differences);
+		if (!explanation->compared || differences.weight <= explanation->differences.weight) {
+			differences_free(&explanation->differences);
+			explanation->compared = other;
+			explanation->differences = differences;
+		} else {
+			differences_free(&differences);
+		}
+	}
+}
+
+/* Also sets the call that the explained one is compared with. */
+static enum cause find_cause(const struct history *history, struct explanation *explanation)
+{
+	const struct events_record *record = explanation->record;
+
+	if (record->kind == EVENTS_BYPASSED) {
+		return CAUSE_PASSED;
+	}
+	if (record->why == EVENTS_WHY_UNFIT) {
+		return CAUSE_UNFIT;
+	}
+	explanation->compared = find_earlier(history->events, record);
+	if (record->why == EVENTS_WHY_STALE) {
+		return CAUSE_STALE;
+	}
+	if (explanation->compared) {
+		return explanation->compared->kind == EVENTS_STORED ? CAUSE_GONE : CAUSE_REFUSED;
+	}
+	if (explanation->request->counts[ABOUT_COMPILER] == 0) {
+		return CAUSE_UNKNOWN;
+	}
+	find_closest(history, explanation);
+	return explanation->compared ? CAUSE_DIFFERENT : CAUSE_FIRST;
+}
+
+static void explain_record(const struct history *history, size_t index, struct explanation *ret_explanation)
+{
+	*ret_explanation =
+	    (struct explanation){.record = &history->events->records[index], .request = &history->requests[index]};
+	ret_explanation->cause = find_cause(history, ret_explanation);
+}
 
 /* ---- as JSON ---- */
 
@@ -58,7 +184,7 @@ static void add_explanation(struct json *json, const struct explanation *explana
 	};
 	static const char *const outcomes[] = {
 	    [EVENTS_STORED] = "stored", [EVENTS_NOT_KEPT] = "not_kept", [EVENTS_BYPASSED] = "bypassed"};
-	const struct events_record *record = explanation->record, *earlier = explanation->earlier;
+	const struct events_record *record = explanation->record, *compared = explanation->compared;
 	const struct request *request = explanation->request;
 	enum counter reason = record->reason;
 	bool is_asked = record->agent != AGENT_FETCH_NOT_ASKED, has_reason = reason != COUNTER_NONE;
@@ -72,13 +198,13 @@ static void add_explanation(struct json *json, const struct explanation *explana
 	json_string(json, "cause", causes[explanation->cause]);
 	json_bool(json, "cut", record->is_cut);
 	json_bool(json, "failed", record->return_code != 0);
-	json_string(json, "advice", has_reason ? reasons_words(reason) : NULL);
+	json_string(json, "advice", has_reason ? explanation_of_reason(reason) : NULL);
 	span_json_filled(json, "detail", span_of_record(record, EVENTS_DETAIL));
 	span_json_filled(json, "refusal", span_of_record(record, EVENTS_REFUSAL));
 	json_string(json, "agent", is_asked ? agent_outcome_name((enum agent_outcome)record->agent) : NULL);
-	json_string(json, "before", is_refused ? counter_name(earlier->reason) : NULL);
+	json_string(json, "before", is_refused ? counter_name(compared->reason) : NULL);
 	add_key(json, "key", record->has_key ? record->key : NULL);
-	add_key(json, "nearest", earlier && earlier->has_key ? earlier->key : NULL);
+	add_key(json, "nearest", compared && compared->has_key ? compared->key : NULL);
 	span_json(json, "compiler", request_text(request, ABOUT_COMPILER));
 	span_json(json, "version", request_text(request, ABOUT_RELEASE));
 	json_number(json, "pid", record->pid);
@@ -96,7 +222,7 @@ static void print(const struct explanation *explanation, struct json *json)
 		add_explanation(json, explanation);
 		console_json(json);
 	} else {
-		words_print(explanation);
+		explanation_print(explanation);
 	}
 }
 
@@ -107,7 +233,7 @@ static int explain_records(const struct settings *settings, const struct events 
 	struct json json = json_growing(JSON_BYTES_KEPT, is_array ? 3 : 2);
 	struct explanation explanation;
 	struct history history;
-	int error = history_read(events, &history);
+	int error = read_history(events, &history);
 
 	if (error != 0) {
 		return console_refuse(settings, error);
@@ -117,9 +243,9 @@ static int explain_records(const struct settings *settings, const struct events 
 	}
 	for (size_t i = 0; i < count; i++) {
 		fputs(i > 0 && !asked.json ? "\n" : "", stdout);
-		explanation_find(&history, end - 1 - i, &explanation);
+		explain_record(&history, end - 1 - i, &explanation);
 		print(&explanation, &json);
-		explanation_free(&explanation);
+		differences_free(&explanation.differences);
 	}
 	if (is_array) {
 		json_end(&json);
@@ -127,7 +253,7 @@ static int explain_records(const struct settings *settings, const struct events 
 	if (asked.json) {
 		console_json_end(&json);
 	}
-	history_free(&history);
+	free_history(&history);
 	return EXIT_DONE;
 }
 

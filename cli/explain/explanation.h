@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * explanation: finds out from the record why calls were misses (cache/events.h)
+ * explanation: why a call was a miss, and how that is said to people
  *
- * Each request is compared with those whose results were stored before, as far as the record has them: the newest
- * thousand or more. No entry is read, so the result does not change when one is evicted.
- *
- * Calling sequence: events_read(), history_read(), explanation_find() for some of the records, explanation_free(),
- * history_free(), events_free(). Threads: one. Errors: without memory, requests or differences are missing.
+ * explain.c fills it in. Threads: one. Errors: none.
  */
 #ifndef CLI_EXPLAIN_EXPLANATION_H
 #define CLI_EXPLAIN_EXPLANATION_H
@@ -19,11 +15,6 @@ static inline struct span span_of_record(const struct events_record *record, enu
 {
 	return (struct span){record->parts[part].bytes, record->parts[part].size};
 }
-
-struct history {
-	const struct events *events;
-	struct request *requests; /* of each record; without facts if the record does not contain it */
-};
 
 enum cause {
 	CAUSE_UNKNOWN,   /* the record does not contain the request */
@@ -41,19 +32,14 @@ struct explanation {
 	const struct request *request;
 	enum cause cause;
 	/* The last call with the same request (CAUSE_GONE, CAUSE_REFUSED, CAUSE_STALE), or the closest. NULL: none. */
-	const struct events_record *earlier;
+	const struct events_record *compared;
 	struct differences differences; /* from the closest */
 };
 
-int history_read(const struct events *events, struct history *ret_history);
-void history_free(struct history *history);
-void explanation_find(const struct history *history, size_t index, struct explanation *ret_explanation);
-void explanation_free(struct explanation *explanation);
-
 /* Prints an explanation on stdout, for people. */
-void words_print(const struct explanation *explanation);
+void explanation_print(const struct explanation *explanation);
 
 /* Returns one or two sentences: what the reason means and what the user can do. NULL: the counter is not a reason. */
-const char *reasons_words(enum counter reason);
+const char *explanation_of_reason(enum counter reason);
 
 #endif
