@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The about section is read twice: once to count the facts of each kind, once to copy them. One array holds all facts,
- * and each kind is a slice of it, in the section's order.
  * An option and its value may be separate facts, because the section has the strings as the program passed them.
  */
 #include "cli/console/request.h"
@@ -52,58 +50,39 @@ void span_json_filled(struct json *json, const char *name, struct span span)
 	span_json(json, name, span.size ? span : (struct span){NULL, 0});
 }
 
-static int count_fact(const struct about_fact *fact, void *context)
-{
-	size_t *counts = context;
-
-	counts[fact->kind]++;
-	return 0;
-}
-
 static int take_fact(const struct about_fact *fact, void *context)
 {
 	struct request *request = context;
+	size_t count = request->counts[fact->kind];
+	struct about_fact *grown = realloc(request->facts[fact->kind], (count + 1) * sizeof(*grown));
 
-	/*
-	 * count_fact() has counted the room for each kind. The array is const for readers; only this function writes
-	 * to it.
-	 */
-	((struct about_fact *)(uintptr_t)request->facts[fact->kind])[request->counts[fact->kind]++] = *fact;
+	if (!grown) {
+		return -ENOMEM;
+	}
+	grown[count] = *fact;
+	request->facts[fact->kind] = grown;
+	request->counts[fact->kind]++;
 	return 0;
 }
 
 int request_read(const void *about, size_t size, struct request *ret_request)
 {
-	struct request request = {.memory = NULL};
-	size_t counts[REQUEST_KINDS] = {0}, sum = 0;
-	int error = about_read(about, size, count_fact, counts);
-	struct about_fact *facts;
+	int error;
 
+	*ret_request = (struct request){.is_cut = false};
+	error = about_read(about, size, take_fact, ret_request);
 	if (error != 0) {
-		return error;
+		request_free(ret_request);
 	}
-	for (size_t i = 0; i < REQUEST_KINDS; i++) {
-		sum += counts[i];
-	}
-	/* one element more than needed, because calloc() of 0 elements may return NULL, as it does without memory */
-	request.memory = facts = calloc(sum + 1, sizeof(*facts));
-	if (!facts) {
-		return -ENOMEM;
-	}
-	for (size_t i = 0; i < REQUEST_KINDS; i++) {
-		request.facts[i] = facts;
-		facts += counts[i];
-	}
-	/* cannot fail: the first reading of the same bytes succeeded, and take_fact() returns 0 for each fact */
-	(void)about_read(about, size, take_fact, &request);
-	*ret_request = request;
-	return 0;
+	return error;
 }
 
 void request_free(struct request *request)
 {
-	free(request->memory);
-	*request = (struct request){.memory = NULL};
+	for (size_t i = 0; i < REQUEST_KINDS; i++) {
+		free(request->facts[i]);
+	}
+	*request = (struct request){.is_cut = false};
 }
 
 struct span request_text(const struct request *request, enum about_kind kind)

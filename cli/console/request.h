@@ -19,12 +19,12 @@
 #define REQUEST_KINDS (ABOUT_BUILD + 1)
 
 struct request {
-	const struct about_fact *facts[REQUEST_KINDS]; /* indexed by enum about_kind, in the order of the section */
+	struct about_fact *facts[REQUEST_KINDS]; /* indexed by enum about_kind, in the order of the section */
 	size_t counts[REQUEST_KINDS];
 	bool is_cut; /* the last facts are missing, so a fact that is absent here may have been in the request */
-	void *memory;
 };
 
+/* The request is empty after an error. */
 int request_read(const void *about, size_t size, struct request *ret_request);
 void request_free(struct request *request);
 

@@ -13,7 +13,7 @@
 
 struct request results_request(const struct entry *entry)
 {
-	struct request request = {.memory = NULL};
+	struct request request = {.is_cut = false};
 	struct section about;
 
 	if (entry_section(entry, ABOUT_SECTION, &about)) {
