@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/nvjitlink/input.h"
 
+#include "interpose/compile/host_memory.h"
 #include "interpose/compile/whole_file.h"
 #include "interpose/nvjitlink/container.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 #define PAGE_LEAST 4096 /* the smallest page size */
 #define NAME_ROOM  4096 /* the least room for a copied name, because the host may replace it by a longer one */
@@ -107,32 +106,12 @@ bool link_input_keeps_name(const struct link_input *input)
 	return input->name && input->type != NVJITLINK_LTOIR;
 }
 
-/* Reads through the kernel, so that memory that the host has unmapped causes an error and not a crash. */
-static size_t read_host(char *to, const char *from, size_t size)
-{
-	const struct iovec local = {to, size}, remote = {(void *)(uintptr_t)from, size};
-	ssize_t got = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
-
-	return got > 0 ? (size_t)got : 0;
-}
-
 void link_input_refresh_name(struct link_input *input)
 {
-	size_t at = 0, got;
+	size_t got = host_memory_read(input->name_copy, input->name, input->name_room);
 
-	do {
-		const char *from = input->name + at;
-		size_t size = PAGE_LEAST - (uintptr_t)from % PAGE_LEAST;
-
-		size = size < input->name_room - at ? size : input->name_room - at;
-		got = read_host(input->name_copy + at, from, size);
-		if (got > 0 && memchr(input->name_copy + at, '\0', got)) {
-			return;
-		}
-		at += got;
-	} while (got > 0 && at < input->name_room);
-	if (at > 0) {
-		input->name_copy[at < input->name_room ? at : at - 1] = '\0';
+	if (got > 0 && !memchr(input->name_copy, '\0', got)) {
+		input->name_copy[got < input->name_room ? got : got - 1] = '\0';
 	}
 }
 

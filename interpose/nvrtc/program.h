@@ -10,7 +10,7 @@
 
 #include "interpose/compile/handle.h"
 #include "interpose/nvrtc/functions.h"
-#include "interpose/nvrtc/request.h"
+#include "interpose/nvrtc/lent.h"
 
 struct program {
 	struct handle handle;

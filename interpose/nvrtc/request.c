@@ -15,13 +15,10 @@
 #include "keygen/about.h"
 #include "keygen/stream.h"
 
-#include <blake2.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum own_tag {
 	TAG_CREATION = 1,
@@ -316,102 +313,5 @@ failed:
 	stream_free(&stream);
 	roots_free(&plan.directories.roots);
 	options_free(&options);
-	return error;
-}
-
-/* ---- lent headers */
-
-/*
- * They are read through the kernel, after the real compilation, and digested again, because what was found in them
- * counts only if they have the digest of the creation run.
- */
-int lent_take(const struct request_header *headers, size_t count, const struct secret *secret, struct lent **ret_lent)
-{
-	struct lent *lent = calloc(1, sizeof(*lent) + count * sizeof(lent->headers[0]));
-	int error = lent ? request_digest_headers(headers, count, secret, &lent->digest) : -ENOMEM;
-
-	if (error != 0) {
-		free(lent);
-		return error;
-	}
-	lent->count = count;
-	for (size_t i = 0; i < count; i++) {
-		lent->headers[i] = (struct request_header){.text = headers[i].text, .size = headers[i].size};
-	}
-	*ret_lent = lent;
-	return 0;
-}
-
-/*
- * Reads through /proc/self/mem: the kernel returns EIO for unmapped memory, where a load instruction would crash the
- * host.
- */
-static bool read_own_memory(int memory, char *to, const char *from, size_t size)
-{
-	while (size > 0) {
-		ssize_t got = pread(memory, to, size, (off_t)(uintptr_t)from);
-
-		if (got <= 0) {
-			if (got < 0 && errno == EINTR) {
-				continue;
-			}
-			return false;
-		}
-		to += got;
-		from += got;
-		size -= (size_t)got;
-	}
-	return true;
-}
-
-struct reading {
-	int memory;
-	blake2b_state state;
-	lent_text *text;
-	void *context;
-};
-
-static int read_header(struct reading *reading, const struct request_header *header)
-{
-	char *copy = malloc(header->size + 1);
-	int error = copy ? 0 : -ENOMEM;
-
-	if (copy && !read_own_memory(reading->memory, copy, header->text, header->size)) {
-		error = -ESTALE;
-	}
-	if (error == 0) {
-		blake2b_update(&reading->state, (const uint8_t *)&header->size, sizeof(header->size));
-		blake2b_update(&reading->state, (const uint8_t *)copy, header->size);
-		reading->text(reading->context, copy, header->size);
-	}
-	free(copy);
-	return error;
-}
-
-static int read_headers(const struct lent *lent, struct reading *reading)
-{
-	struct key digest;
-	int error = blake2b_init(&reading->state, KEY_BYTES) == 0 ? 0 : -EINVAL;
-
-	for (size_t i = 0; error == 0 && i < lent->count; i++) {
-		error = read_header(reading, &lent->headers[i]);
-	}
-	if (error == 0) {
-		blake2b_final(&reading->state, digest.bytes, KEY_BYTES);
-		error = memcmp(digest.bytes, lent->digest.bytes, sizeof(digest.bytes)) == 0 ? 0 : -ESTALE;
-	}
-	return error;
-}
-
-int lent_read(const struct lent *lent, lent_text *text, void *context)
-{
-	struct reading reading = {open("/proc/self/mem", O_RDONLY | O_CLOEXEC), .text = text, .context = context};
-	int error;
-
-	if (reading.memory < 0) {
-		return -ESTALE;
-	}
-	error = read_headers(lent, &reading);
-	(void)close(reading.memory);
 	return error;
 }

@@ -8,7 +8,7 @@
  * The stream has two runs. The creation run (source, in-memory headers with names, the program's base name) is built
  * once, when the program is created, and is the only stored copy of the host's strings. Large in-memory headers
  * (libmathdx passes 120 MB per program) are in it as one digest; their texts stay in the host's memory, and are read
- * again and compared with the digest if a result is to be cached (lent, below). The call run is built at each
+ * again and compared with the digest if a result is to be cached (lent.h). The call run is built at each
  * compilation. request.c lists the fields of both; keygen/surroundings.h describes the fields that all compilers share.
  * When a handle is compiled again, the keys of its earlier compilations replace the creation run, which may be freed
  * after the first compilation.
@@ -86,30 +86,5 @@ void request_about(const struct stream *creation, const char *const *name_expres
 /* Builds the call run, the roots and the parsed options. On failure no output is changed. */
 int request_call(const struct nvrtc_request *request, struct stream *ret_stream, struct roots *ret_roots,
                  struct options *ret_options);
-
-/*
- * lent: large in-memory headers, of which this library has no copy
- *
- * Purpose: a hit needs only the digest of the headers. Their texts are needed (scan.h) only if a result is to be
- * cached; then they are read, one by one, from the addresses that the host passed when it created the program. Most
- * hosts still have the texts there. If a host freed or changed them, the digest differs or the read fails: it is a
- * system call, so it cannot crash the host.
- *
- * Calling sequence: lent_take() when the program is created, lent_read() after a real compilation, free(). Errors:
- * -ENOMEM; lent_read(): -ESTALE if the host's memory no longer holds the texts or cannot be read. Threads: a struct
- * lent belongs to one program. Fork: a child has a copy of the host's memory too. Ownership: names are not stored.
- */
-
-struct lent {
-	struct key digest; /* request_digest_headers() */
-	size_t count;
-	struct request_header headers[]; /* without names */
-};
-
-/* Digests the headers, and stores their addresses and sizes. `secret`: as in content_digest(). */
-int lent_take(const struct request_header *headers, size_t count, const struct secret *secret, struct lent **ret_lent);
-typedef void lent_text(void *context, const char *text, size_t size);
-/* Calls `text` for each header in order. If an error is returned, what it was given does not count. */
-int lent_read(const struct lent *lent, lent_text *text, void *context);
 
 #endif

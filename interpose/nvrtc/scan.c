@@ -141,28 +141,14 @@ static bool is_white(uint8_t byte)
 /* Returns true if the text may have a splice: a backslash followed by white space, or the trigraph of one. */
 static bool may_splice(const uint8_t *text, size_t size)
 {
-	size_t i = 0;
+	const uint8_t *at = text, *end = text + size;
 
-	for (; size - i >= 16 + 2; i += 16) {
-		lanes first, second, third, any;
-		uint64_t mask[2];
-
-		memcpy(&first, text + i, sizeof(first));
-		memcpy(&second, text + i + 1, sizeof(second));
-		memcpy(&third, text + i + 2, sizeof(third));
-		any = (lanes)(first == '\\') & (lanes)(second <= ' ');
-		any |= (lanes)(first == '?') & (lanes)(second == '?') & (lanes)(third == '/');
-		memcpy(mask, &any, sizeof(mask));
-		if (mask[0] | mask[1]) {
+	while ((at = memchr(at, '\\', (size_t)(end - at)))) {
+		if (++at == end || *at <= ' ') {
 			return true;
 		}
 	}
-	for (; i < size; i++) {
-		if (text[i] == '\\' || text[i] == '?') {
-			return true;
-		}
-	}
-	return false;
+	return memmem(text, size, "\?\?/", 3) != NULL;
 }
 
 /* Returns the start of the white space at the end of [from, end). */

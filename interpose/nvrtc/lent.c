@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The texts are digested again when they are read, because what was found in them counts only if they have the digest
+ * of the creation run.
+ */
+#include "interpose/nvrtc/lent.h"
+
+#include "interpose/compile/host_memory.h"
+
+#include <blake2.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int lent_take(const struct request_header *headers, size_t count, const struct secret *secret, struct lent **ret_lent)
+{
+	struct lent *lent = calloc(1, sizeof(*lent) + count * sizeof(lent->headers[0]));
+	int error = lent ? request_digest_headers(headers, count, secret, &lent->digest) : -ENOMEM;
+
+	if (error != 0) {
+		free(lent);
+		return error;
+	}
+	lent->count = count;
+	for (size_t i = 0; i < count; i++) {
+		lent->headers[i] = (struct request_header){.text = headers[i].text, .size = headers[i].size};
+	}
+	*ret_lent = lent;
+	return 0;
+}
+
+int lent_read(const struct lent *lent, lent_text *text, void *context)
+{
+	struct key digest;
+	blake2b_state state;
+	int error = blake2b_init(&state, KEY_BYTES) == 0 ? 0 : -EINVAL;
+
+	for (size_t i = 0; error == 0 && i < lent->count; i++) {
+		const size_t size = lent->headers[i].size;
+		char *copy = malloc(size + 1);
+
+		error = !copy ? -ENOMEM : host_memory_read(copy, lent->headers[i].text, size) == size ? 0 : -ESTALE;
+		if (error == 0) {
+			blake2b_update(&state, (const uint8_t *)&size, sizeof(size));
+			blake2b_update(&state, (const uint8_t *)copy, size);
+			text(context, copy, size);
+		}
+		free(copy);
+	}
+	if (error == 0) {
+		blake2b_final(&state, digest.bytes, KEY_BYTES);
+		error = memcmp(digest.bytes, lent->digest.bytes, sizeof(digest.bytes)) == 0 ? 0 : -ESTALE;
+	}
+	return error;
+}
