@@ -234,7 +234,7 @@ static enum counter complete_trace(struct handle *handle, const struct call *cal
 	uint32_t watched = atomic_load(&trace->tainted);
 
 	texts_read(handle, call, request, trace);
-	if (options->pch && pch_complete(program_of(handle), call, watched, trace) != 0) {
+	if (options_do(options, OPTION_PCH) && pch_complete(program_of(handle), call, watched, trace) != 0) {
 		return COUNTER_BYPASSED_precompiled_header;
 	}
 	return options->bundle && ((watched & TAINT_WRITE) || describe_unpacked_here(options))
@@ -282,7 +282,7 @@ static enum counter refuse_result(const struct handle *handle, const struct requ
 	if (decoder && (decoder->odd || has_log(handle))) {
 		return COUNTER_BYPASSED_extensions;
 	}
-	if (options_of(request)->tells_process) {
+	if (options_do(options_of(request), OPTION_TELLS)) {
 		event_explain_refusal(event, "with these options the log depends on the process");
 		return COUNTER_BYPASSED_history;
 	}

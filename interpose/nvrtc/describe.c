@@ -24,8 +24,9 @@
 static unsigned traits_of(const struct options *options)
 {
 	return REQUEST_OPENS_FILES | (options_bind(options) ? REQUEST_BOUND : 0) |
-	       (options_exact(options) ? REQUEST_EXACT : 0) | (options->sticky & STICKY_SPLIT ? REQUEST_VARIES : 0) |
-	       (options->loose ? REQUEST_LOOSE : 0) | (options->ir ? REQUEST_SEALED : 0);
+	       (options_exact(options) ? REQUEST_EXACT : 0) | (options_do(options, OPTION_SPLIT) ? REQUEST_VARIES : 0) |
+	       (options_do(options, OPTION_LOOSE) ? REQUEST_LOOSE : 0) |
+	       (options_do(options, OPTION_IR) ? REQUEST_SEALED : 0);
 }
 
 /* This process used a directory in which the headers had to be unpacked. */
@@ -72,6 +73,20 @@ static enum counter find_bundle(const struct options *options, struct request *r
 	return busy ? COUNTER_BYPASSED_bundled_headers : COUNTER_NONE;
 }
 
+static int read_options(const struct library *library, const struct call *call, struct options *ret_options)
+{
+	int error = options_read(call->options, call->option_count, ret_options);
+
+	if (!options_do(ret_options, OPTION_DEBUG | OPTION_LTO) &&
+	    !nvrtc_differs(DIFFERENCE_OPTIX_SPELLS_PATHS, library->major, library->minor)) {
+		ret_options->effects &= ~(uint32_t)OPTION_SPELLS;
+	}
+	if (options_do(ret_options, OPTION_SPELLS) && (runtime_sloppiness() & SLOPPINESS_DEBUG_PATHS)) {
+		ret_options->effects |= OPTION_LOOSE;
+	}
+	return error;
+}
+
 enum counter describe_compile(struct handle *handle, const struct call *call, struct surroundings *around,
                               const struct snapshot *told, struct request *ret_request)
 {
@@ -82,8 +97,6 @@ enum counter describe_compile(struct handle *handle, const struct call *call, st
 	    .around = *around,
 	    .program_name = handle->name,
 	    .has_memory_headers = program->has_memory_headers,
-	    .debug_paths = (runtime_sloppiness() & SLOPPINESS_DEBUG_PATHS) != 0,
-	    .optix_spells = nvrtc_differs(DIFFERENCE_OPTIX_SPELLS_PATHS, library->major, library->minor),
 	    .options = call->options,
 	    .option_count = call->option_count,
 	    .name_expressions = (const char *const *)program->names,
@@ -93,21 +106,21 @@ enum counter describe_compile(struct handle *handle, const struct call *call, st
 	if (nvrtc_differs(DIFFERENCE_ASKS_LOCALE, library->major, library->minor) && environment_has_letters()) {
 		return COUNTER_BYPASSED_environment;
 	}
-	if (request_call(&request, &ret_request->run, &ret_request->roots, options) != 0) {
+	if (read_options(library, call, options) != 0) {
 		return COUNTER_ERRORS_memory;
 	}
-	if (options->pch && (pch_heap_was_set(library) || !pch_has_place())) {
+	if (options_do(options, OPTION_PCH) && (pch_heap_was_set(library) || !pch_has_place())) {
 		return COUNTER_BYPASSED_precompiled_header;
 	}
 	/* PWD is looked up only for path-dependent requests, because that takes two stats */
-	if (options_bind(options) && (request.around.pwd = told ? snapshot_pwd(told) : environment_pwd())) {
-		request_clear(ret_request);
-		if (request_call(&request, &ret_request->run, &ret_request->roots, options) != 0) {
-			return COUNTER_ERRORS_memory;
-		}
+	if (options_bind(options)) {
+		request.around.pwd = told ? snapshot_pwd(told) : environment_pwd();
+	}
+	if (request_call(&request, options, &ret_request->run, &ret_request->roots) != 0) {
+		return COUNTER_ERRORS_memory;
 	}
 	ret_request->traits = traits_of(options) | (program->has_memory_headers ? REQUEST_LOOKS_COUNT : 0);
-	ret_request->scratch = options->pch ? pch_scratch : NULL;
+	ret_request->scratch = options_do(options, OPTION_PCH) ? pch_scratch : NULL;
 	return find_bundle(options, ret_request);
 }
 
@@ -123,7 +136,7 @@ bool describe_prepare(const struct handle *handle, const struct call *call, cons
 	const struct library *library = handle->library;
 	const char **options;
 
-	if (!options_of(request)->ptxas_speaks ||
+	if (!options_do(options_of(request), OPTION_SPEAKS) ||
 	    !nvrtc_differs(DIFFERENCE_OWN_CACHE, library->major, library->minor)) {
 		return true;
 	}

@@ -10,43 +10,14 @@
  */
 #include "interpose/nvrtc/options.h"
 
+#include "cache/digits.h"
 #include "interpose/compile/ptxas_options.h"
-#include "interpose/nvrtc/cleared.h"
+#include "keygen/digest.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
-
-/* From this bit on: STICKY_*, of options with an effect on later compilations. */
-#define STICKY_AT 16
-
-/* What options do: a set of bits for each. */
-enum option_effect {
-	OPTION_HARMLESS = 0,
-	OPTION_INCLUDE = 1 << 0,
-	OPTION_BUNDLE = 1 << 1, /* like INCLUDE; NVRTC unpacks its headers there, under a lock */
-	OPTION_PRE_INCLUDE = 1 << 2,
-	OPTION_PTXAS = 1 << 3,
-	OPTION_DEBUG = 1 << 4,
-	OPTION_OPTIX = 1 << 5,
-	OPTION_LTO = 1 << 6,
-	OPTION_PCH = 1 << 7,
-	OPTION_DIAG_ERROR = 1 << 8, /* harmless, and turns warnings into errors */
-	OPTION_BINDS = 1 << 9,      /* may let paths reach the output */
-	OPTION_TELLS = 1 << 10,     /* its output depends on the process */
-	OPTION_TIME = 1 << 11,      /* like BINDS; its value is the file for run times, or "-" for the log */
-	OPTION_NVVM = 1 << 12,      /* passes its value on to NVVM */
-	OPTION_WRITES = 1 << 13,    /* may name a file to write */
-	OPTION_PCH_FILE = OPTION_PCH | OPTION_WRITES,
-	OPTION_RESTRICT = STICKY_RESTRICT << STICKY_AT,
-	OPTION_OPT_INFO = STICKY_OPT_INFO << STICKY_AT,
-	OPTION_SPLIT = STICKY_SPLIT << STICKY_AT,
-	OPTION_IR = OPTION_OPTIX | OPTION_LTO,
-	OPTION_GEN_LTO = OPTION_IR | STICKY_GEN_OPT_LTO << STICKY_AT,
-	OPTION_TRACE = OPTION_BINDS | OPTION_WRITES | STICKY_TIME_TRACE << STICKY_AT,
-	OPTION_PROCESS = OPTION_BINDS | OPTION_TELLS | OPTION_WRITES
-};
 
 enum option_form {
 	FORM_FLAG,   /* only the name */
@@ -166,25 +137,42 @@ static const struct known_option *find_option(const char *name, size_t size, int
 	return NULL;
 }
 
-static bool is_blank(char c)
+/* The state between two strings. */
+struct reading {
+	struct options *options;
+	size_t count;                       /* of the strings */
+	int index;                          /* of the present one */
+	const struct known_option *waiting; /* the present string is its value; NULL: it is an option */
+	const char *passed;                 /* the value of the last -Xnvvm */
+	bool failed;                        /* no memory */
+};
+
+/* The letter is part of the digest. */
+enum cleared_kind {
+	CLEARED_FRONT_END = 'f', /* the option itself */
+	CLEARED_PTXAS = 'p',     /* a value of -Xptxas */
+	CLEARED_NVVM = 'n'       /* a value of -Xnvvm */
+};
+
+/* Options of cuDNN, by digest, that scripts/cleared-options has found harmless. */
+static const char cleared[][DIGITS_BYTES(KEY_BYTES)] = {
+#include "interpose/nvrtc/cleared_options.list"
+};
+
+static bool is_listed(enum cleared_kind kind, const char *before, const char *text)
 {
-	return c == ' ' || c == '\t';
+	const char letter = (char)kind;
+	const struct span spans[] = {{&letter, 1}, {before, strlen(before) + 1}, {text, strlen(text)}};
+	struct key digest;
+
+	digest_key(spans, sizeof(spans) / sizeof(spans[0]), &digest);
+	return digits_listed(digest.bytes, cleared, sizeof(cleared) / sizeof(cleared[0]));
 }
 
-/* Returns true for values of -Xptxas that do not concern lines or files. "-v" logs a run time, but no path. */
-static bool ptxas_value_is_harmless(const char *value)
+/* `before`: the value of the last -Xnvvm before this one, which may need it; or NULL. */
+static bool is_cleared(enum cleared_kind kind, const char *before, const char *text)
 {
-	static const char registers[] = "-maxrregcount=";
-	static const char *const harmless[] = {"-v",  "--verbose", "-O0",      "-O1",      "-O2",
-	                                       "-O3", "-w",        "-dlcm=ca", "-dlcm=cg", "--warn-on-spills"};
-
-	for (size_t i = 0; i < sizeof(harmless) / sizeof(harmless[0]); i++) {
-		if (strcmp(value, harmless[i]) == 0) {
-			return true;
-		}
-	}
-	return strncmp(value, registers, sizeof(registers) - 1) == 0 &&
-	       value[strspn(value + sizeof(registers) - 1, "0123456789") + sizeof(registers) - 1] == '\0';
+	return is_listed(kind, "", text) || (before && is_listed(kind, before, text));
 }
 
 /*
@@ -198,14 +186,16 @@ static void note_uncleared(struct options *options, const char *option)
 
 static void note_ptxas(struct options *options, const char *value)
 {
-	bool harmless = ptxas_value_is_harmless(value), cleared = ptxas_options_cleared(value);
+	bool harmless = ptxas_options_harmless(value), lasts = !ptxas_options_cleared(value);
 
-	options->ptxas_speaks |= strstr(value, "-v") || strstr(value, "-warn");
-	if ((harmless && cleared) || cleared_option(CLEARED_PTXAS, NULL, value)) {
+	if (strstr(value, "-v") || strstr(value, "-warn")) {
+		options->effects |= OPTION_SPEAKS;
+	}
+	if ((harmless && !lasts) || is_cleared(CLEARED_PTXAS, NULL, value)) {
 		return;
 	}
-	options->unknown |= !harmless;
-	if (!cleared) {
+	options->effects |= harmless ? 0 : OPTION_BINDS;
+	if (lasts) {
 		note_uncleared(options, value);
 	}
 }
@@ -213,8 +203,8 @@ static void note_ptxas(struct options *options, const char *value)
 /* Notes an option that no document names, or a value of one. */
 static void note_unlisted(struct options *options, enum cleared_kind kind, const char *before, const char *text)
 {
-	if (!cleared_option(kind, before, text)) {
-		options->unknown = true;
+	if (!is_cleared(kind, before, text)) {
+		options->effects |= OPTION_BINDS;
 		note_uncleared(options, text);
 	}
 }
@@ -228,189 +218,175 @@ static bool has_doubtful_ends(const char *string, size_t size)
 	return size == 0 || (unsigned char)string[0] <= ' ' || (unsigned char)string[size - 1] <= ' ';
 }
 
-static int add_include(struct options *options, size_t capacity, int index, const char *directory)
+static void note_directory(struct reading *reading, const char *directory)
 {
+	struct options *options = reading->options;
+
 	if (has_doubtful_ends(directory, strlen(directory))) {
-		options->unknown = true;
-		return 0;
+		options->effects |= OPTION_BINDS;
+		return;
 	}
-	if (!options->include) {
-		options->include = calloc(capacity, sizeof(*options->include));
-		if (!options->include) {
-			return -ENOMEM;
-		}
+	if (!options->directories) {
+		options->directories = calloc(reading->count, sizeof(*options->directories));
 	}
-	options->include[options->include_count++] = (struct include_option){index, directory};
-	return 0;
+	if (options->directories) {
+		options->directories[reading->index] = directory;
+	} else {
+		reading->failed = true;
+	}
 }
 
-/*
- * Adds the directory of --use-bundled-headers. NVRTC locks it by its name as passed, and from 13.3 on opens its headers
- * by their absolute names. Both depend on the working directory, so a relative name makes the request path-dependent.
- */
-static int add_bundle(struct options *options, size_t capacity, int index, const char *directory)
+static void note_value(struct reading *reading, const struct known_option *known, const char *value)
 {
-	options->unknown |= directory[0] != '/' || options->bundle;
-	options->bundle = directory;
-	return add_include(options, capacity, index, directory);
-}
+	struct options *options = reading->options;
+	bool binds = false;
 
-static int note_value(struct options *options, size_t capacity, const struct known_option *known, int index,
-                      const char *value)
-{
-	const uint32_t effects = known->effects;
-
-	options->debug |= (effects & OPTION_DEBUG) != 0;
-	options->ir |= (effects & OPTION_IR) != 0;
-	options->lto |= (effects & OPTION_LTO) != 0;
-	options->pch |= (effects & OPTION_PCH) != 0;
-	options->errors |= (effects & OPTION_DIAG_ERROR) != 0;
-	options->unknown |= (effects & OPTION_BINDS) != 0;
-	options->tells_process |= (effects & OPTION_TELLS) != 0;
-	options->writes |= (effects & (OPTION_WRITES | OPTION_BUNDLE | OPTION_TIME)) != 0;
-	options->sticky |= effects >> STICKY_AT;
-	switch (effects) {
+	options->effects |= known->effects;
+	switch (known->effects) {
 	case OPTION_INCLUDE:
-		return add_include(options, capacity, index, value);
+		note_directory(reading, value);
+		break;
 	case OPTION_BUNDLE:
-		return add_bundle(options, capacity, index, value);
+		/*
+		 * NVRTC locks the directory by its name as passed, and from 13.3 on opens its headers by their absolute
+		 * names. Both depend on the working directory.
+		 */
+		binds = value[0] != '/' || options->bundle;
+		options->bundle = value;
+		note_directory(reading, value);
+		break;
 	case OPTION_PRE_INCLUDE:
 		/*
 		 * Its text is in the key, and the watch sees the compiler open the file. But an absolute path may be in
 		 * a root.
 		 */
-		options->unknown |= value[0] == '/' || has_doubtful_ends(value, strlen(value));
-		return 0;
+		binds = value[0] == '/' || has_doubtful_ends(value, strlen(value));
+		break;
 	case OPTION_TIME:
-		options->unknown = true;
-		options->tells_process |= value[strspn(value, " \t")] == '-';
-		return 0;
+		options->effects |= value[strspn(value, " \t")] == '-' ? OPTION_TELLS : 0;
+		break;
 	case OPTION_PTXAS:
 		note_ptxas(options, value);
-		return 0;
+		break;
 	case OPTION_NVVM:
-		note_unlisted(options, CLEARED_NVVM, options->passed, value);
-		options->passed = value;
-		return 0;
+		note_unlisted(options, CLEARED_NVVM, reading->passed, value);
+		reading->passed = value;
+		break;
 	default:
-		return 0;
+		break;
+	}
+	options->effects |= binds ? OPTION_BINDS : 0;
+}
+
+/*
+ * Returns the option that a string without blanks at its ends names, in a form that it may have; NULL: none. `size`:
+ * without blanks at the end. `ret_value`: its value, "" for a flag; NULL: the next string.
+ */
+static const struct known_option *split_option(const char *string, size_t size, const char **ret_value)
+{
+	const int dashes = string[1] == '-' ? 2 : 1;
+	const char *name = string + dashes;
+	const struct known_option *known;
+	size_t length = 0;
+	bool has_value;
+
+	if (dashes == 1 && (*name == 'D' || *name == 'U' || *name == 'I')) {
+		/* NVRTC skips either one '=' right after the letter, or blanks, but not both: "-I= x" is " x", "-I =x"
+		 * is "=x". */
+		*ret_value = size == 2 ? NULL : name[1] == '=' ? name + 2 : name + 1 + strspn(name + 1, " ");
+		return find_option(name, 1, 1);
+	}
+	while (dashes + length < size && name[length] != '=') {
+		length++;
+	}
+	has_value = dashes + length < size;
+	known = find_option(name, length, dashes);
+	if (!known || known->form == (has_value ? FORM_FLAG : FORM_JOINED)) {
+		return NULL;
+	}
+	*ret_value = has_value ? name + length + 1 : known->form == FORM_FLAG ? "" : NULL;
+	return known;
+}
+
+static void read_option(struct reading *reading, const char *string)
+{
+	const struct known_option *known = NULL;
+	const char *value = NULL;
+	size_t size;
+
+	string += strspn(string, " \t");
+	size = strlen(string);
+	while (size && string[size - 1] == ' ') {
+		size--;
+	}
+	if (!has_doubtful_ends(string, size) && string[0] == '-') {
+		known = split_option(string, size, &value);
+	}
+	if (!known) {
+		note_unlisted(reading->options, CLEARED_FRONT_END, NULL, string);
+	} else if (value) {
+		note_value(reading, known, value);
+	} else {
+		reading->waiting = known;
 	}
 }
 
-static int read_option(struct options *options, size_t capacity, int index, const char *string,
-                       const struct known_option **ret_waiting)
+static void read_string(struct reading *reading, const char *string)
 {
-	const struct known_option *known;
-	const char *name, *value;
-	int dashes;
-	size_t size, end;
+	const struct known_option *known = reading->waiting;
 
-	while (is_blank(*string)) {
-		string++;
+	if (!string) {
+		reading->options->effects |= OPTION_BINDS;
+	} else if (known) {
+		reading->waiting = NULL;
+		note_value(reading, known, string + strspn(string, " \t"));
+	} else {
+		read_option(reading, string);
 	}
-	end = strlen(string);
-	while (end && string[end - 1] == ' ') {
-		end--;
-	}
-	if (has_doubtful_ends(string, end) || string[0] != '-') {
-		goto unknown;
-	}
-	dashes = string[1] == '-' ? 2 : 1;
-	name = string + dashes;
-	if (dashes == 1 && (*name == 'D' || *name == 'U' || *name == 'I')) {
-		known = find_option(name, 1, 1);
-		if (end == 2) {
-			*ret_waiting = known;
-			return 0;
-		}
-		/* NVRTC skips either one '=' right after the letter, or blanks, but not both: "-I= x" is " x", "-I =x"
-		 * is "=x". */
-		value = name + 1;
-		if (*value == '=') {
-			value++;
-		} else {
-			while (*value == ' ') {
-				value++;
-			}
-		}
-		return note_value(options, capacity, known, index, value);
-	}
-	for (size = 0; dashes + size < end && name[size] != '='; size++)
-		;
-	known = find_option(name, size, dashes);
-	if (!known) {
-		goto unknown;
-	}
-	if (dashes + size == end) {
-		if (known->form == FORM_FLAG) {
-			return note_value(options, capacity, known, index, "");
-		}
-		if (known->form == FORM_JOINED) {
-			goto unknown;
-		}
-		*ret_waiting = known;
-		return 0;
-	}
-	if (known->form == FORM_FLAG) {
-		goto unknown;
-	}
-	return note_value(options, capacity, known, index, name + size + 1);
-unknown:
-	note_unlisted(options, CLEARED_FRONT_END, NULL, string);
-	return 0;
 }
 
 int options_read(const char *const *options, int count, struct options *ret_options)
 {
 	struct options found = {0};
-	const struct known_option *waiting = NULL;
-	int rc;
+	struct reading reading = {.options = &found, .count = (size_t)count};
 
-	for (int i = 0; i < count; i++) {
-		const char *string = options ? options[i] : NULL;
-
-		if (!string) {
-			found.unknown = true;
-			continue;
-		}
-		if (waiting) {
-			while (is_blank(*string)) {
-				string++;
-			}
-			rc = note_value(&found, (size_t)count, waiting, i, string);
-			waiting = NULL;
-		} else {
-			rc = read_option(&found, (size_t)count, i, string, &waiting);
-		}
-		if (rc) {
-			options_free(&found);
-			return rc;
+	for (; reading.index < count; reading.index++) {
+		read_string(&reading, options ? options[reading.index] : NULL);
+	}
+	if (reading.failed) {
+		options_free(&found);
+		return -ENOMEM;
+	}
+	if (reading.waiting) {
+		/* NVRTC reports that the value is missing: of -Xnvvm only as a warning, so that it compiles */
+		found.effects |= OPTION_BINDS;
+		if (reading.waiting->effects & OPTION_NVVM) {
+			note_uncleared(&found, reading.waiting->names[1]);
 		}
 	}
-	if (waiting) { /* NVRTC reports that the value is missing: of -Xnvvm only as a warning, so that it compiles */
-		found.unknown = true;
-		if (waiting->effects & OPTION_NVVM) {
-			note_uncleared(&found, waiting->names[1]);
-		}
+	if (options_do(&found, OPTION_DEBUG | OPTION_IR)) {
+		found.effects |= OPTION_SPELLS;
 	}
-	found.spells = found.debug || found.ir;
 	/*
 	 * The warnings about precompiled headers depend on earlier compilations of the process, and with these options
 	 * they may be errors.
 	 */
-	found.tells_process |= found.pch && (found.errors || found.unknown);
+	if (options_do(&found, OPTION_PCH) && options_do(&found, OPTION_DIAG_ERROR | OPTION_BINDS)) {
+		found.effects |= OPTION_TELLS;
+	}
 	*ret_options = found;
 	return 0;
 }
 
 bool options_bind(const struct options *options)
 {
-	return (options->spells && !options->loose) || options->unknown || options->pch;
+	return (options->effects & (OPTION_SPELLS | OPTION_LOOSE)) == OPTION_SPELLS ||
+	       options_do(options, OPTION_BINDS | OPTION_PCH);
 }
 
 bool options_exact(const struct options *options)
 {
-	return (options->debug && !options->loose) || options->unknown;
+	return (options->effects & (OPTION_DEBUG | OPTION_LOOSE)) == OPTION_DEBUG || options_do(options, OPTION_BINDS);
 }
 
 bool options_may_write(const struct call *call)
@@ -419,7 +395,7 @@ bool options_may_write(const struct call *call)
 	bool may = true;
 
 	if (options_read(call->options, call->option_count, &options) == 0) {
-		may = options.writes || options.uncleared != 0;
+		may = options_do(&options, OPTION_WRITES) || options.uncleared != 0;
 		options_free(&options);
 	}
 	return may;
@@ -427,6 +403,6 @@ bool options_may_write(const struct call *call)
 
 void options_free(struct options *options)
 {
-	free(options->include);
+	free(options->directories);
 	*options = (struct options){0};
 }

@@ -6,9 +6,12 @@
  * of files reach the output. Nothing else is interpreted: the text of every option stays in the key. The parser knows
  * the option forms that the real NVRTC accepts (measured: -Ix, -I x, -I=x, --include-path=x, --include-path x, two
  * strings or one, surrounding blanks) and a list of options known to be harmless to path-neutral results. Anything else
- * makes the request path-dependent (`unknown`): an unlisted option, a listed one in a form that NVRTC rejects or that
- * was not measured, -Xptxas with any but a few values (it can pass -lineinfo), an absolute --pre-include. Some options
- * that no document names are known by their digests (cleared.h).
+ * makes the request path-dependent (BINDS): an unlisted option, a listed one in a form that NVRTC rejects or that
+ * was not measured, -Xptxas with any but a few values (it can pass -lineinfo), an absolute --pre-include.
+ *
+ * cuDNN passes options that no document names, and that only its own callback spells. cleared_options.list has digests
+ * of single ones, no texts. An option is in it if a compilation with it gave the same bytes in two directories, and if
+ * it had no effect on later compilations of the process.
  *
  * The parser also finds options with an effect on later compilations of the process. scripts/sticky runs every option
  * that a release knows; an option that it has not cleared may have such an effect. These are unlisted options, in forms
@@ -19,7 +22,7 @@
  * as NVRTC skips them.
  *
  * Calling sequence: options_read() on the host's array, use the fields, options_free(). Errors: -ENOMEM. Ownership:
- * `include` points into the host's strings, and is valid as long as they are.
+ * directories point into the host's strings, and are valid as long as they are.
  */
 #ifndef INTERPOSE_NVRTC_OPTIONS_H
 #define INTERPOSE_NVRTC_OPTIONS_H
@@ -30,44 +33,64 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct include_option {
-	int index;             /* index of the option string that names the directory */
-	const char *directory; /* points into that string, after -I, = and blanks */
+/* What options do: a set of bits. */
+enum option_effect {
+	OPTION_HARMLESS = 0,
+	OPTION_INCLUDE = 1 << 0,
+	OPTION_PRE_INCLUDE = 1 << 1,
+	OPTION_PTXAS = 1 << 2,
+	OPTION_NVVM = 1 << 3,       /* passes its value on to NVVM */
+	OPTION_DEBUG = 1 << 4,      /* -G, -lineinfo: paths, cwd, and in cubins mtime and size of files */
+	OPTION_OPTIX = 1 << 5,      /* -optix-ir: in some releases paths and cwd */
+	OPTION_LTO = 1 << 6,        /* -dlto: paths and cwd */
+	OPTION_PCH = 1 << 7,        /* --pch and other options about precompiled headers */
+	OPTION_DIAG_ERROR = 1 << 8, /* turns warnings into errors */
+	OPTION_BINDS = 1 << 9,      /* may let paths reach the output */
+	OPTION_TELLS = 1 << 10,  /* the log or the return code depends on the process or on its earlier compilations */
+	OPTION_WRITES = 1 << 11, /* may name a file to write */
+	OPTION_SPEAKS = 1 << 12, /* -Xptxas -v and similar: ptxas adds to the log */
+	/* Set after the options were read: */
+	OPTION_SPELLS = 1 << 13, /* paths are in the output; the caller clears it for releases that do not write them */
+	OPTION_LOOSE = 1 << 14,  /* paths in debug information may be those of another directory; set by the caller */
+	/* With an effect on later compilations of the process; interpose/nvrtc/sticky.h says on which. */
+	OPTION_RESTRICT = 1 << 16,
+	OPTION_OPT_INFO = 1 << 17,
+	OPTION_SPLIT = 1 << 18,
+	OPTION_GEN_OPT_LTO = 1 << 19,
+	OPTION_TIME_TRACE = 1 << 20,
+	OPTION_STICKY = 31 << 16,
+
+	OPTION_IR = OPTION_OPTIX | OPTION_LTO,
+	OPTION_GEN_LTO = OPTION_IR | OPTION_GEN_OPT_LTO,
+	OPTION_BUNDLE = 1 << 21 | OPTION_WRITES, /* like INCLUDE; NVRTC unpacks its headers there, under a lock */
+	OPTION_TIME =
+	    1 << 22 | OPTION_BINDS | OPTION_WRITES, /* the value is the file for run times, or "-" for the log */
+	OPTION_TRACE = OPTION_TIME_TRACE | OPTION_BINDS | OPTION_WRITES,
+	OPTION_PCH_FILE = OPTION_PCH | OPTION_WRITES,
+	OPTION_PROCESS = OPTION_BINDS | OPTION_TELLS | OPTION_WRITES
 };
 
 struct options {
-	struct include_option *include; /* in order */
-	size_t include_count;
-	bool debug; /* -G, -lineinfo: paths, cwd, and in cubins mtime and size of files */
-	bool ir;    /* -dlto, -optix-ir: paths and cwd, always with -dlto */
-	bool lto;   /* -dlto */
-	/* Paths in debug information may be those of another directory. The caller sets it (request_call()). */
-	bool loose;
-	bool spells;        /* its paths are in the output; the caller clears it for releases that do not write them */
-	bool unknown;       /* an option that may let paths reach the output */
-	bool writes;        /* may name a file to write: --time, --create-pch, --use-bundled-headers, ... */
-	bool tells_process; /* the log or the return code depends on the process or on earlier compilations of it */
-	bool errors;        /* some warnings are treated as errors */
-	bool ptxas_speaks;  /* -Xptxas -v and similar: ptxas adds to the log */
-	bool pch;           /* --pch and other options about precompiled headers */
-	const char *bundle; /* the directory of --use-bundled-headers, which is in `include` too; NULL: not given */
-	uint32_t sticky;    /* STICKY_*: options with an effect on later compilations of the process */
-	uint64_t uncleared; /* 0, or a hash of the options that may have such an effect */
-	const char *passed; /* while the options are read: the value of the last -Xnvvm */
+	uint32_t effects;         /* enum option_effect */
+	const char **directories; /* of each string: the directory that it names, in it; NULL: no string names one */
+	const char *bundle; /* the directory of --use-bundled-headers, which is one of these too; NULL: not given */
+	uint64_t uncleared; /* 0, or a hash of the options that may affect later compilations of the process */
 };
 
-/* interpose/nvrtc/sticky.c says to which releases each of them applies. */
-#define STICKY_RESTRICT    1
-#define STICKY_OPT_INFO    2
-#define STICKY_SPLIT       4
-#define STICKY_GEN_OPT_LTO 8
-#define STICKY_TIME_TRACE  16
-#define STICKY_OPTIONS     31 /* the bits of `told` in struct library that are options; it has others, too */
+static inline bool options_do(const struct options *options, uint32_t effects)
+{
+	return (options->effects & effects) != 0;
+}
+
+/* Returns the directory that the string of that index names for -I; NULL: it names none. */
+static inline const char *options_directory(const struct options *options, int index)
+{
+	return options->directories ? options->directories[index] : NULL;
+}
 
 int options_read(const char *const *options, int count, struct options *ret_options);
 /*
- * Returns true if paths, cwd and PWD must be in the key, because they are in the output, or may be (`unknown`), or
- * because of --pch, whose files and messages contain paths.
+ * Returns true if paths, cwd and PWD must be in the key, because they are in the output, or may be, or because of --pch, whose files and messages contain paths.
  */
 bool options_bind(const struct options *options);
 /*

@@ -35,14 +35,11 @@ enum own_tag {
 	TAG_EXPRESSION = 30
 };
 
-#define NOT_A_ROOT SIZE_MAX
-
 /* The request's form: path-neutral or path-dependent. */
 struct plan {
 	bool neutral;
 	struct request_name name;
-	struct directories directories;
-	size_t include_directory[DIRECTORIES_MAX]; /* options->include[i] -> directories, or NOT_A_ROOT */
+	struct directories directories; /* that of the name if it is absolute, then each absolute -I */
 };
 
 /*
@@ -186,23 +183,19 @@ static bool plan_name(struct plan *plan, const char *name)
 
 static bool plan_directories(struct plan *plan, const struct nvrtc_request *request, const struct options *options)
 {
-	if (options->include_count >= DIRECTORIES_MAX || !plan_name(plan, effective_name(request->program_name))) {
+	if (!plan_name(plan, effective_name(request->program_name))) {
 		return false;
 	}
-	for (size_t i = 0; i < options->include_count; i++) {
-		const char *text = options->include[i].directory;
-		size_t size = strlen(text);
+	for (int i = 0; i < request->option_count; i++) {
+		const char *text = options_directory(options, i);
+		size_t size = text ? strlen(text) : 0;
 
-		plan->include_directory[i] = NOT_A_ROOT;
-		if (text[0] != '/') {
-			continue;
-		}
 		/* NVRTC opens "/d/h.h" both for -I/d and for -I/d/, but "/d//h.h" for -I/d//. */
 		if (size > 1 && text[size - 1] == '/') {
 			size--;
 		}
-		plan->include_directory[i] = plan->directories.count;
-		if (!is_plain(text, size) || !directories_add(&plan->directories, text, size)) {
+		if (text && text[0] == '/' &&
+		    !(is_plain(text, size) && directories_add(&plan->directories, text, size))) {
 			return false;
 		}
 	}
@@ -215,12 +208,8 @@ static bool plan_directories(struct plan *plan, const struct nvrtc_request *requ
  */
 static bool other_option_has_path(const struct nvrtc_request *request, const struct options *options)
 {
-	size_t include = 0;
-
 	for (int i = 0; i < request->option_count; i++) {
-		if (include < options->include_count && options->include[include].index == i) {
-			include++;
-		} else if (strchr(request->options[i], '/')) {
+		if (!options_directory(options, i) && strchr(request->options[i], '/')) {
 			return true;
 		}
 	}
@@ -248,70 +237,40 @@ static int make_plan(struct plan *plan, const struct nvrtc_request *request, con
 static void put_options(struct stream *stream, const struct plan *plan, const struct nvrtc_request *request,
                         const struct options *options)
 {
-	size_t include = 0;
+	size_t next = plan->name.lies == NAME_IN_FIRST_DIRECTORY ? 1 : 0;
 
 	for (int i = 0; i < request->option_count; i++) {
 		const char *text = request->options ? request->options[i] : NULL;
-		size_t directory = NOT_A_ROOT;
+		const char *directory = options_directory(options, i);
 
 		if (!text) {
 			stream_number(stream, TAG_NO_OPTION, 0);
-			continue;
-		}
-		if (include < options->include_count && options->include[include].index == i) {
-			if (plan->neutral) {
-				directory = plan->include_directory[include];
-			}
-			include++;
-		}
-		if (directory == NOT_A_ROOT) {
-			stream_string(stream, TAG_OPTION, text);
+		} else if (plan->neutral && directory && directory[0] == '/') {
+			stream_field(stream, TAG_OPTION_HEAD, text, (size_t)(directory - text));
+			directories_put(stream, &plan->directories, next++);
 		} else {
-			const struct request_directory *found = &plan->directories.list[directory];
-
-			stream_field(stream, TAG_OPTION_HEAD, text, (size_t)(found->text - text));
-			directories_put(stream, &plan->directories, directory);
+			stream_string(stream, TAG_OPTION, text);
 		}
 	}
 }
 
-int request_call(const struct nvrtc_request *request, struct stream *ret_stream, struct roots *ret_roots,
-                 struct options *ret_options)
+int request_call(const struct nvrtc_request *request, const struct options *options, struct stream *stream,
+                 struct roots *ret_roots)
 {
-	struct stream stream = STREAM_EMPTY;
-	struct options options;
 	struct plan plan;
-	int error = options_read(request->options, request->option_count, &options);
+	int error = make_plan(&plan, request, options);
 
-	if (error) {
-		return error;
+	if (error == 0) {
+		surroundings_begin(stream, &request->around, &plan.name, plan.neutral ? &plan.directories : NULL);
+		stream_number(stream, TAG_MEMORY_HEADERS, request->has_memory_headers);
+		surroundings_compute(stream, &request->around);
+		put_options(stream, &plan, request, options);
+		for (size_t i = 0; i < request->name_count; i++) {
+			stream_string(stream, TAG_EXPRESSION, request->name_expressions[i]);
+		}
+		surroundings_end(stream, &request->around);
+		error = stream->failed ? -ENOMEM : 0;
 	}
-	/* OptiX IR contains paths only in some releases */
-	options.spells = options.debug || options.lto || (options.ir && request->optix_spells);
-	options.loose = options.spells && request->debug_paths;
-	error = make_plan(&plan, request, &options);
-	if (error) {
-		goto failed;
-	}
-	surroundings_begin(&stream, &request->around, &plan.name, plan.neutral ? &plan.directories : NULL);
-	stream_number(&stream, TAG_MEMORY_HEADERS, request->has_memory_headers);
-	surroundings_compute(&stream, &request->around);
-	put_options(&stream, &plan, request, &options);
-	for (size_t i = 0; i < request->name_count; i++) {
-		stream_string(&stream, TAG_EXPRESSION, request->name_expressions[i]);
-	}
-	surroundings_end(&stream, &request->around);
-	if (stream.failed) {
-		error = -ENOMEM;
-		goto failed;
-	}
-	*ret_stream = stream;
 	*ret_roots = plan.directories.roots;
-	*ret_options = options;
-	return 0;
-failed:
-	stream_free(&stream);
-	roots_free(&plan.directories.roots);
-	options_free(&options);
 	return error;
 }

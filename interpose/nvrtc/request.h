@@ -22,8 +22,8 @@
  * Path-dependent requests have all options, the whole name, cwd and PWD literally and have no roots. A request is
  * path-dependent if its options are, if its cwd is unknown, if its name or an absolute -I has an empty, "." or ".."
  * component, is directly in "/" or can be spelled in more than one way (interpose/nvrtc/scan.h), if there is a root and
- * another option contains a '/' (which may be a path into the root, and would not change with it), or if there are 128
- * directories.
+ * another option contains a '/' (which may be a path into the root, and would not change with it), or if there are more
+ * than DIRECTORIES_MAX directories.
  *
  * The call run cannot show that a source or header contains a root's absolute path (#include "/v/include/a.h"). When
  * the result is cached, such a root counts as literal, as does a root whose text is found in the output.
@@ -54,8 +54,6 @@ struct nvrtc_request {
 	struct surroundings around;
 	const char *program_name; /* as passed to nvrtcCreateProgram; NULL counts as "default_program" */
 	bool has_memory_headers;
-	bool debug_paths;  /* NVRTCCACHE_SLOPPINESS=debug_paths */
-	bool optix_spells; /* OptiX IR of this release contains paths even without debug information */
 	const char *const *options;
 	int option_count;
 	const char *const *name_expressions;
@@ -83,8 +81,8 @@ int request_mark_decoded(struct stream *creation);
 void request_about(const struct stream *creation, const char *const *name_expressions, size_t name_count,
                    struct stream *about);
 
-/* Builds the call run, the roots and the parsed options. On failure no output is changed. */
-int request_call(const struct nvrtc_request *request, struct stream *ret_stream, struct roots *ret_roots,
-                 struct options *ret_options);
+/* Adds the call run to the stream, and makes the roots. `options`: those of the request, as they were read. */
+int request_call(const struct nvrtc_request *request, const struct options *options, struct stream *stream,
+                 struct roots *ret_roots);
 
 #endif

@@ -14,12 +14,12 @@
 /* Returns those of the given options that affect later compilations with this release. */
 static uint32_t lasting_bits(const struct library *library, uint32_t bits)
 {
-	bits &= STICKY_OPTIONS;
+	bits &= OPTION_STICKY;
 	if (!nvrtc_differs(DIFFERENCE_STICKY, library->major, library->minor)) {
-		bits &= ~(uint32_t)(STICKY_RESTRICT | STICKY_OPT_INFO | STICKY_TIME_TRACE);
+		bits &= ~(uint32_t)(OPTION_RESTRICT | OPTION_OPT_INFO | OPTION_TIME_TRACE);
 	}
 	if (!nvrtc_differs(DIFFERENCE_SPLIT_STICKY, library->major, library->minor)) {
-		bits &= ~(uint32_t)STICKY_SPLIT;
+		bits &= ~(uint32_t)OPTION_SPLIT;
 	}
 	return bits;
 }
@@ -43,9 +43,7 @@ uint64_t sticky_begin(struct library *library, const struct call *call)
 		read.uncleared = UNCLEARED_SEVERAL;
 	}
 	uncleared = read.uncleared;
-	if (read.sticky) {
-		atomic_fetch_or(&library->told, read.sticky);
-	}
+	atomic_fetch_or(&library->told, read.effects & OPTION_STICKY);
 	if (uncleared) {
 		atomic_fetch_add(&library->uncleared_running, 1);
 	}
@@ -64,12 +62,12 @@ void sticky_end(struct library *library, uint64_t uncleared, int result)
 }
 
 /*
- * STICKY_SPLIT always spoils: after an option to split compilations, results depend on more than whether they have it
+ * SPLIT always spoils: after an option to split compilations, results depend on more than whether they have it
  * too.
  */
 bool sticky_spoils(const struct library *library, const struct options *options)
 {
-	uint32_t asked = options->sticky & ~(uint32_t)STICKY_SPLIT;
+	uint32_t asked = options->effects & ~(uint32_t)OPTION_SPLIT;
 
 	return (lasting_bits(library, atomic_load(&library->told)) & ~asked) != 0;
 }

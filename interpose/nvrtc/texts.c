@@ -43,17 +43,6 @@ static uint32_t read_creation(struct program *program, const struct places *plac
 	return found.findings;
 }
 
-/* Returns true if the option is an -I. A path in its value is a place itself, not a mention of one. */
-static bool is_include(const struct options *read, int index)
-{
-	for (size_t i = 0; i < read->include_count; i++) {
-		if (read->include[i].index == index) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /* Returns the findings (enum scan_finding) in all texts of this compilation that are not files. */
 static uint32_t find_in_texts(struct program *program, const struct call *call, const struct options *options,
                               const struct places *places)
@@ -64,7 +53,8 @@ static uint32_t find_in_texts(struct program *program, const struct call *call, 
 	for (int i = 0; i < call->option_count; i++) {
 		const char *text = call->options[i];
 
-		found |= scan_text(text, strlen(text), is_include(options, i) ? NULL : places) |
+		/* a path in the value of an -I is a place itself, not a mention of one */
+		found |= scan_text(text, strlen(text), options_directory(options, i) ? NULL : places) |
 		         scan_macros(text, strlen(text));
 	}
 	for (size_t i = 0; i < program->name_count; i++) {

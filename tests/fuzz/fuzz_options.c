@@ -33,10 +33,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const char *strings[STRINGS_MAX], *other[STRINGS_MAX];
 	char *copy = text_of(data, size), *moved_strings[STRINGS_MAX] = {NULL}, *name;
 	struct nvrtc_request request = {.around.identity = (const uint8_t *)"", .around.cwd = "/"};
-	struct stream stream, again;
+	struct stream stream = STREAM_EMPTY, again = STREAM_EMPTY;
 	struct roots roots, other_roots;
 	struct options options, other_options;
-	size_t count = 0, include = 0;
+	size_t count = 0;
 
 	for (size_t at = 0; at < size && count < STRINGS_MAX; at += strlen(copy + at) + 1) {
 		strings[count++] = copy + at;
@@ -46,13 +46,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	request.options = strings + (count ? 1 : 0);
 	request.option_count = count ? (int)count - 1 : 0;
-	require(request_call(&request, &stream, &roots, &options) == 0);
-	for (size_t i = 0; i < options.include_count; i++) {
-		const char *string = request.options[options.include[i].index];
+	require(options_read(request.options, request.option_count, &options) == 0);
+	require(request_call(&request, &options, &stream, &roots) == 0);
+	for (int i = 0; i < request.option_count; i++) {
+		const char *string = request.options[i], *directory = options_directory(&options, i);
 
-		require(i == 0 || options.include[i].index > options.include[i - 1].index);
-		require(options.include[i].directory >= string &&
-		        options.include[i].directory < string + strlen(string));
+		require(!directory || (directory >= string && directory < string + strlen(string)));
 	}
 	require(roots.count == 0 || !options_bind(&options));
 	if (count && roots.count && roots.count <= 26) {
@@ -61,14 +60,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		for (int i = 0; i < request.option_count; i++) {
 			const char *text = request.options[i];
 
-			if (include < options.include_count && options.include[include].index == i) {
-				moved_strings[i] = moved(text, options.include[include++].directory, &roots);
+			if (options_directory(&options, i)) {
+				moved_strings[i] = moved(text, options_directory(&options, i), &roots);
 			}
 			other[i] = moved_strings[i] ? moved_strings[i] : text;
 		}
 		request.program_name = name;
 		request.options = other;
-		require(request_call(&request, &again, &other_roots, &other_options) == 0);
+		require(options_read(other, request.option_count, &other_options) == 0);
+		require(request_call(&request, &other_options, &again, &other_roots) == 0);
 		require(other_roots.count == roots.count);
 		require(again.size == stream.size && memcmp(again.bytes, stream.bytes, stream.size) == 0);
 		stream_free(&again);
