@@ -139,14 +139,37 @@ static inline void host_use_nvrtc(const char *path)
 	printf("really nvrtc %d\n", host_compiles(&compiler));
 }
 
-/* Bytes as a line, whatever they are. */
-static inline void host_show(const char *what, int code, const char *bytes, size_t size)
+/* What two getters give, and what lies behind the bytes, which nobody may have written, as lines. */
+static inline void host_get(const char *what, void *handle, void *size_getter, void *bytes_getter)
 {
-	printf("%s %d, %zu bytes: ", what, code, size);
-	for (size_t i = 0; i < size; i++) {
+	size_t size = 3; /* stays so where the call fails */
+	int code = ((int (*)(void *, size_t *))size_getter)(handle, &size);
+	char *bytes = malloc(size + 4);
+
+	memset(bytes, '?', size + 4);
+	printf("%s size %d\n", what, code);
+	code = ((int (*)(void *, void *))bytes_getter)(handle, bytes);
+	printf("%s %d, %zu bytes: ", what, code, size + 4);
+	for (size_t i = 0; i < size + 4; i++) {
 		printf(bytes[i] >= ' ' && bytes[i] <= '~' ? "%c" : "\\%03o", (unsigned char)bytes[i]);
 	}
 	printf("\n");
+	free(bytes);
+}
+
+/* Calls `live` with each number below `count` in a thread of its own, and shows what the threads return, in order. */
+static inline void host_run_threads(int count, void *(*live)(void *number), void (*show)(void *returned))
+{
+	pthread_t threads[64];
+	void *returned;
+
+	for (intptr_t i = 0; i < count; i++) {
+		pthread_create(&threads[i], NULL, live, (void *)i);
+	}
+	for (int i = 0; i < count; i++) {
+		pthread_join(threads[i], &returned);
+		show(returned);
+	}
 }
 
 #endif

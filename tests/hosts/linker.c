@@ -96,22 +96,7 @@ static void take_functions(const char *release)
 	(void)dlerror();
 }
 
-/* What is written, and what is left alone behind it. */
-static void get_one(const char *what, int (*get_size)(nvJitLinkHandle, size_t *), int (*get)(nvJitLinkHandle, void *))
-{
-	size_t size = 3; /* stays so where the call fails */
-	int code = get_size(handles[current], &size);
-	char *bytes = malloc(size + 4);
-
-	memset(bytes, '?', size + 4);
-	printf("%s size %d\n", what, code);
-	code = get(handles[current], bytes);
-	host_show(what, code, bytes, size + 4);
-	free(bytes);
-}
-
-#define GET(what, artifact) \
-	get_one(what, functions.Get##artifact##Size, (int (*)(nvJitLinkHandle, void *))functions.Get##artifact)
+#define GET(what, artifact) host_get(what, handles[current], functions.Get##artifact##Size, functions.Get##artifact)
 
 static void get_logs(void)
 {
@@ -234,19 +219,10 @@ static void *live(void *argument)
 	return strcat(bytes, text);
 }
 
-static void run_threads(long count)
+static void show_thread(void *said)
 {
-	pthread_t threads[64];
-	void *said;
-
-	for (long i = 0; i < count && i < 64; i++) {
-		(void)pthread_create(&threads[i], NULL, live, (void *)i);
-	}
-	for (long i = 0; i < count && i < 64; i++) {
-		(void)pthread_join(threads[i], &said);
-		printf("thread %ld: %s\n", i, (char *)said);
-		free(said);
-	}
+	printf("thread: %s\n", (char *)said);
+	free(said);
 }
 
 static void write_file(char *path)
@@ -395,7 +371,7 @@ static bool act_on_process(char *word)
 	} else if (is(word, "nvrtc=", &rest)) {
 		host_use_nvrtc(rest);
 	} else if (is(word, "threads=", &rest)) {
-		run_threads(atol(rest));
+		host_run_threads(atoi(rest), live, show_thread);
 	} else if (strcmp(word, "fork") == 0) {
 		fflush(stdout);
 		child = fork();

@@ -85,26 +85,6 @@ static int take_functions(int argc, char **argv)
 }
 #endif
 
-/* With what lies behind the bytes, which nobody may have written. */
-static void get_one(const char *what, int (*get_size)(nvvmProgram, size_t *), int (*get_bytes)(nvvmProgram, char *))
-{
-	size_t size = 7;
-	int code = get_size(*program, &size);
-	char *bytes = malloc(size + 4);
-
-	printf("%s size %d\n", what, code);
-	memset(bytes, '#', size + 4);
-	code = get_bytes(*program, bytes);
-	host_show(what, code, bytes, size + 4);
-	free(bytes);
-}
-
-static void get(void)
-{
-	get_one("result", nvvm.nvvmGetCompiledResultSize, nvvm.nvvmGetCompiledResult);
-	get_one("log", nvvm.nvvmGetProgramLogSize, nvvm.nvvmGetProgramLog);
-}
-
 /* A call, and what it made of an errno of 77. */
 static void tell(const char *what, int code)
 {
@@ -170,18 +150,9 @@ static void *live(void *number)
 	return (void *)(uintptr_t)digest;
 }
 
-static void use_threads(int count)
+static void show_thread(void *digest)
 {
-	pthread_t threads[64];
-	void *digest;
-
-	for (int i = 0; i < count; i++) {
-		pthread_create(&threads[i], NULL, live, (void *)(intptr_t)i);
-	}
-	for (int i = 0; i < count; i++) {
-		pthread_join(threads[i], &digest);
-		printf("thread %016llx\n", (unsigned long long)(uintptr_t)digest);
-	}
+	printf("thread %016llx\n", (unsigned long long)(uintptr_t)digest);
 }
 
 static void go_on_in_child(void)
@@ -211,7 +182,8 @@ static void act_on_program(const char *word)
 		printf("null %d\n", nvvm.nvvmCompileProgram(*program, 0, NULL));
 		printf("null %d\n", nvvm.nvvmCompileProgram(*program, 2, NULL));
 	} else if (strcmp(word, "get") == 0) {
-		get();
+		host_get("result", *program, nvvm.nvvmGetCompiledResultSize, nvvm.nvvmGetCompiledResult);
+		host_get("log", *program, nvvm.nvvmGetProgramLogSize, nvvm.nvvmGetProgramLog);
 	} else if (strcmp(word, "get-nowhere") == 0) {
 		printf("nowhere %d %d\n", nvvm.nvvmGetCompiledResultSize(*program, NULL),
 		       nvvm.nvvmGetProgramLog(*program, NULL));
@@ -266,7 +238,7 @@ static void act(char *word)
 	} else if (strcmp(word, "load") == 0) {
 		printf("load %d\n", dlopen(value, RTLD_NOW | RTLD_GLOBAL) != NULL);
 	} else if (strcmp(word, "threads") == 0) {
-		use_threads(atoi(value));
+		host_run_threads(atoi(value), live, show_thread);
 	} else if (strcmp(word, "nvrtc") == 0) {
 		host_use_nvrtc(value);
 	} else if (strcmp(word, "nameless") == 0) {
