@@ -68,14 +68,6 @@ struct node nvrtc_nodes[NVRTC_NODE_COUNT] = {
 #undef NODE_ROW
 };
 
-static void tell_about(const struct handle *handle, const struct call *call, struct stream *about)
-{
-	const struct program *program = program_of(handle);
-
-	(void)call;
-	request_about(&handle->creation, (const char *const *)program->names, program->name_count, about);
-}
-
 static int ask_release(const struct library *library, int *ret_major, int *ret_minor)
 {
 	int (*version)(int *major, int *minor) =
@@ -181,18 +173,10 @@ static bool host_stops(struct handle *handle)
 	return stops;
 }
 
-static int say_go_on(void *payload, void *reserved)
+static int say_whether_to_stop(void *stop, void *reserved)
 {
-	(void)payload;
 	(void)reserved;
-	return 0;
-}
-
-static int say_stop(void *payload, void *reserved)
-{
-	(void)payload;
-	(void)reserved;
-	return 1;
+	return stop != NULL;
 }
 
 static void let_answer(struct handle *handle, enum answer who)
@@ -203,7 +187,7 @@ static void let_answer(struct handle *handle, enum answer who)
 	if (who == ANSWER_HOST) {
 		(void)set(handle->value, program->callback, program->payload);
 	} else {
-		(void)set(handle->value, who == ANSWER_STOP ? say_stop : say_go_on, NULL);
+		(void)set(handle->value, say_whether_to_stop, who == ANSWER_STOP ? handle : NULL);
 	}
 }
 
@@ -357,7 +341,7 @@ const struct compiler nvrtc_compiler = {
     .artifact_count = PRODUCT_COUNT,
     .answer_from = answer_from,
     .no_room = artifacts_no_room,
-    .about = tell_about,
+    .about = request_about,
     .collect = artifacts_collect,
     .explains_failure = artifacts_explain_failure,
     .spells_plainly = scan_spells_plainly,

@@ -27,7 +27,7 @@
 #define INTERPOSE_NVRTC_DECODER_H
 
 #include "interpose/compiler.h"
-#include "interpose/nvrtc/request.h"
+#include "interpose/nvrtc/lent.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

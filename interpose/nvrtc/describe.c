@@ -93,15 +93,6 @@ enum counter describe_compile(struct handle *handle, const struct call *call, st
 	const struct library *library = handle->library;
 	const struct program *program = program_of(handle);
 	struct options *options = (struct options *)ret_request->own;
-	struct nvrtc_request request = {
-	    .around = *around,
-	    .program_name = handle->name,
-	    .has_memory_headers = program->has_memory_headers,
-	    .options = call->options,
-	    .option_count = call->option_count,
-	    .name_expressions = (const char *const *)program->names,
-	    .name_count = program->name_count,
-	};
 
 	if (nvrtc_differs(DIFFERENCE_ASKS_LOCALE, library->major, library->minor) && environment_has_letters()) {
 		return COUNTER_BYPASSED_environment;
@@ -114,9 +105,9 @@ enum counter describe_compile(struct handle *handle, const struct call *call, st
 	}
 	/* PWD is looked up only for path-dependent requests, because that takes two stats */
 	if (options_bind(options)) {
-		request.around.pwd = told ? snapshot_pwd(told) : environment_pwd();
+		around->pwd = told ? snapshot_pwd(told) : environment_pwd();
 	}
-	if (request_call(&request, options, &ret_request->run, &ret_request->roots) != 0) {
+	if (request_call(program, call, options, around, &ret_request->run, &ret_request->roots) != 0) {
 		return COUNTER_ERRORS_memory;
 	}
 	ret_request->traits = traits_of(options) | (program->has_memory_headers ? REQUEST_LOOKS_COUNT : 0);

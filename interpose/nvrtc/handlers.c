@@ -39,7 +39,7 @@ static void record_texts(struct program *program, const char *source, const char
 	int error = headers ? 0 : -ENOMEM;
 
 	program->has_memory_headers = count > 0;
-	if (error == 0 && request_digests_headers(headers, count)) {
+	if (error == 0 && lent_digests_headers(headers, count)) {
 		error = lent_take(headers, count, runtime->memory ? &runtime->secret : NULL, &program->lent);
 	}
 	if (error == 0) {

@@ -6,16 +6,44 @@
 #include "interpose/nvrtc/lent.h"
 
 #include "interpose/compile/host_memory.h"
+#include "keygen/stream.h"
 
 #include <blake2.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+int lent_digest_headers(const struct request_header *headers, size_t count, const struct secret *secret,
+                        struct key *ret_digest)
+{
+	struct span *spans = calloc(2 * count + 1, sizeof(*spans));
+
+	if (!spans) {
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < count; i++) {
+		spans[2 * i] = (struct span){&headers[i].size, sizeof(headers[i].size)};
+		spans[2 * i + 1] = (struct span){headers[i].text, headers[i].size};
+	}
+	(void)content_digest(secret, spans, 2 * count, ret_digest);
+	free(spans);
+	return 0;
+}
+
+bool lent_digests_headers(const struct request_header *headers, size_t count)
+{
+	size_t size = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		size += headers[i].size;
+	}
+	return size > REQUEST_HEADERS_WHOLE_MAX;
+}
+
 int lent_take(const struct request_header *headers, size_t count, const struct secret *secret, struct lent **ret_lent)
 {
 	struct lent *lent = calloc(1, sizeof(*lent) + count * sizeof(lent->headers[0]));
-	int error = lent ? request_digest_headers(headers, count, secret, &lent->digest) : -ENOMEM;
+	int error = lent ? lent_digest_headers(headers, count, secret, &lent->digest) : -ENOMEM;
 
 	if (error != 0) {
 		free(lent);

@@ -14,10 +14,30 @@
 #ifndef INTERPOSE_NVRTC_LENT_H
 #define INTERPOSE_NVRTC_LENT_H
 
-#include "interpose/nvrtc/request.h"
+#include "keygen/digest.h"
+
+#include <stdbool.h>
+
+struct request_header {
+	const char *name;
+	const char *text;
+	size_t size; /* of the text, without its NUL */
+};
+
+/*
+ * Limit for the total size of in-memory headers: larger ones are not copied, and the creation run has one digest of
+ * them.
+ */
+#define REQUEST_HEADERS_WHOLE_MAX ((size_t)4 << 20)
+
+/* Returns true if the headers are so large that the creation run has only their digest. */
+bool lent_digests_headers(const struct request_header *headers, size_t count);
+/* Computes the digest of the headers' sizes and texts, in order. `secret`: as in content_digest(). */
+int lent_digest_headers(const struct request_header *headers, size_t count, const struct secret *secret,
+                        struct key *ret_digest);
 
 struct lent {
-	struct key digest; /* request_digest_headers() */
+	struct key digest; /* lent_digest_headers() */
 	size_t count;
 	struct request_header headers[]; /* without names */
 };

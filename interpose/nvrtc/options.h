@@ -63,8 +63,7 @@ enum option_effect {
 	OPTION_IR = OPTION_OPTIX | OPTION_LTO,
 	OPTION_GEN_LTO = OPTION_IR | OPTION_GEN_OPT_LTO,
 	OPTION_BUNDLE = 1 << 21 | OPTION_WRITES, /* like INCLUDE; NVRTC unpacks its headers there, under a lock */
-	OPTION_TIME =
-	    1 << 22 | OPTION_BINDS | OPTION_WRITES, /* the value is the file for run times, or "-" for the log */
+	OPTION_TIME = 1 << 22 | OPTION_BINDS | OPTION_WRITES, /* the value: a file for run times, or "-" for the log */
 	OPTION_TRACE = OPTION_TIME_TRACE | OPTION_BINDS | OPTION_WRITES,
 	OPTION_PCH_FILE = OPTION_PCH | OPTION_WRITES,
 	OPTION_PROCESS = OPTION_BINDS | OPTION_TELLS | OPTION_WRITES
@@ -90,7 +89,8 @@ static inline const char *options_directory(const struct options *options, int i
 
 int options_read(const char *const *options, int count, struct options *ret_options);
 /*
- * Returns true if paths, cwd and PWD must be in the key, because they are in the output, or may be, or because of --pch, whose files and messages contain paths.
+ * Returns true if paths, cwd and PWD must be in the key, because they are in the output, or may be, or because of
+ * --pch, whose files and messages contain paths.
  */
 bool options_bind(const struct options *options);
 /*

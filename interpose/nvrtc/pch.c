@@ -128,30 +128,21 @@ static bool still_so(const struct trace_event *event)
 
 enum input_tag { TAG_HEADERS, TAG_CWD, TAG_PWD, TAG_NAME, TAG_OPTION, TAG_VARIABLE, TAG_VALUE };
 
-/* Returns -ENOENT if the headers are not known: they are freed after the first compilation of the handle. */
-static int digest_headers(struct program *program)
-{
-	const struct stream *creation = &program->handle.creation;
-
-	if (!program->headers_known && creation->bytes) {
-		request_digest_of_headers(creation, &program->headers);
-		program->headers_known = true;
-	}
-	return program->headers_known ? 0 : -ENOENT;
-}
-
 /* Digests what NVRTC puts into a precompiled header besides the files that it reads. */
-static int read_input(struct program *program, const struct call *call, const struct snapshot *told,
+static int read_input(const struct program *program, const struct call *call, const struct snapshot *told,
                       struct input *ret_input)
 {
 	const char *pwd = told ? snapshot_pwd(told) : NULL;
 	struct stream stream = STREAM_EMPTY;
-	int error = told && told->cwd ? digest_headers(program) : -ENOENT;
+	struct key headers;
+	int error;
 
-	if (error != 0) {
-		return error;
+	/* the headers in memory are not known any more if the program was compiled before */
+	if (!told || !told->cwd || !program->handle.creation.bytes) {
+		return -ENOENT;
 	}
-	stream_field(&stream, TAG_HEADERS, program->headers.bytes, sizeof(program->headers.bytes));
+	request_digest_of_headers(&program->handle.creation, &headers);
+	stream_field(&stream, TAG_HEADERS, headers.bytes, sizeof(headers.bytes));
 	stream_string(&stream, TAG_CWD, told->cwd);
 	stream_string(&stream, TAG_PWD, pwd ? pwd : "");
 	stream_string(&stream, TAG_NAME, program->handle.name ? program->handle.name : "");
@@ -289,7 +280,7 @@ static bool is_switched_off(const struct snapshot *told)
  * A compilation that did not search its directory for PCHs used one of the host's files, or could not make the
  * directory.
  */
-int pch_complete(struct program *program, const struct call *call, uint32_t watched, struct trace *trace)
+int pch_complete(const struct program *program, const struct call *call, uint32_t watched, struct trace *trace)
 {
 	struct input input = {.taints = watched};
 	int error;

@@ -35,7 +35,7 @@
 
 enum scratch pch_scratch(const char *path); /* NULL is fine */
 /* `watched`: the taints of the trace before the texts were read. */
-int pch_complete(struct program *program, const struct call *call, uint32_t watched, struct trace *trace);
+int pch_complete(const struct program *program, const struct call *call, uint32_t watched, struct trace *trace);
 
 /*
  * Records a call of nvrtcSetPCHHeapSize. Afterwards --pch compilations of the process report that heap size, in logs

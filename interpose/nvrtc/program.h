@@ -15,11 +15,9 @@
 struct program {
 	struct handle handle;
 	bool has_memory_headers;
-	bool texts_known;   /* `findings` are those of the source and the in-memory headers */
-	uint32_t findings;  /* enum scan_finding, for a later call; if the texts are not known, those assumed */
-	struct key headers; /* digest of the in-memory headers with their names; for --pch, see `headers_known` */
-	bool headers_known;
-	char **names; /* expressions, in order */
+	bool texts_known;  /* `findings` are those of the source and the in-memory headers */
+	uint32_t findings; /* enum scan_finding, for a later call; if the texts are not known, those assumed */
+	char **names;      /* expressions, in order */
 	size_t name_count;
 	_Atomic(const uint8_t *) last_name; /* where an entry has the lowered name that the host asked for last */
 	struct lent *lent;                  /* in-memory headers that were not copied; NULL: none */

@@ -11,13 +11,13 @@
  *     option    OPTION; or OPTION_HEAD + ROOT + REST, if a root replaces text; or NO_OPTION for NULL
  */
 #include "interpose/nvrtc/request.h"
+#include "interpose/nvrtc/program.h"
 #include "interpose/nvrtc/scan.h"
 #include "keygen/about.h"
 #include "keygen/stream.h"
 
 #include <errno.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum own_tag {
@@ -56,33 +56,6 @@ static const char *base_name(const char *name)
 	const char *slash = strrchr(name, '/');
 
 	return slash ? slash + 1 : name;
-}
-
-int request_digest_headers(const struct request_header *headers, size_t count, const struct secret *secret,
-                           struct key *ret_digest)
-{
-	struct span *spans = calloc(2 * count + 1, sizeof(*spans));
-
-	if (!spans) {
-		return -ENOMEM;
-	}
-	for (size_t i = 0; i < count; i++) {
-		spans[2 * i] = (struct span){&headers[i].size, sizeof(headers[i].size)};
-		spans[2 * i + 1] = (struct span){headers[i].text, headers[i].size};
-	}
-	(void)content_digest(secret, spans, 2 * count, ret_digest);
-	free(spans);
-	return 0;
-}
-
-bool request_digests_headers(const struct request_header *headers, size_t count)
-{
-	size_t size = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		size += headers[i].size;
-	}
-	return size > REQUEST_HEADERS_WHOLE_MAX;
 }
 
 int request_creation(const char *source, const char *program_name, const struct request_header *headers, size_t count,
@@ -132,13 +105,14 @@ int request_mark_decoded(struct stream *creation)
 }
 
 /* After the first compilation there is no creation run, because the history replaces it. */
-void request_about(const struct stream *creation, const char *const *name_expressions, size_t name_count,
-                   struct stream *about)
+void request_about(const struct handle *handle, const struct call *call, struct stream *about)
 {
-	struct cursor cursor = cursor_over(creation->bytes, creation->size);
+	const struct program *program = program_of(handle);
+	struct cursor cursor = cursor_over(handle->creation.bytes, handle->creation.size);
 	struct span name = {0}, field;
 	uint8_t tag;
 
+	(void)call;
 	while (cursor_next(&cursor, &tag, &field)) {
 		if (tag == TAG_SOURCE) {
 			about_part(about, "source", &field);
@@ -150,8 +124,8 @@ void request_about(const struct stream *creation, const char *const *name_expres
 			about_part(about, "headers in memory", &field);
 		}
 	}
-	for (size_t i = 0; i < name_count; i++) {
-		about_text(about, ABOUT_EXPRESSION, name_expressions[i]);
+	for (size_t i = 0; i < program->name_count; i++) {
+		about_text(about, ABOUT_EXPRESSION, program->names[i]);
 	}
 }
 
@@ -181,12 +155,13 @@ static bool plan_name(struct plan *plan, const char *name)
 	return name[size - 1] != '/' && !strstr(name, "//") && !strstr(name, "/./") && !strstr(name, "/../");
 }
 
-static bool plan_directories(struct plan *plan, const struct nvrtc_request *request, const struct options *options)
+static bool plan_directories(struct plan *plan, const char *name, const struct call *call,
+                             const struct options *options)
 {
-	if (!plan_name(plan, effective_name(request->program_name))) {
+	if (!plan_name(plan, name)) {
 		return false;
 	}
-	for (int i = 0; i < request->option_count; i++) {
+	for (int i = 0; i < call->option_count; i++) {
 		const char *text = options_directory(options, i);
 		size_t size = text ? strlen(text) : 0;
 
@@ -206,26 +181,27 @@ static bool plan_directories(struct plan *plan, const struct nvrtc_request *requ
  * Returns true if an option other than -I contains a path (-DKERNELS=/d/k, for #include STRING(KERNELS/a.h), as hashcat
  * does). It stays in the key as text, so it would not change with its root.
  */
-static bool other_option_has_path(const struct nvrtc_request *request, const struct options *options)
+static bool other_option_has_path(const struct call *call, const struct options *options)
 {
-	for (int i = 0; i < request->option_count; i++) {
-		if (!options_directory(options, i) && strchr(request->options[i], '/')) {
+	for (int i = 0; i < call->option_count; i++) {
+		if (!options_directory(options, i) && strchr(call->options[i], '/')) {
 			return true;
 		}
 	}
 	return false;
 }
 
-static int make_plan(struct plan *plan, const struct nvrtc_request *request, const struct options *options)
+static int make_plan(struct plan *plan, const char *name, const struct call *call, const struct options *options,
+                     const char *cwd)
 {
 	int error;
 
 	plan->neutral = false;
-	plan->name = (struct request_name){effective_name(request->program_name), NAME_WITHOUT_DIRECTORY};
+	plan->name = (struct request_name){name, NAME_WITHOUT_DIRECTORY};
 	plan->directories.count = 0;
 	plan->directories.roots = (struct roots){0};
-	if (!request->around.cwd || options_bind(options) || !plan_directories(plan, request, options) ||
-	    (plan->directories.count && other_option_has_path(request, options))) {
+	if (!cwd || options_bind(options) || !plan_directories(plan, name, call, options) ||
+	    (plan->directories.count && other_option_has_path(call, options))) {
 		return 0;
 	}
 	error = directories_number(&plan->directories);
@@ -234,13 +210,13 @@ static int make_plan(struct plan *plan, const struct nvrtc_request *request, con
 }
 
 /* Of an -I directory that is a root, the head of the option and the root's number are written in place of its text. */
-static void put_options(struct stream *stream, const struct plan *plan, const struct nvrtc_request *request,
+static void put_options(struct stream *stream, const struct plan *plan, const struct call *call,
                         const struct options *options)
 {
 	size_t next = plan->name.lies == NAME_IN_FIRST_DIRECTORY ? 1 : 0;
 
-	for (int i = 0; i < request->option_count; i++) {
-		const char *text = request->options ? request->options[i] : NULL;
+	for (int i = 0; i < call->option_count; i++) {
+		const char *text = call->options ? call->options[i] : NULL;
 		const char *directory = options_directory(options, i);
 
 		if (!text) {
@@ -254,21 +230,21 @@ static void put_options(struct stream *stream, const struct plan *plan, const st
 	}
 }
 
-int request_call(const struct nvrtc_request *request, const struct options *options, struct stream *stream,
-                 struct roots *ret_roots)
+int request_call(const struct program *program, const struct call *call, const struct options *options,
+                 const struct surroundings *around, struct stream *stream, struct roots *ret_roots)
 {
 	struct plan plan;
-	int error = make_plan(&plan, request, options);
+	int error = make_plan(&plan, effective_name(program->handle.name), call, options, around->cwd);
 
 	if (error == 0) {
-		surroundings_begin(stream, &request->around, &plan.name, plan.neutral ? &plan.directories : NULL);
-		stream_number(stream, TAG_MEMORY_HEADERS, request->has_memory_headers);
-		surroundings_compute(stream, &request->around);
-		put_options(stream, &plan, request, options);
-		for (size_t i = 0; i < request->name_count; i++) {
-			stream_string(stream, TAG_EXPRESSION, request->name_expressions[i]);
+		surroundings_begin(stream, around, &plan.name, plan.neutral ? &plan.directories : NULL);
+		stream_number(stream, TAG_MEMORY_HEADERS, program->has_memory_headers);
+		surroundings_compute(stream, around);
+		put_options(stream, &plan, call, options);
+		for (size_t i = 0; i < program->name_count; i++) {
+			stream_string(stream, TAG_EXPRESSION, program->names[i]);
 		}
-		surroundings_end(stream, &request->around);
+		surroundings_end(stream, around);
 		error = stream->failed ? -ENOMEM : 0;
 	}
 	*ret_roots = plan.directories.roots;

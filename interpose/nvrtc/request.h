@@ -35,38 +35,14 @@
 #ifndef INTERPOSE_NVRTC_REQUEST_H
 #define INTERPOSE_NVRTC_REQUEST_H
 
+#include "interpose/nvrtc/lent.h"
 #include "interpose/nvrtc/options.h"
 #include "keygen/surroundings.h"
 
-struct request_header {
-	const char *name;
-	const char *text;
-	size_t size; /* of the text, without its NUL */
-};
+struct program;
 
 /*
- * Limit for the total size of in-memory headers: larger ones are not copied, and the creation run has one digest of
- * them.
- */
-#define REQUEST_HEADERS_WHOLE_MAX ((size_t)4 << 20)
-
-struct nvrtc_request {
-	struct surroundings around;
-	const char *program_name; /* as passed to nvrtcCreateProgram; NULL counts as "default_program" */
-	bool has_memory_headers;
-	const char *const *options;
-	int option_count;
-	const char *const *name_expressions;
-	size_t name_count;
-};
-
-/* Returns true if the headers are so large that the creation run has only their digest. */
-bool request_digests_headers(const struct request_header *headers, size_t count);
-/* Computes the digest of the headers' sizes and texts, in order. `secret`: as in content_digest(). */
-int request_digest_headers(const struct request_header *headers, size_t count, const struct secret *secret,
-                           struct key *ret_digest);
-/*
- * Builds the creation run. `headers` are in the host's order. `headers_digest`: NULL unless request_digests_headers().
+ * Builds the creation run. `headers` are in the host's order. `headers_digest`: NULL unless lent_digests_headers().
  */
 int request_creation(const char *source, const char *program_name, const struct request_header *headers, size_t count,
                      const struct key *headers_digest, struct stream *ret_stream);
@@ -77,12 +53,14 @@ void request_digest_of_headers(const struct stream *creation, struct key *ret_di
 /* Marks a creation run whose texts were decoded by the host (decoder.h). */
 int request_mark_decoded(struct stream *creation);
 
-/* Adds digests of the texts, and the expressions, to the description for people (keygen/about.h). */
-void request_about(const struct stream *creation, const char *const *name_expressions, size_t name_count,
-                   struct stream *about);
+/* Adds digests of the texts, and the expressions, to the description for people; the compiler's about(). */
+void request_about(const struct handle *handle, const struct call *call, struct stream *about);
 
-/* Adds the call run to the stream, and makes the roots. `options`: those of the request, as they were read. */
-int request_call(const struct nvrtc_request *request, const struct options *options, struct stream *stream,
-                 struct roots *ret_roots);
+/*
+ * Adds the call run to the stream, and makes the roots. `options`: those of the call, as they were read. The creation
+ * run of the program is not used.
+ */
+int request_call(const struct program *program, const struct call *call, const struct options *options,
+                 const struct surroundings *around, struct stream *stream, struct roots *ret_roots);
 
 #endif

@@ -3,6 +3,7 @@
  * Options, program name and cwd from arbitrary bytes (strings separated by NUL): no crash, every directory lies in the
  * string that it was read from, and moving every root to another place leaves the key's bytes as they are.
  */
+#include "interpose/nvrtc/program.h"
 #include "interpose/nvrtc/request.h"
 
 #include "tests/fuzz/fuzz.h"
@@ -32,7 +33,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const char *strings[STRINGS_MAX], *other[STRINGS_MAX];
 	char *copy = text_of(data, size), *moved_strings[STRINGS_MAX] = {NULL}, *name;
-	struct nvrtc_request request = {.around.identity = (const uint8_t *)"", .around.cwd = "/"};
+	struct surroundings around = {.identity = (const uint8_t *)"", .cwd = "/"};
+	struct program program = {.name_count = 0};
+	struct call call = {0};
 	struct stream stream = STREAM_EMPTY, again = STREAM_EMPTY;
 	struct roots roots, other_roots;
 	struct options options, other_options;
@@ -42,33 +45,33 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		strings[count++] = copy + at;
 	}
 	if (count) {
-		request.program_name = strings[0];
+		program.handle.name = (char *)(uintptr_t)strings[0];
 	}
-	request.options = strings + (count ? 1 : 0);
-	request.option_count = count ? (int)count - 1 : 0;
-	require(options_read(request.options, request.option_count, &options) == 0);
-	require(request_call(&request, &options, &stream, &roots) == 0);
-	for (int i = 0; i < request.option_count; i++) {
-		const char *string = request.options[i], *directory = options_directory(&options, i);
+	call.options = strings + (count ? 1 : 0);
+	call.option_count = count ? (int)count - 1 : 0;
+	require(options_read(call.options, call.option_count, &options) == 0);
+	require(request_call(&program, &call, &options, &around, &stream, &roots) == 0);
+	for (int i = 0; i < call.option_count; i++) {
+		const char *string = call.options[i], *directory = options_directory(&options, i);
 
 		require(!directory || (directory >= string && directory < string + strlen(string)));
 	}
 	require(roots.count == 0 || !options_bind(&options));
 	if (count && roots.count && roots.count <= 26) {
-		name = request.program_name[0] == '/' ? moved(request.program_name, request.program_name, &roots)
-		                                      : strdup(request.program_name);
-		for (int i = 0; i < request.option_count; i++) {
-			const char *text = request.options[i];
+		name = program.handle.name[0] == '/' ? moved(program.handle.name, program.handle.name, &roots)
+		                                     : strdup(program.handle.name);
+		for (int i = 0; i < call.option_count; i++) {
+			const char *text = call.options[i];
 
 			if (options_directory(&options, i)) {
 				moved_strings[i] = moved(text, options_directory(&options, i), &roots);
 			}
 			other[i] = moved_strings[i] ? moved_strings[i] : text;
 		}
-		request.program_name = name;
-		request.options = other;
-		require(options_read(other, request.option_count, &other_options) == 0);
-		require(request_call(&request, &other_options, &again, &other_roots) == 0);
+		program.handle.name = name;
+		call.options = other;
+		require(options_read(other, call.option_count, &other_options) == 0);
+		require(request_call(&program, &call, &other_options, &around, &again, &other_roots) == 0);
 		require(other_roots.count == roots.count);
 		require(again.size == stream.size && memcmp(again.bytes, stream.bytes, stream.size) == 0);
 		stream_free(&again);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "interpose/nvrtc/program.h"
 #include "interpose/nvrtc/request.h"
 #include "tests/unit/support.h"
 
@@ -9,7 +10,9 @@ struct sample {
 	size_t header_count;
 	const char *options[8];
 	const char *names[3];
-	struct nvrtc_request request;
+	struct program program;
+	struct call call;
+	struct surroundings around;
 };
 
 static const struct environment_value no_environment[] = {{"NV_NVVM_VERSION", NULL}, {"TZ", NULL}};
@@ -22,19 +25,16 @@ static struct sample sample_make(const char *program_name, const char *first_opt
 	    .header_count = 2,
 	    .options = {"-arch=sm_90", first_option, second_option},
 	    .names = {"k<int>", "k<float>"},
-	    .request = {.program_name = program_name,
-	                .has_memory_headers = true,
-	                .around.identity = (const uint8_t *)"build-id",
-	                .around.identity_size = 8,
-	                .around.namespace_name = NULL,
-	                .option_count = second_option  ? 3
-	                                : first_option ? 2
-	                                               : 1,
-	                .name_count = 2,
-	                .around.environment = no_environment,
-	                .around.environment_count = COUNT(no_environment),
-	                .around.cwd = "/home/one",
-	                .around.pwd = "/home/one"},
+	    .program = {.handle.name = (char *)(uintptr_t)program_name, .has_memory_headers = true, .name_count = 2},
+	    .call.option_count = second_option  ? 3
+	                         : first_option ? 2
+	                                        : 1,
+	    .around = {.identity = (const uint8_t *)"build-id",
+	               .identity_size = 8,
+	               .environment = no_environment,
+	               .environment_count = COUNT(no_environment),
+	               .cwd = "/home/one",
+	               .pwd = "/home/one"},
 	};
 }
 
@@ -60,20 +60,21 @@ static struct result sample_run(struct sample *sample)
 	struct result result;
 
 	digest_secret("test", 4, &secret);
-	sample->request.options = sample->options;
-	sample->request.name_expressions = sample->names;
+	sample->call.options = sample->options;
+	sample->program.names = (char **)(uintptr_t)sample->names;
 	for (size_t i = 0; i < sample->header_count; i++) {
 		sample->headers[i].size = strlen(sample->headers[i].text);
 	}
-	if (request_digests_headers(sample->headers, sample->header_count)) {
-		cr_assert_eq(request_digest_headers(sample->headers, sample->header_count, &secret, &headers), 0);
+	if (lent_digests_headers(sample->headers, sample->header_count)) {
+		cr_assert_eq(lent_digest_headers(sample->headers, sample->header_count, &secret, &headers), 0);
 		large = &headers;
 	}
-	cr_assert_eq(request_creation(sample->source, sample->request.program_name, sample->headers,
+	cr_assert_eq(request_creation(sample->source, sample->program.handle.name, sample->headers,
 	                              sample->header_count, large, &creation),
 	             0);
-	cr_assert_eq(options_read(sample->request.options, sample->request.option_count, &result.options), 0);
-	cr_assert_eq(request_call(&sample->request, &result.options, &call, &result.roots), 0);
+	cr_assert_eq(options_read(sample->call.options, sample->call.option_count, &result.options), 0);
+	cr_assert_eq(
+	    request_call(&sample->program, &sample->call, &result.options, &sample->around, &call, &result.roots), 0);
 	spans[0] = (struct span){creation.bytes, creation.size};
 	spans[1] = (struct span){call.bytes, call.size};
 	digest_key(spans, 2, &result.key);
@@ -116,8 +117,8 @@ static bool follows_cwd(struct sample sample)
 {
 	struct sample other = sample;
 
-	other.request.around.cwd = "/home/two";
-	other.request.around.pwd = "/home/two";
+	other.around.cwd = "/home/two";
+	other.around.pwd = "/home/two";
 	return !same(sample, other);
 }
 
@@ -145,19 +146,19 @@ Test(request, requests_that_differ_in_one_field_have_different_keys)
 	VARIANT(s.headers[0] = s.headers[1]; s.headers[1] = ((struct request_header){"a.h", "int a;", 0}));
 	VARIANT(s.header_count = 1);
 	VARIANT(s.header_count = 0);
-	VARIANT(s.request.program_name = "j.cu");
-	VARIANT(s.request.program_name = NULL);
-	VARIANT(s.request.program_name = "sub/k.cu");
-	VARIANT(s.request.program_name = "/d/k.cu");
-	VARIANT(s.request.around.identity = (const uint8_t *)"build-ie");
-	VARIANT(s.request.around.identity_size = 7);
-	VARIANT(s.request.around.namespace_name = "");
-	VARIANT(s.request.around.namespace_name = "n");
+	VARIANT(s.program.handle.name = "j.cu");
+	VARIANT(s.program.handle.name = NULL);
+	VARIANT(s.program.handle.name = "sub/k.cu");
+	VARIANT(s.program.handle.name = "/d/k.cu");
+	VARIANT(s.around.identity = (const uint8_t *)"build-ie");
+	VARIANT(s.around.identity_size = 7);
+	VARIANT(s.around.namespace_name = "");
+	VARIANT(s.around.namespace_name = "n");
 	VARIANT(s.options[1] = "-DB"; s.options[2] = "-DA");
 	VARIANT(s.options[1] = "-DAB"; s.options[2] = "-D");
 	VARIANT(s.options[1] = "-D"; s.options[2] = "A");
 	VARIANT(s.options[2] = "-DB ");
-	VARIANT(s.request.option_count = 2);
+	VARIANT(s.call.option_count = 2);
 	VARIANT(s.options[2] = "-I/d");
 	VARIANT(s.options[2] = "-I/d/");
 	VARIANT(s.options[2] = "-I/d/e"; s.options[1] = "-I/d");
@@ -167,18 +168,18 @@ Test(request, requests_that_differ_in_one_field_have_different_keys)
 	VARIANT(s.options[2] = "-G");
 	VARIANT(s.names[0] = "k<int >");
 	VARIANT(s.names[0] = "k<float>"; s.names[1] = "k<int>");
-	VARIANT(s.request.name_count = 1);
-	VARIANT(s.request.around.environment = other_value);
-	VARIANT(s.request.around.environment = other_variable);
-	VARIANT(s.request.around.environment_count = 1);
-	VARIANT(s.request.around.history = history; s.request.around.history_count = 1);
-	VARIANT(s.request.around.history = history; s.request.around.history_count = 2);
-	VARIANT(s.request.around.history = swapped; s.request.around.history_count = 2);
-	VARIANT(s.request.around.floating_point = 1);
-	VARIANT(s.request.around.decimals = ",");
-	VARIANT(s.request.around.decimals = ".\nde_DE.UTF-8");
-	VARIANT(s.request.around.floating_point = UINT64_C(1) << 32);
-	VARIANT(s.request.around.cwd = NULL);
+	VARIANT(s.program.name_count = 1);
+	VARIANT(s.around.environment = other_value);
+	VARIANT(s.around.environment = other_variable);
+	VARIANT(s.around.environment_count = 1);
+	VARIANT(s.around.history = history; s.around.history_count = 1);
+	VARIANT(s.around.history = history; s.around.history_count = 2);
+	VARIANT(s.around.history = swapped; s.around.history_count = 2);
+	VARIANT(s.around.floating_point = 1);
+	VARIANT(s.around.decimals = ",");
+	VARIANT(s.around.decimals = ".\nde_DE.UTF-8");
+	VARIANT(s.around.floating_point = UINT64_C(1) << 32);
+	VARIANT(s.around.cwd = NULL);
 #undef VARIANT
 	for (size_t i = 0; i < count; i++) {
 		keys[i] = key_of(samples[i]);
@@ -252,7 +253,7 @@ Test(request, no_root_is_inside_another)
 		struct result result;
 
 		sample.options[3] = pool[choice / 64];
-		sample.request.option_count = 4;
+		sample.call.option_count = 4;
 		result = sample_run(&sample);
 		cr_assert_gt(result.roots.count, 0);
 		for (size_t i = 0; i < result.roots.count; i++) {
@@ -296,9 +297,9 @@ Test(request, the_working_directory_changes_the_key_of_bound_requests_regardless
 {
 	struct sample here = sample_make("k.cu", "-G", NULL), there = here;
 
-	there.request.around.cwd = "/home/two";
+	there.around.cwd = "/home/two";
 	cr_assert(!same(here, there));
-	here.request.around.pwd = there.request.around.pwd = NULL;
+	here.around.pwd = there.around.pwd = NULL;
 	cr_assert(!same(here, there));
 }
 
@@ -306,7 +307,7 @@ Test(request, headers_in_memory_change_the_key_without_the_creation_run)
 {
 	struct sample without = sample_make("k.cu", NULL, NULL), with = without;
 
-	with.request.has_memory_headers = !without.request.has_memory_headers;
+	with.program.has_memory_headers = !without.program.has_memory_headers;
 	cr_assert(!same(without, with));
 }
 
@@ -332,8 +333,8 @@ Test(request, pwd_changes_the_key_only_in_bound_requests)
 	struct sample bound = sample_make("k.cu", "-G", NULL), other = bound;
 	struct sample neutral = sample_make("k.cu", "-w", NULL), same_neutral = neutral;
 
-	other.request.around.pwd = NULL;
-	same_neutral.request.around.pwd = "/link/to/one";
+	other.around.pwd = NULL;
+	same_neutral.around.pwd = "/link/to/one";
 	cr_assert(!same(bound, other));
 	cr_assert(same(neutral, same_neutral));
 }
@@ -343,7 +344,7 @@ Test(request, without_a_working_directory_nothing_is_path_neutral)
 	struct sample sample = sample_make("/t/k.cu", "-I/v", NULL), other = sample_make("/u/k.cu", "-I/v", NULL);
 	struct sample bound = sample_make("/t/k.cu", "-I/v", "-G"), nowhere = bound;
 
-	sample.request.around.cwd = other.request.around.cwd = nowhere.request.around.cwd = NULL;
+	sample.around.cwd = other.around.cwd = nowhere.around.cwd = NULL;
 	cr_assert(!same(sample, other));
 	cr_assert_eq(root_count(sample), 0);
 	cr_assert(!same(bound, nowhere));
@@ -365,11 +366,13 @@ static void drop_call(void)
 
 static void describe_call(struct sample *sample, const char *const *options, int count)
 {
-	sample->request.options = options;
-	sample->request.option_count = count;
-	sample->request.name_count = 0;
+	sample->call.options = options;
+	sample->call.option_count = count;
+	sample->program.name_count = 0;
 	cr_assert_eq(options_read(options, count, &called.options), 0);
-	cr_assert_eq(request_call(&sample->request, &called.options, &called.stream, &called.roots), 0);
+	cr_assert_eq(request_call(&sample->program, &sample->call, &called.options, &sample->around, &called.stream,
+	                          &called.roots),
+	             0);
 }
 
 Test(request, very_many_directories_bind_and_avoid_quadratic_time, .fini = drop_call)
