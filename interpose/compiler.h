@@ -85,6 +85,12 @@ struct call {
 	int kind;
 };
 
+/* Options of a call with an effect on later calls of the process. */
+struct lasting {
+	uint32_t sticky;    /* bits of the compiler's own, for those with a known effect; 31 is not one of them */
+	uint64_t uncleared; /* 0, or a hash of those that may have one */
+};
+
 /* How a call depends on earlier calls of its handle. */
 enum past {
 	/* Earlier calls leave products in the handle. Their keys and those products replace the creation run. */
@@ -191,12 +197,8 @@ struct compiler {
 	bool (*prepare)(const struct handle *, const struct call *, const struct request *, struct call *ret_given);
 	/* Makes the real call; called by handle_run() only, between the two below. */
 	int (*run)(const struct handle *, const struct call *);
-	/*
-	 * Called before and after each real call, of a handle with or without a record: notes options with an effect on
-	 * later calls of the process. NULL: no such call has options.
-	 */
-	uint64_t (*begins)(struct library *, const struct call *);
-	void (*ends)(struct library *, uint64_t begun, int result);
+	/* Returns the options of a call, valid or not, that last (compile/lasting.h). NULL: no call has options. */
+	struct lasting (*lasting)(const struct call *);
 	const struct compiler_code *codes; /* from 0 on */
 	size_t code_count;
 	/*
@@ -247,12 +249,25 @@ struct compiler {
 	bool hides_ids;
 };
 
-/* Returns true if the option has that name; a name that ends with '=' stands for the option with any value. */
-static inline bool compiler_option_is(const char *option, const char *name)
-{
-	size_t size = strlen(name);
+/* An option, and the compiler's own bits for what it does. */
+struct compiler_option {
+	const char *name; /* if it ends with '=', the option with any value */
+	unsigned what;
+};
 
-	return strncmp(option, name, size) == 0 && (name[size - 1] == '=' || option[size] == '\0');
+/* Returns the bits of an option in a table, or `otherwise` if the table lacks it. */
+static inline unsigned compiler_option_what(const struct compiler_option *table, size_t count, const char *option,
+                                            unsigned otherwise)
+{
+	for (size_t i = 0; i < count; i++) {
+		size_t size = strlen(table[i].name);
+
+		if (strncmp(option, table[i].name, size) == 0 &&
+		    (table[i].name[size - 1] == '=' || option[size] == '\0')) {
+			return table[i].what;
+		}
+	}
+	return otherwise;
 }
 
 static inline enum outcome compiler_outcome(const struct compiler *compiler, int return_code)

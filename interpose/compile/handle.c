@@ -7,6 +7,7 @@
 
 #include "cache/directory.h"
 #include "cache/fork_mutex.h"
+#include "interpose/compile/lasting.h"
 #include "interpose/watch/arithmetic.h"
 
 #include <errno.h>
@@ -316,15 +317,12 @@ void handle_leave_real(int state)
 
 int handle_run(const struct handle *handle, const struct call *call, enum cancellation cancellation)
 {
-	const struct compiler *compiler = handle->library->compiler;
-	uint64_t begun = compiler->begins ? compiler->begins(handle->library, call) : 0;
+	struct lasting lasting = lasting_begin(handle->library, call);
 	int ours = handle_enter_real(handle, cancellation);
-	int result = compiler->run(handle, call);
+	int result = handle->library->compiler->run(handle, call);
 
 	handle_leave_real(ours);
-	if (compiler->ends) {
-		compiler->ends(handle->library, begun, result);
-	}
+	lasting_end(handle->library, &lasting, result);
 	return result;
 }
 

@@ -8,6 +8,7 @@
 #include "cache/replay.h"
 #include "interpose/compile/about.h"
 #include "interpose/compile/artifacts.h"
+#include "interpose/compile/lasting.h"
 #include "interpose/compile/log.h"
 #include "interpose/compile/runtime.h"
 #include "interpose/compile/views.h"
@@ -80,9 +81,9 @@ int host_call_unrecorded(struct door *door, size_t function, void *value, const 
 	typedef int finish_function(void *handle);
 	const struct compiler *compiler = door_compiler(door);
 	const enum counter off = runtime_get()->off_reason;
-	struct library *library = !off && value && call && compiler->begins ? library_of_door(door) : NULL;
+	struct library *library = !off && value && call && compiler->lasting ? library_of_door(door) : NULL;
 	struct event event;
-	uint64_t told = 0;
+	struct lasting lasting = {0};
 	int result;
 
 	if (REPLAY_FORBIDS()) {
@@ -92,12 +93,12 @@ int host_call_unrecorded(struct door *door, size_t function, void *value, const 
 		host_call_begin_bypass(door, NULL, off, &event);
 	}
 	if (library) {
-		told = compiler->begins(library, call);
+		lasting = lasting_begin(library, call);
 	}
 	result = call ? HOST_CALL_AS(work_function, NULL, function, value, call->option_count, call->options)
 	              : HOST_CALL_AS(finish_function, NULL, function, value);
 	if (library) {
-		compiler->ends(library, told, result);
+		lasting_end(library, &lasting, result);
 	}
 	if (off) {
 		host_call_end_bypass(call, result, &event);

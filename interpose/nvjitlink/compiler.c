@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/compiler.h"
+#include "interpose/compile/artifacts.h"
 #include "interpose/compile/event.h"
+#include "interpose/compile/lasting.h"
 #include "interpose/compile/request.h"
 #include "interpose/compile/runtime.h"
-#include "interpose/nvjitlink/artifacts.h"
 #include "interpose/nvjitlink/functions.h"
 #include "interpose/nvjitlink/link.h"
 #include "interpose/nvjitlink/nodes.h"
@@ -11,6 +12,8 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* A tag of nvJitLink in the call run (keygen/surroundings.h). */
 #define TAG_KIND 24
@@ -145,6 +148,92 @@ static int run_link(const struct handle *handle, const struct call *call)
 	return input ? add(handle->value, input->type, input->data, input->size, name) : complete(handle->value);
 }
 
+/*
+ * Results have an artifact head, because 12.0 does not write the NUL of a log, while other releases write one even for
+ * an empty log. Logs are part of the result of each step, because a host may read them between steps.
+ */
+
+#define LOG_SLACK 16                /* bytes after the size that a getter returned */
+#define LOG_MAX   ((size_t)1 << 20) /* a longer log is not searched */
+
+typedef int size_getter(void *handle, size_t *size);
+typedef int bytes_getter(void *handle, void *bytes);
+
+static const struct compiler_artifact artifacts[NVJITLINK_ARTIFACT_COUNT] = {
+#define ARTIFACT_ROW(name, ...) \
+	[NVJITLINK_ARTIFACT_##name] = {#name, FUNCTION_nvJitLinkGet##name##Size, FUNCTION_nvJitLinkGet##name},
+    NVJITLINK_ARTIFACTS(ARTIFACT_ROW, )
+#undef ARTIFACT_ROW
+};
+
+/*
+ * Returns true if the log names an error in the input; false if the library ran out of memory, or if an earlier input
+ * failed.
+ */
+static bool explains_failure(const struct handle *handle, const struct result *result)
+{
+	static const char *const errors[] = {"error", "fatal", "Undefined reference"};
+	const struct section *log = result_section(result, RESULT_TAG_OWN + NVJITLINK_ARTIFACT_ErrorLog);
+
+	/* the log also has earlier errors, and a failure for lack of memory may add none */
+	return !link_of(handle)->has_failed && log && !result_says_shortage(log) && RESULT_SAYS(log, errors);
+}
+
+/*
+ * Returns true for a line that names no earlier input. A line of ptxas names what its text defines, and belongs to the
+ * input that is being added. The others are reports of 13.4 and later about LTO-IR, and those of
+ * NVJITLINK_TRACE_MESSAGES.
+ */
+static bool line_names_none(const char *line)
+{
+	static const char *const known[] = {"ptxas ", "ERROR NVJITLINK_ERROR_PTX_COMPILE: JIT the PTX (",
+	                                    "INFO: NVVM70 LTOIR Container created (",
+	                                    "SUCCESS: NVVM70 LTOIR Container created (", "no driver "};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		if (strncmp(line, known[i], strlen(known[i])) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * Returns true if the log may name an input. The library reads the name by the host's pointer, whose text may have
+ * changed. A log that cannot be read counts as one with a name.
+ */
+static bool log_may_name(const struct handle *handle, enum nvjitlink_artifact artifact)
+{
+	size_getter *get_size = (size_getter *)library_real(handle->library, artifacts[artifact].size);
+	bytes_getter *get_bytes = (bytes_getter *)library_real(handle->library, artifacts[artifact].bytes);
+	size_t size = 0;
+	char *text, *line;
+	bool named = true;
+
+	if (!get_size || !get_bytes || get_size(handle->value, &size) != NVJITLINK_SUCCESS || size > LOG_MAX) {
+		return true;
+	}
+	text = calloc(1, size + LOG_SLACK);
+	if (text && get_bytes(handle->value, text) == NVJITLINK_SUCCESS) {
+		for (line = text; *line && line_names_none(line); line += *line == '\n') {
+			line += strcspn(line, "\n");
+		}
+		named = *line != '\0';
+	}
+	free(text);
+	return named;
+}
+
+static bool may_name_inputs(const struct handle *handle)
+{
+	return log_may_name(handle, NVJITLINK_ARTIFACT_ErrorLog) || log_may_name(handle, NVJITLINK_ARTIFACT_InfoLog);
+}
+
+static int code_of_no_room(const struct handle *handle)
+{
+	return handle->library->major < 13 ? NVJITLINK_INVALID_INPUT : NVJITLINK_NULL_INPUT;
+}
+
 /* With machine code as input, the results of 12.0 to 12.2 contain uninitialised bytes, so they are not cached. */
 static enum counter refuse_result(const struct handle *handle, const struct request *request, struct event *event)
 {
@@ -152,17 +241,14 @@ static enum counter refuse_result(const struct handle *handle, const struct requ
 	const struct link *link = link_of(handle);
 
 	(void)request;
-	if (atomic_load(&library->told) & TOLD_UNCLEARED_OPTIONS) {
-		return COUNTER_BYPASSED_uncleared_options;
-	}
 	if (link->has_cubins && library->major == 12 && library->minor < 3) {
 		return COUNTER_BYPASSED_arguments;
 	}
-	if (link->keeps_names && link_artifacts_may_name_inputs(handle)) {
+	if (link->keeps_names && may_name_inputs(handle)) {
 		event_explain_refusal(event, "the log may contain an input name that the program has overwritten");
 		return COUNTER_BYPASSED_logs;
 	}
-	return COUNTER_NONE;
+	return lasting_spoils(library, 0, 0);
 }
 
 static const struct compiler_code codes[] = {
@@ -212,11 +298,11 @@ const struct compiler nvjitlink_compiler = {
     .codes = codes,
     .code_count = sizeof(codes) / sizeof(codes[0]),
     .refuses = refuse_result,
-    .artifacts = nvjitlink_artifacts,
+    .artifacts = artifacts,
     .artifact_count = NVJITLINK_ARTIFACT_COUNT,
     .artifact_head = ARTIFACT_HEAD,
-    .no_room = link_artifacts_no_room,
+    .no_room = code_of_no_room,
     .about = link_about,
     .collect = artifact_collect_all,
-    .explains_failure = link_artifacts_explain_failure,
+    .explains_failure = explains_failure,
 };

@@ -16,7 +16,6 @@
 #include "interpose/compile/runtime.h"
 #include "interpose/door/make.h"
 #include "interpose/door/modules.h"
-#include "interpose/nvjitlink/artifacts.h"
 #include "interpose/nvjitlink/functions.h"
 #include "interpose/nvjitlink/input.h"
 #include "interpose/nvjitlink/link.h"

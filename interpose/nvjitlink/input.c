@@ -36,40 +36,31 @@ enum link_text_end link_input_end(const struct link_input *input)
 	return text[input->size] == '\0' ? LINK_TEXT_ENDS_BEHIND : LINK_TEXT_DOES_NOT_END;
 }
 
-static bool is_whole(const struct link_input *input, enum container_kind kind)
-{
-	return container_kind(input->data, input->size) == kind && container_is_whole(input->data, input->size);
-}
-
 /* An input whose own heads reach behind its size would be read there, so only whole ones are copied and compared. */
-static bool is_understood(const struct link_input *input)
+bool link_input_understood(const struct link_input *input)
 {
-	switch (input->type) {
-	case NVJITLINK_PTX:
-		return link_input_end(input) != LINK_TEXT_DOES_NOT_END;
-	case NVJITLINK_LTOIR:
-		return is_whole(input, CONTAINER_LTOIR);
-	case NVJITLINK_FATBIN:
-		return is_whole(input, CONTAINER_FATBIN);
-	case NVJITLINK_OBJECT:
-		return is_whole(input, CONTAINER_ELF);
-	case NVJITLINK_LIBRARY:
-		return is_whole(input, CONTAINER_ARCHIVE);
-	case NVJITLINK_ANY:
-		return is_text(input) ? link_input_end(input) != LINK_TEXT_DOES_NOT_END
-		                      : container_is_whole(input->data, input->size);
-	default:
-		return input->type == NVJITLINK_CUBIN;
-	}
-}
+	static const enum container_kind kinds[] = {
+	    [NVJITLINK_LTOIR] = CONTAINER_LTOIR,
+	    [NVJITLINK_FATBIN] = CONTAINER_FATBIN,
+	    [NVJITLINK_OBJECT] = CONTAINER_ELF,
+	    [NVJITLINK_LIBRARY] = CONTAINER_ARCHIVE,
+	};
+	const int type = input->type;
 
-enum link_input_kind link_input_kind(const struct link_input *input)
-{
-	if (!input->data || input->size == 0 || !is_understood(input)) {
-		return LINK_INPUT_UNKNOWN;
+	if (!input->data || input->size == 0) {
+		return false;
 	}
-	return input->type == NVJITLINK_CUBIN || input->type == NVJITLINK_LTOIR ? LINK_INPUT_COPIED
-	                                                                        : LINK_INPUT_WORKED_ON;
+	if (type == NVJITLINK_CUBIN) {
+		return true;
+	}
+	if (type == NVJITLINK_PTX || (type == NVJITLINK_ANY && is_text(input))) {
+		return link_input_end(input) != LINK_TEXT_DOES_NOT_END;
+	}
+	if (type != NVJITLINK_ANY && (type < NVJITLINK_LTOIR || type > NVJITLINK_LIBRARY ||
+	                              kinds[type] != container_kind(input->data, input->size))) {
+		return false;
+	}
+	return container_is_whole(input->data, input->size);
 }
 
 /* The copy ends with a NUL, because nvJitLink reads a text to its NUL. */

@@ -9,7 +9,7 @@
  * which may be unmapped.
  *
  * Calling sequence: pure functions, except those on copies. Threads, fork, signals: no state. Errors: an input that
- * cannot be parsed is LINK_INPUT_UNKNOWN, and the host's call is forwarded. Ownership: a copied input owns its data and
+ * cannot be parsed is not understood. Ownership: a copied input owns its data and
  * its copy of the name.
  */
 #ifndef INTERPOSE_NVJITLINK_INPUT_H
@@ -36,12 +36,13 @@ struct link_input {
 	bool is_added_by_copy; /* the library has a pointer to the copy */
 };
 
-enum link_input_kind {
-	LINK_INPUT_UNKNOWN,
-	LINK_INPUT_COPIED,   /* the library only copies it */
-	LINK_INPUT_WORKED_ON /* compiled while it is added: PTX, or a type that may contain PTX */
-};
-enum link_input_kind link_input_kind(const struct link_input *input);
+/* Returns false if it is not known which bytes the library would read: then the host's call is forwarded. */
+bool link_input_understood(const struct link_input *input);
+/* Returns true if the library only copies it; false: it compiles it while it is added, or may do so. */
+static inline bool link_input_only_copied(const struct link_input *input)
+{
+	return input->type == NVJITLINK_CUBIN || input->type == NVJITLINK_LTOIR;
+}
 
 /* The position of a text's NUL, which is part of the key. */
 enum link_text_end { LINK_TEXT_NONE, LINK_TEXT_ENDS_INSIDE, LINK_TEXT_ENDS_BEHIND, LINK_TEXT_DOES_NOT_END };

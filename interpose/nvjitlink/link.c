@@ -5,6 +5,7 @@
  */
 #include "interpose/nvjitlink/link.h"
 
+#include "interpose/compile/lasting.h"
 #include "interpose/compile/library_steps.h"
 #include "interpose/compile/recorder.h"
 #include "interpose/compile/replay.h"
@@ -81,7 +82,7 @@ void link_add(nvjitlink_handle value, struct library *library, enum reach reach,
 	enum counter reason;
 
 	if (options & LINK_OPTIONS_UNCLEARED) {
-		(void)atomic_fetch_or(&library->told, TOLD_UNCLEARED_OPTIONS);
+		lasting_note(library, 1);
 	}
 	link = handle_add(sizeof(*link), value, library, reach);
 	if (!link) {
@@ -111,32 +112,20 @@ struct link *link_find(nvjitlink_handle value)
 	return link_of(handle_find_of(&nvjitlink_compiler, value));
 }
 
-/*
- * Returns LINK_WAY_STEP, or FORWARD if the decimal separator is not a dot: ptxas would parse numbers by it, but a
- * deferred step is performed with dots.
- */
-static enum link_way way_of_step(void)
-{
-	char decimals[ENVIRONMENT_DECIMALS_MAX];
-
-	return environment_decimals(decimals) ? LINK_WAY_FORWARD : LINK_WAY_STEP;
-}
-
 enum link_way link_way(const struct link *link, const struct link_input *input)
 {
-	bool copied = input->type == NVJITLINK_CUBIN || input->type == NVJITLINK_LTOIR;
+	const bool copied = link_input_only_copied(input);
+	char decimals[ENVIRONMENT_DECIMALS_MAX];
 
-	if (!link->handle.keyed || link->is_complete || (release_of(link) < STEPS_SINCE && !copied)) {
+	if (!link->handle.keyed || link->is_complete || (release_of(link) < STEPS_SINCE && !copied) ||
+	    !link_input_understood(input)) {
 		return LINK_WAY_FORWARD;
 	}
-	switch (link_input_kind(input)) {
-	case LINK_INPUT_COPIED:
-		return link->handle.call_count > 0 ? way_of_step() : LINK_WAY_AT_ONCE;
-	case LINK_INPUT_WORKED_ON:
-		return way_of_step();
-	default:
-		return LINK_WAY_FORWARD;
+	if (copied && link->handle.call_count == 0) {
+		return LINK_WAY_AT_ONCE;
 	}
+	/* ptxas would parse numbers by the separator, but a deferred step is performed with dots */
+	return environment_decimals(decimals) ? LINK_WAY_FORWARD : LINK_WAY_STEP;
 }
 
 static void put_input(struct link *link, const struct link_input *input)

@@ -21,9 +21,6 @@
 #include "interpose/compile/handle.h"
 #include "interpose/nvjitlink/input.h"
 
-/* A bit of the library's `told`: an option was used that no search has cleared. */
-#define TOLD_UNCLEARED_OPTIONS 1
-
 struct link {
 	struct handle handle;
 	unsigned options; /* enum link_options */

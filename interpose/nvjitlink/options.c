@@ -16,10 +16,7 @@ enum { SPEAKS = 0x100, NO_CACHE = 0x200 };
  * and from 13.5 on with -g and -Ofc, the output has other bytes from link to link; with -O0 (12.3 to 13.5), the order
  * of variables changes with the addresses of a process.
  */
-static const struct {
-	const char *name;
-	unsigned what;
-} cleared[] = {
+static const struct compiler_option cleared[] = {
     {"-arch=", 0},
     {"-O", 0},
     {"-O0", LINK_OPTIONS_VARIES},
@@ -51,19 +48,16 @@ static const struct {
 
 static unsigned read_one(const char *option)
 {
-	if (compiler_option_is(option, "-Xptxas=")) {
-		const char *value = option + strlen("-Xptxas=");
+	static const char ptxas[] = "-Xptxas=";
+	const char *value = option + sizeof(ptxas) - 1;
 
-		return !ptxas_options_cleared(value)                   ? LINK_OPTIONS_UNCLEARED
-		       : strstr(value, "-v") || strstr(value, "-warn") ? SPEAKS
-		                                                       : 0;
+	if (strncmp(option, ptxas, sizeof(ptxas) - 1) != 0) {
+		return compiler_option_what(cleared, sizeof(cleared) / sizeof(cleared[0]), option,
+		                            LINK_OPTIONS_UNCLEARED);
 	}
-	for (size_t i = 0; i < sizeof(cleared) / sizeof(cleared[0]); i++) {
-		if (compiler_option_is(option, cleared[i].name)) {
-			return cleared[i].what;
-		}
-	}
-	return LINK_OPTIONS_UNCLEARED;
+	return !ptxas_options_cleared(value)                   ? LINK_OPTIONS_UNCLEARED
+	       : strstr(value, "-v") || strstr(value, "-warn") ? SPEAKS
+	                                                       : 0;
 }
 
 unsigned link_options_read(const struct call *call)

@@ -270,13 +270,7 @@ static enum counter refuse_result(const struct handle *handle, const struct requ
 		event_explain_refusal(event, "with these options the log depends on the process");
 		return COUNTER_BYPASSED_history;
 	}
-	if (sticky_spoils(handle->library, options_of(request))) {
-		return COUNTER_BYPASSED_sticky_options;
-	}
-	if (sticky_may_spoil(handle->library, options_of(request))) {
-		return COUNTER_BYPASSED_uncleared_options;
-	}
-	return COUNTER_NONE;
+	return sticky_spoils(handle->library, options_of(request));
 }
 
 static const struct compiler_code codes[] = {
@@ -330,8 +324,7 @@ const struct compiler nvrtc_compiler = {
     .let_answer = let_answer,
     .prepare = describe_prepare,
     .run = run_compile,
-    .begins = sticky_begin,
-    .ends = sticky_end,
+    .lasting = sticky_options,
     .codes = codes,
     .code_count = sizeof(codes) / sizeof(codes[0]),
     .unwatched = complete_trace,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/compile/artifacts.h"
 #include "interpose/compile/handle.h"
+#include "interpose/compile/lasting.h"
 #include "interpose/compile/request.h"
 #include "interpose/nvvm/functions.h"
 #include "interpose/nvvm/nodes.h"
-#include "interpose/nvvm/options.h"
 #include "interpose/nvvm/program.h"
 
 #include <errno.h>
@@ -99,6 +99,67 @@ static enum counter describe_work(struct handle *handle, const struct call *call
 	return request_end_run(ret_request, around);
 }
 
+/* What options do: bits. */
+enum { OPTION_STICKY = 1, OPTION_UNCLEARED = 2, OPTION_WRITES = 4 };
+
+/*
+ * Those without an effect on later calls were run before plain compilations with 12.0, 12.4, 12.9, 13.0 and 13.5, and
+ * changed nothing (tests/nvvm/options.py). -restrict affects every later compilation from 12.4 on, as with NVRTC, and
+ * so does -split-compile= with 12.0. -Xopt and -Xllc are followed by an option of LLVM itself, which are process-wide
+ * and may write files. All of this applies to all releases, which report the same version.
+ */
+static const struct compiler_option options[] = {
+    {"-g", 0},
+    {"-gen-lto", 0},
+    {"-generate-line-info", 0},
+    {"-inline-info", 0},
+    {"-fast-math", 0},
+    {"-numba-debug", 0},
+    {"-nvvm-latest", 0},
+    {"-arch=", 0},
+    {"-opt=", 0},
+    {"-ftz=", 0},
+    {"-prec-sqrt=", 0},
+    {"-prec-div=", 0},
+    {"-fma=", 0},
+    {"-maxreg=", 0},
+    {"-jump-table-density=", 0},
+    {"-opt-fdiv=", 0},
+    {"-host-ref-ek=", 0},
+    {"-nvvm-version=", 0},
+    {"-Ofast-compile=", 0},
+    {"-restrict", OPTION_STICKY},
+    {"-split-compile=", OPTION_STICKY},
+    {"-Xopt", OPTION_STICKY | OPTION_WRITES},
+    {"-Xllc", OPTION_STICKY | OPTION_WRITES},
+};
+
+static unsigned read_options(const struct call *call)
+{
+	unsigned what = 0;
+
+	if (call->option_count > 0 && !handle_call_sound(call)) {
+		return OPTION_UNCLEARED | OPTION_WRITES;
+	}
+	for (int i = 0; i < call->option_count; i++) {
+		what |= compiler_option_what(options, sizeof(options) / sizeof(options[0]), call->options[i],
+		                             OPTION_UNCLEARED | OPTION_WRITES);
+	}
+	return what;
+}
+
+static struct lasting lasting_options(const struct call *call)
+{
+	unsigned what = read_options(call);
+
+	return (struct lasting){what & OPTION_STICKY, (what & OPTION_UNCLEARED) != 0};
+}
+
+static bool may_write(const struct call *call)
+{
+	return (read_options(call) & OPTION_WRITES) != 0;
+}
+
 static int run_work(const struct handle *handle, const struct call *call)
 {
 	nvvmCompileProgram_function *work = call->kind == WORK_COMPILE
@@ -113,7 +174,7 @@ static enum counter refuse_result(const struct handle *handle, const struct requ
 {
 	(void)event;
 	(void)request;
-	return nvvm_options_spoil(handle->library);
+	return lasting_spoils(handle->library, OPTION_STICKY, 0);
 }
 
 /* PTX and log include their NUL, LTO-IR has none, and an empty artifact consists of a single NUL. */
@@ -178,12 +239,11 @@ const struct compiler nvvm_compiler = {
     .describe = describe_work,
     .served = nvvm_program_served,
     .run = run_work,
-    .begins = nvvm_options_begin,
-    .ends = nvvm_options_end,
+    .lasting = lasting_options,
     .codes = codes,
     .code_count = sizeof(codes) / sizeof(codes[0]),
     .refuses = refuse_result,
-    .may_write = nvvm_options_may_write,
+    .may_write = may_write,
     .artifacts = artifacts,
     .artifact_count = ARTIFACT_COUNT,
     .answer_from = nvvm_program_answer,

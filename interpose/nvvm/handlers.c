@@ -11,7 +11,6 @@
 #include "interpose/door/modules.h"
 #include "interpose/nvvm/functions.h"
 #include "interpose/nvvm/nodes.h"
-#include "interpose/nvvm/options.h"
 #include "interpose/nvvm/program.h"
 
 static int handle_nvvmCreateProgram(struct door *door, void **program)

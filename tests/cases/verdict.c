@@ -6,6 +6,8 @@
  *
  * Prints "clear" (its result is kept), "lingers" or "uncleared" (it is not, and why). RELEASE: 1300 for 13.0.
  */
+#include "interpose/compile/lasting.h"
+#include "interpose/nvrtc/nodes.h"
 #include "interpose/nvrtc/sticky.h"
 
 #include <stdio.h>
@@ -14,8 +16,10 @@
 
 int main(int count, char **words)
 {
-	static struct library library;
+	static struct library library = {.compiler = &nvrtc_compiler};
+	struct lasting lasting;
 	struct options options;
+	enum counter reason;
 	int begin = 2;
 
 	if (count < 3) {
@@ -28,16 +32,15 @@ int main(int count, char **words)
 		if (i < count && strcmp(words[i], "::") != 0) {
 			continue;
 		}
-		sticky_end(&library,
-		           sticky_begin(&library, &(struct call){i - begin, (const char *const *)words + begin, 0}), 0);
+		lasting = lasting_begin(&library, &(struct call){i - begin, (const char *const *)words + begin, 0});
+		lasting_end(&library, &lasting, 0);
 		if (i == count && options_read((const char *const *)words + begin, i - begin, &options) != 0) {
 			return 2;
 		}
 		begin = i + 1;
 	}
-	puts(sticky_spoils(&library, &options)      ? "lingers"
-	     : sticky_may_spoil(&library, &options) ? "uncleared"
-	                                            : "clear");
+	reason = sticky_spoils(&library, &options);
+	puts(reason == COUNTER_BYPASSED_sticky_options ? "lingers" : reason ? "uncleared" : "clear");
 	options_free(&options);
 	return 0;
 }

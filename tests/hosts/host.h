@@ -146,7 +146,7 @@ static inline void host_get(const char *what, void *handle, void *size_getter, v
 	int code = ((int (*)(void *, size_t *))size_getter)(handle, &size);
 	char *bytes = malloc(size + 4);
 
-	memset(bytes, '?', size + 4);
+	memset(bytes, '#', size + 4);
 	printf("%s size %d\n", what, code);
 	code = ((int (*)(void *, void *))bytes_getter)(handle, bytes);
 	printf("%s %d, %zu bytes: ", what, code, size + 4);

@@ -225,14 +225,6 @@ static void show_thread(void *said)
 	free(said);
 }
 
-static void write_file(char *path)
-{
-	char *text = strchr(path, '=');
-
-	*text++ = '\0';
-	(void)file_write(path, text, strlen(text));
-}
-
 static bool is(const char *word, const char *head, const char **ret_rest)
 {
 	size_t size = strlen(head);
@@ -367,7 +359,9 @@ static bool act_on_process(char *word)
 	} else if (is(word, "chdir=", &rest)) {
 		printf("chdir %d\n", chdir(rest));
 	} else if (is(word, "write=", &rest)) {
-		write_file(word + strlen("write="));
+		word = strchr(rest, '=');
+		*word++ = '\0';
+		(void)file_write(rest, word, strlen(word));
 	} else if (is(word, "nvrtc=", &rest)) {
 		host_use_nvrtc(rest);
 	} else if (is(word, "threads=", &rest)) {

@@ -224,8 +224,8 @@ for option in -restrict "-Xllc option=-sched" -unheard-of; do
 done
 session "-restrict for a verification is enough." "1 1, 1 1, 1 1" \
 	option=-restrict create add=a=one verify no-options compile get destroy
-session "An option in a rejected call has no lasting effect." "0 2, 0 2, 0 1" \
-	option=-restrict option=-bad create add=a=one compile no-options compile get destroy
+session "An unknown option in a rejected call has no lasting effect." "0 2, 0 2, 0 1" \
+	option=-unheard-of option=-bad create add=a=one compile no-options compile get destroy
 
 # Past us
 session "An unknown function sees a really compiled program, also after a hit." "1 1, 1 1, 0 1" \

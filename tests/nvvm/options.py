@@ -5,7 +5,7 @@
 usage: options.py LIBNVVM [LIBDEVICE]     (TAP on standard output)
 
 Each option is given, in a process of its own, to a verification and a compile of every module, and then all modules are
-compiled without it. Whatever differs from what they give alone is named. Those that interpose/nvvm/options.c has for
+compiled without it. Whatever differs from what they give alone is named. Those that interpose/nvvm/compiler.c has for
 clear must change nothing; for the others it says how many of the modules they change, which hangs on the release.
 """
 import ctypes
@@ -14,7 +14,7 @@ import re
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-OPTIONS_C = os.path.join(HERE, "..", "..", "interpose", "nvvm", "options.c")
+COMPILER_C = os.path.join(HERE, "..", "..", "interpose", "nvvm", "compiler.c")
 HEAD = """target triple = "nvptx64-nvidia-cuda"
 target datalayout = "e-p:64:64:64-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-i128:128:128-f32:32:32-f64:64:64-v16:16:16-v32:32:32-v64:64:64-v128:128:128-n16:32:64"
 """
@@ -103,17 +103,16 @@ WITH_ANOTHER = {"-Xllc": ["-nvptx-sched4reg"], "-Xopt": ["-no-such-option"]}
 
 
 def lists():
-    """name of a list in options.c -> its options"""
-    with open(OPTIONS_C, encoding="utf-8") as file:
-        source = file.read()
-    return {name: re.findall(r'"([^"]+)"', body)
-            for name, body in re.findall(r"\*const (\w+)\[\] = \{(.*?)\};", source, re.DOTALL)}
+    """"clear" and "sticky": the options in the table of compiler.c that have no bits, and the others"""
+    with open(COMPILER_C, encoding="utf-8") as file:
+        rows = re.findall(r'\{"(-[^"]+)", ([^}]+)\},', file.read())
+    return {"clear": [name for name, bits in rows if bits == "0"], "sticky": [name for name, bits in rows if bits != "0"]}
 
 
-def spellings(option, is_beginning):
+def spellings(option):
     if option in WITH_ANOTHER:
         return [[option, value] for value in WITH_ANOTHER[option]]
-    return [[option + value] for value in VALUES.get(option, ["0", "1"])] if is_beginning else [[option]]
+    return [[option + value] for value in VALUES.get(option, ["0", "1"])] if option.endswith("=") else [[option]]
 
 
 class Library:
@@ -179,9 +178,9 @@ def main():
     library = Library(sys.argv[1], sys.argv[2] if len(sys.argv) == 3 else None)
     alone, number, failed = in_child(library.plain), 0, 0
     for name, options in lists().items():
-        for spelling in [words for option in options for words in spellings(option, name.endswith("beginnings"))]:
+        for spelling in [words for option in options for words in spellings(option)]:
             said = in_child(lambda words=spelling: library.after(words))
-            if not name.startswith("clear"):
+            if name != "clear":
                 if said and said[0]:
                     print(f"# {' '.join(spelling)} changes {sum(said[1][key] != alone[key] for key in alone)} of {len(alone)}")
                 continue

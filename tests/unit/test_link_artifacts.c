@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "interpose/nvjitlink/artifacts.h"
+#include "interpose/compile/artifacts.h"
+#include "interpose/compile/event.h"
 #include "interpose/nvjitlink/link.h"
+#include "interpose/nvjitlink/nodes.h"
 #include "tests/unit/support.h"
-
-/* The part of nvJitLink's table that getters of an entry use. */
-static const struct compiler compiler = {
-    .internal_error = NVJITLINK_INTERNAL,
-    .artifacts = nvjitlink_artifacts,
-    .artifact_count = NVJITLINK_ARTIFACT_COUNT,
-    .artifact_head = ARTIFACT_HEAD,
-};
 
 #define TAG (RESULT_TAG_OWN + NVJITLINK_ARTIFACT_ErrorLog)
 
@@ -41,9 +35,9 @@ static void expect(const struct section *section, int size_code, size_t size, in
 	size_t told = 42, given = sizeof(bytes);
 
 	memset(bytes, '?', sizeof(bytes));
-	cr_expect_eq(artifact_size(&compiler, entry, NVJITLINK_ARTIFACT_ErrorLog, &told), size_code);
+	cr_expect_eq(artifact_size(&nvjitlink_compiler, entry, NVJITLINK_ARTIFACT_ErrorLog, &told), size_code);
 	cr_expect_eq(told, size);
-	cr_expect_eq(artifact_bytes(&compiler, entry, NVJITLINK_ARTIFACT_ErrorLog, bytes), code);
+	cr_expect_eq(artifact_bytes(&nvjitlink_compiler, entry, NVJITLINK_ARTIFACT_ErrorLog, bytes), code);
 	while (given > 0 && bytes[given - 1] == '?') {
 		given--;
 	}
@@ -102,9 +96,9 @@ Test(link_artifacts, a_null_pointer_returns_the_code_of_the_release)
 	struct library library = {.major = 12};
 	const struct handle handle = {.library = &library};
 
-	cr_expect_eq(link_artifacts_no_room(&handle), NVJITLINK_INVALID_INPUT);
+	cr_expect_eq(nvjitlink_compiler.no_room(&handle), NVJITLINK_INVALID_INPUT);
 	library.major = 13;
-	cr_expect_eq(link_artifacts_no_room(&handle), NVJITLINK_NULL_INPUT);
+	cr_expect_eq(nvjitlink_compiler.no_room(&handle), NVJITLINK_NULL_INPUT);
 }
 
 static bool explains(const struct link *link, const char *log)
@@ -114,7 +108,7 @@ static bool explains(const struct link *link, const char *log)
 
 	memcpy(kept.bytes, log, strlen(log) + 1);
 	result.sections[0] = section_of(&kept, strlen(log) + 1, 0, 0);
-	return link_artifacts_explain_failure(&link->handle, &result);
+	return nvjitlink_compiler.explains_failure(&link->handle, &result);
 }
 
 Test(link_artifacts, an_error_in_the_log_other_than_no_memory_explains_a_failure)
@@ -125,7 +119,7 @@ Test(link_artifacts, an_error_in_the_log_other_than_no_memory_explains_a_failure
 	cr_expect(explains(&link, "fatal   : no"));
 	EACH_STRING(log, cr_expect_not(explains(&link, log), "%s", log), "", "warning: something",
 	            "error: out of memory", "error: std::bad_alloc");
-	cr_expect_not(link_artifacts_explain_failure(&link.handle, &(struct result){.count = 0}));
+	cr_expect_not(nvjitlink_compiler.explains_failure(&link.handle, &(struct result){.count = 0}));
 }
 
 Test(link_artifacts, after_a_failed_input_the_log_explains_nothing)
@@ -151,10 +145,17 @@ static const char *logged[2]; /* errors, information */
 LOG_GETTERS(error, 0)
 LOG_GETTERS(information, 1)
 
+static bool refuses(const struct link *link)
+{
+	struct event event = {0};
+
+	return nvjitlink_compiler.refuses(&link->handle, NULL, &event) == COUNTER_BYPASSED_logs;
+}
+
 static bool may_name(const char *errors, const char *information)
 {
-	struct library library = {0};
-	struct link link = {.handle.library = &library};
+	struct library library = {.major = 13};
+	struct link link = {.handle.library = &library, .keeps_names = true};
 
 	library.real[FUNCTION_nvJitLinkGetErrorLogSize] = (real_function *)error_size;
 	library.real[FUNCTION_nvJitLinkGetErrorLog] = (real_function *)error_bytes;
@@ -162,7 +163,7 @@ static bool may_name(const char *errors, const char *information)
 	library.real[FUNCTION_nvJitLinkGetInfoLog] = (real_function *)information_bytes;
 	logged[0] = errors;
 	logged[1] = information;
-	return link_artifacts_may_name_inputs(&link.handle);
+	return refuses(&link);
 }
 
 Test(link_artifacts, a_log_of_known_harmless_lines_names_no_earlier_input)
@@ -178,11 +179,12 @@ Test(link_artifacts, a_log_of_known_harmless_lines_names_no_earlier_input)
 
 Test(link_artifacts, an_unreadable_log_may_name_any_input)
 {
-	struct library library = {.real = {[FUNCTION_nvJitLinkGetErrorLogSize] = library_no_function,
+	struct library library = {.major = 13,
+	                          .real = {[FUNCTION_nvJitLinkGetErrorLogSize] = library_no_function,
 	                                   [FUNCTION_nvJitLinkGetErrorLog] = library_no_function,
 	                                   [FUNCTION_nvJitLinkGetInfoLogSize] = library_no_function,
 	                                   [FUNCTION_nvJitLinkGetInfoLog] = library_no_function}};
-	const struct link link = {.handle.library = &library};
+	const struct link link = {.handle.library = &library, .keeps_names = true};
 
-	cr_expect(link_artifacts_may_name_inputs(&link.handle));
+	cr_expect(refuses(&link));
 }

@@ -4,9 +4,13 @@
 
 #include <elf.h>
 
-static enum link_input_kind kind(int type, const void *bytes, size_t size)
+enum kind { UNKNOWN, COPIED, WORKED_ON };
+
+static enum kind kind(int type, const void *bytes, size_t size)
 {
-	return link_input_kind(&(struct link_input){.type = type, .data = (void *)(uintptr_t)bytes, .size = size});
+	const struct link_input input = {.type = type, .data = (void *)(uintptr_t)bytes, .size = size};
+
+	return !link_input_understood(&input) ? UNKNOWN : link_input_only_copied(&input) ? COPIED : WORKED_ON;
 }
 
 static enum link_text_end end(int type, const char *text, size_t size)
@@ -27,23 +31,23 @@ static const char *before_nothing(const char *bytes, size_t size)
 
 Test(link_input, cubins_and_lto_ir_are_only_copied)
 {
-	cr_expect_eq(kind(NVJITLINK_CUBIN, "anything", 8), LINK_INPUT_COPIED);
-	cr_expect_eq(kind(NVJITLINK_LTOIR, (const char[64]){"\xed\x43\x4e\x7f"}, 64), LINK_INPUT_COPIED);
+	cr_expect_eq(kind(NVJITLINK_CUBIN, "anything", 8), COPIED);
+	cr_expect_eq(kind(NVJITLINK_LTOIR, (const char[64]){"\xed\x43\x4e\x7f"}, 64), COPIED);
 }
 
 Test(link_input, lto_ir_shorter_than_its_head_is_left_to_nvjitlink)
 {
 	char ir[64] = "\xed\x43\x4e\x7f";
 
-	cr_expect_eq(kind(NVJITLINK_LTOIR, ir, 63), LINK_INPUT_UNKNOWN);
-	cr_expect_eq(kind(NVJITLINK_ANY, ir, 63), LINK_INPUT_UNKNOWN);
-	cr_expect_eq(kind(NVJITLINK_ANY, ir, 64), LINK_INPUT_WORKED_ON);
+	cr_expect_eq(kind(NVJITLINK_LTOIR, ir, 63), UNKNOWN);
+	cr_expect_eq(kind(NVJITLINK_ANY, ir, 63), UNKNOWN);
+	cr_expect_eq(kind(NVJITLINK_ANY, ir, 64), WORKED_ON);
 }
 
 Test(link_input, inputs_without_bytes_are_left_to_nvjitlink)
 {
-	cr_expect_eq(kind(NVJITLINK_CUBIN, NULL, 8), LINK_INPUT_UNKNOWN);
-	cr_expect_eq(kind(NVJITLINK_PTX, "", 0), LINK_INPUT_UNKNOWN);
+	cr_expect_eq(kind(NVJITLINK_CUBIN, NULL, 8), UNKNOWN);
+	cr_expect_eq(kind(NVJITLINK_PTX, "", 0), UNKNOWN);
 }
 
 Test(link_input, the_nul_of_a_text_is_found_inside_or_directly_after_it)
@@ -54,8 +58,8 @@ Test(link_input, the_nul_of_a_text_is_found_inside_or_directly_after_it)
 	cr_expect_eq(end(NVJITLINK_PTX, "ptx", 3), LINK_TEXT_ENDS_BEHIND);
 	cr_expect_eq(end(NVJITLINK_PTX, "ptx", 2), LINK_TEXT_DOES_NOT_END);
 	cr_expect_eq(end(NVJITLINK_ANY, aligned, 3), LINK_TEXT_ENDS_BEHIND);
-	cr_expect_eq(kind(NVJITLINK_PTX, "ptx", 3), LINK_INPUT_WORKED_ON);
-	cr_expect_eq(kind(NVJITLINK_PTX, "ptx", 2), LINK_INPUT_UNKNOWN);
+	cr_expect_eq(kind(NVJITLINK_PTX, "ptx", 3), WORKED_ON);
+	cr_expect_eq(kind(NVJITLINK_PTX, "ptx", 2), UNKNOWN);
 }
 
 /* The byte after `size` belongs to no object of the host, so it may not be read. */
@@ -67,7 +71,7 @@ Test(link_input, no_byte_after_a_binary_input_is_read)
 	cr_expect_eq(end(NVJITLINK_LIBRARY, archive, 8), LINK_TEXT_NONE);
 	cr_expect_eq(end(NVJITLINK_ANY, ir, 4), LINK_TEXT_NONE);
 	cr_expect_eq(end(NVJITLINK_CUBIN, "x", 1), LINK_TEXT_NONE);
-	cr_expect_eq(kind(NVJITLINK_LIBRARY, archive, 8), LINK_INPUT_WORKED_ON);
+	cr_expect_eq(kind(NVJITLINK_LIBRARY, archive, 8), WORKED_ON);
 	free(archive);
 	free(ir);
 }
@@ -75,17 +79,15 @@ Test(link_input, no_byte_after_a_binary_input_is_read)
 Test(link_input, for_no_type_the_next_page_is_read)
 {
 	EACH_STRING(known,
-	            cr_expect_eq(kind(NVJITLINK_ANY, before_nothing(known, strlen(known)), strlen(known)),
-	                         LINK_INPUT_WORKED_ON),
+	            cr_expect_eq(kind(NVJITLINK_ANY, before_nothing(known, strlen(known)), strlen(known)), WORKED_ON),
 	            "!<arch>\n", "!<thin>\n");
-	EACH_STRING(
-	    known,
-	    cr_expect_eq(kind(NVJITLINK_ANY, before_nothing(known, strlen(known)), strlen(known)), LINK_INPUT_UNKNOWN),
-	    "\xed\x43\x4e\x7f", "\x50\xed\x55\xba", ELFMAG);
-	cr_expect_eq(kind(NVJITLINK_ANY, before_nothing("BC\xc0\xde", 4), 4), LINK_INPUT_UNKNOWN);
-	cr_expect_eq(kind(NVJITLINK_ANY, before_nothing("ptx", 4), 4), LINK_INPUT_WORKED_ON);
-	cr_expect_eq(kind(NVJITLINK_LIBRARY, before_nothing("!<arch>", 7), 7), LINK_INPUT_UNKNOWN);
-	cr_expect_eq(kind(NVJITLINK_CUBIN, before_nothing("x", 1), 1), LINK_INPUT_COPIED);
+	EACH_STRING(known,
+	            cr_expect_eq(kind(NVJITLINK_ANY, before_nothing(known, strlen(known)), strlen(known)), UNKNOWN),
+	            "\xed\x43\x4e\x7f", "\x50\xed\x55\xba", ELFMAG);
+	cr_expect_eq(kind(NVJITLINK_ANY, before_nothing("BC\xc0\xde", 4), 4), UNKNOWN);
+	cr_expect_eq(kind(NVJITLINK_ANY, before_nothing("ptx", 4), 4), WORKED_ON);
+	cr_expect_eq(kind(NVJITLINK_LIBRARY, before_nothing("!<arch>", 7), 7), UNKNOWN);
+	cr_expect_eq(kind(NVJITLINK_CUBIN, before_nothing("x", 1), 1), COPIED);
 }
 
 Test(link_input, a_container_of_another_type_or_with_a_cut_member_is_left_to_nvjitlink)
@@ -94,19 +96,19 @@ Test(link_input, a_container_of_another_type_or_with_a_cut_member_is_left_to_nvj
 
 	snprintf(whole + 8, 100, "%-48s%-10u`\n", "/", 0);
 	snprintf(cut + 8, 100, "%-48s%-10u`\n", "/", 1);
-	cr_expect_eq(kind(NVJITLINK_LIBRARY, whole, 68), LINK_INPUT_WORKED_ON);
-	cr_expect_eq(kind(NVJITLINK_ANY, whole, 68), LINK_INPUT_WORKED_ON);
-	cr_expect_eq(kind(NVJITLINK_OBJECT, whole, 68), LINK_INPUT_UNKNOWN);
-	cr_expect_eq(kind(NVJITLINK_FATBIN, whole, 68), LINK_INPUT_UNKNOWN);
-	cr_expect_eq(kind(NVJITLINK_LIBRARY, cut, 68), LINK_INPUT_UNKNOWN);
-	cr_expect_eq(kind(NVJITLINK_ANY, cut, 68), LINK_INPUT_UNKNOWN);
+	cr_expect_eq(kind(NVJITLINK_LIBRARY, whole, 68), WORKED_ON);
+	cr_expect_eq(kind(NVJITLINK_ANY, whole, 68), WORKED_ON);
+	cr_expect_eq(kind(NVJITLINK_OBJECT, whole, 68), UNKNOWN);
+	cr_expect_eq(kind(NVJITLINK_FATBIN, whole, 68), UNKNOWN);
+	cr_expect_eq(kind(NVJITLINK_LIBRARY, cut, 68), UNKNOWN);
+	cr_expect_eq(kind(NVJITLINK_ANY, cut, 68), UNKNOWN);
 }
 
 Test(link_input, unknown_types_are_left_to_nvjitlink)
 {
-	cr_expect_eq(kind(0, "x", 1), LINK_INPUT_UNKNOWN);
-	cr_expect_eq(kind(7, "x", 1), LINK_INPUT_UNKNOWN);
-	cr_expect_eq(kind(99, "x", 1), LINK_INPUT_UNKNOWN);
+	cr_expect_eq(kind(0, "x", 1), UNKNOWN);
+	cr_expect_eq(kind(7, "x", 1), UNKNOWN);
+	cr_expect_eq(kind(99, "x", 1), UNKNOWN);
 }
 
 /* Expects that a copied name is `said` after the host replaced "name" by `later`. */

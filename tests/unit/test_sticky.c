@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#include "interpose/compile/lasting.h"
 #include "interpose/nvrtc/functions.h"
+#include "interpose/nvrtc/nodes.h"
 #include "interpose/nvrtc/sticky.h"
 #include "tests/unit/support.h"
 
@@ -8,14 +10,14 @@ static struct library library;
 static void compiled(int result, const char *option, const char *other)
 {
 	const char *options[] = {"-arch=sm_80", option, other};
-	uint64_t begun = sticky_begin(&library, &(struct call){other ? 3 : 2, options, 0});
+	struct lasting lasting = lasting_begin(&library, &(struct call){other ? 3 : 2, options, 0});
 
-	sticky_end(&library, begun, result);
+	lasting_end(&library, &lasting, result);
 }
 
 static void fresh(int major, int minor)
 {
-	library = (struct library){.major = major, .minor = minor};
+	library = (struct library){.compiler = &nvrtc_compiler, .major = major, .minor = minor};
 }
 
 /* Returns true if a compile with these options may be cached after the earlier ones. */
@@ -26,7 +28,7 @@ static bool kept(const char *option, const char *other)
 	bool is_kept;
 
 	cr_assert_eq(options_read(list, other ? 3 : option ? 2 : 1, &options), 0);
-	is_kept = !sticky_spoils(&library, &options) && !sticky_may_spoil(&library, &options);
+	is_kept = sticky_spoils(&library, &options) == COUNTER_NONE;
 	options_free(&options);
 	return is_kept;
 }
