@@ -156,17 +156,17 @@ enum import_id {
 
 typedef void import_function(void);
 
-/* For each watched name the address of its replacement, which is static in the file that defines it. */
+/* The replacement of each watched name is watch_name(), which has other parameters where it is defined. */
 #define IMPORT_NONE(...)
-#define IMPORT_WATCHED(name)   extern import_function *const replacement_##name;
+#define IMPORT_WATCHED(name)   extern import_function replacement_##name __asm__("watch_" #name);
 #define IMPORT_OF(class, name) IMPORT_WATCHED(name)
 IMPORTS(IMPORT_WATCHED, IMPORT_OF, IMPORT_OF, IMPORT_NONE, IMPORT_NONE, IMPORT_NONE)
 #undef IMPORT_WATCHED
 #undef IMPORT_OF
 
 struct import_entry {
-	char name[32]; /* an array: a pointer would cost every process that preloads the library a relocation */
-	import_function *const *replacement; /* NULL: cleared, or an ODD function */
+	import_function *replacement; /* NULL: cleared, or an ODD function */
+	char name[31]; /* an array: a pointer would cost every process that preloads the library a relocation */
 	bool is_arithmetic;
 };
 
@@ -180,10 +180,9 @@ extern _Atomic(uintptr_t) imports_real[IMPORT_COUNT];
 /* Returns the entry of that name, or NULL if the name is not listed. */
 const struct import_entry *imports_find(const char *name);
 
-#define REPLACEMENT(type, name, params)                                              \
-	static type watch_##name params;                                             \
-	import_function *const replacement_##name = (import_function *)watch_##name; \
-	static type watch_##name params
+#define REPLACEMENT(type, name, params) \
+	type watch_##name params;       \
+	type watch_##name params
 
 #define REAL(name) ((__typeof__(&watch_##name))atomic_load_explicit(&imports_real[IMPORT_##name], memory_order_relaxed))
 

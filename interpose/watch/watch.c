@@ -19,11 +19,11 @@
 _Atomic(uintptr_t) imports_real[IMPORT_COUNT];
 
 const struct import_entry imports[IMPORT_COUNT] = {
-#define IMPORT_WATCHED(name)           {#name, &replacement_##name, false},
-#define IMPORT_TAINTED(why, name)      {#name, &replacement_##name, false},
-#define IMPORT_ARITHMETIC(class, name) {#name, &replacement_##name, true},
-#define IMPORT_ODD(name)               {#name, NULL, true},
-#define IMPORT_CLEARED(name)           {#name, NULL, false},
+#define IMPORT_WATCHED(name)           {replacement_##name, #name, false},
+#define IMPORT_TAINTED(why, name)      {replacement_##name, #name, false},
+#define IMPORT_ARITHMETIC(class, name) {replacement_##name, #name, true},
+#define IMPORT_ODD(name)               {NULL, #name, true},
+#define IMPORT_CLEARED(name)           {NULL, #name, false},
     IMPORTS(IMPORT_WATCHED, IMPORT_TAINTED, IMPORT_ARITHMETIC, IMPORT_ODD, IMPORT_CLEARED, IMPORT_CLEARED)};
 
 static int by_name(const void *name, const void *entry)
@@ -95,7 +95,7 @@ static int add_patch(struct plan *plan, const struct elf_import *import, const s
 		plan->watch.patches = patches;
 		plan->capacity = capacity;
 	}
-	plan->watch.patches[plan->watch.count++] = (struct patch){import->slot, (void *)*entry->replacement};
+	plan->watch.patches[plan->watch.count++] = (struct patch){import->slot, (void *)entry->replacement};
 	return 0;
 }
 
