@@ -31,9 +31,6 @@ static inline bool elf_is_ours(uintptr_t address)
 	return address - (uintptr_t)__ehdr_start < (uintptr_t)_end - (uintptr_t)__ehdr_start;
 }
 
-/* Returns the version of the (default, or only) definition of `name`; NULL if it is not defined or has no version. */
-const char *elf_symbol_version(const struct elf_object *object, const char *name);
-
 /*
  * Every version of this library exports this symbol, so that the copies in a process recognise one another. It is part
  * of the ABI and never changes (docs/COMPATIBILITY.md).
@@ -96,20 +93,6 @@ int elf_each_object(int (*each)(const struct elf_object *object, void *context),
 
 /* Finds the object that contains an address. Returns false if there is none. */
 bool elf_object_at(uintptr_t address, struct elf_object *ret_object);
-
-/*
- * Returns the definition of `name@version` in the first object after the one that contains `after`, in load order; 0 if
- * there is none. This is RTLD_NEXT without dlsym. Copies of this library are skipped (elf_is_copy()).
- */
-uintptr_t elf_next_symbol(uintptr_t after, const char *name, const char *version);
-/*
- * Does the same for objects after this one, by the debugger's list of loaded objects. For the first dlsym of the
- * process, when dl_iterate_phdr cannot be used: ThreadSanitizer intercepts it and needs dlsym itself. Also returns 0 if
- * there is no such list.
- */
-uintptr_t elf_next_symbol_early(const char *name, const char *version);
-/* Does the same for all objects from the first one on, as the loader does for libc's functions in the global scope. */
-uintptr_t elf_global_symbol(const char *name, const char *version);
 
 /*
  * copies: decides which of several copies of this library in a process is the active one (docs/DESIGN.md)

@@ -5,7 +5,14 @@
  */
 #include "interpose/elf/image.h"
 
+#include "interpose/elf/plain.h"
+
 #include <errno.h>
+
+#define VERSION_HIDDEN 0x8000
+#define VERSION_INDEX  0x7fff
+#define VERSION_LOCAL  0
+#define VERSION_GLOBAL 1
 
 const ElfW(Phdr) * elf_segment(const struct elf_object *object, uintptr_t address)
 {
@@ -34,6 +41,11 @@ bool elf_can_read(const struct elf_object *object, const void *address, size_t s
 bool elf_contains(const struct elf_object *object, uintptr_t address)
 {
 	return elf_segment(object, address) != NULL;
+}
+
+const char *elf_string(const struct elf_object *object, size_t offset)
+{
+	return offset < object->strings_size ? object->strings + offset : NULL;
 }
 
 bool elf_hash_open(const struct elf_object *object, struct elf_hash *ret_hash)
@@ -159,9 +171,222 @@ int elf_view(const struct dl_phdr_info *info, struct elf_object *ret_object)
 	if (object.symbol_count == 0) {
 		return -ENOEXEC;
 	}
-	if (VALUE(DT_SONAME) && VALUE(DT_SONAME) < object.strings_size) {
-		object.soname = object.strings + VALUE(DT_SONAME);
-	}
+	object.soname = VALUE(DT_SONAME) ? elf_string(&object, VALUE(DT_SONAME)) : NULL;
 	*ret_object = object;
 	return 0;
+}
+
+/* ---- versions ---- */
+
+/* Each record of a version tells how far the next one is. */
+static const void *next_record(const void *record, size_t distance)
+{
+	return distance > 0 && distance % sizeof(uint32_t) == 0 ? (const char *)record + distance : NULL;
+}
+
+static bool is_record(const struct elf_object *object, const void *at, size_t size)
+{
+	return at && elf_can_read(object, at, size, sizeof(uint32_t));
+}
+
+static const char *find_defined_version(const struct elf_object *object, unsigned index)
+{
+	const ElfW(Verdef) *def = object->verdef;
+	size_t room = def ? elf_readable(object, (uintptr_t)def) : 0;
+
+	for (size_t i = 0; def && i < object->verdef_count && room >= sizeof(*def); i++) {
+		if ((def->vd_ndx & VERSION_INDEX) == index) {
+			const ElfW(Verdaux) *aux = next_record(def, def->vd_aux);
+
+			return is_record(object, aux, sizeof(*aux)) ? elf_string(object, aux->vda_name) : NULL;
+		}
+		room -= def->vd_next < room ? def->vd_next : room;
+		def = next_record(def, def->vd_next);
+	}
+	return NULL;
+}
+
+static const char *find_needed_version(const struct elf_object *object, unsigned index)
+{
+	const ElfW(Verneed) *need = object->verneed;
+
+	for (size_t i = 0; i < object->verneed_count && is_record(object, need, sizeof(*need)); i++) {
+		const ElfW(Vernaux) *aux = next_record(need, need->vn_aux);
+
+		for (unsigned j = 0; j < need->vn_cnt && is_record(object, aux, sizeof(*aux)); j++) {
+			if ((aux->vna_other & VERSION_INDEX) == index) {
+				return elf_string(object, aux->vna_name);
+			}
+			aux = next_record(aux, aux->vna_next);
+		}
+		need = next_record(need, need->vn_next);
+	}
+	return NULL;
+}
+
+/* Returns its number among the versions of the object, with VERSION_HIDDEN. */
+static unsigned version_of(const struct elf_object *object, size_t index)
+{
+	if (!object->versym || !elf_can_read(object, &object->versym[index], sizeof(ElfW(Half)), sizeof(ElfW(Half)))) {
+		return VERSION_GLOBAL;
+	}
+	return object->versym[index];
+}
+
+const char *elf_version(const struct elf_object *object, size_t symbol)
+{
+	unsigned index = version_of(object, symbol) & VERSION_INDEX;
+
+	if (index <= VERSION_GLOBAL) {
+		return NULL;
+	}
+	return object->symbols[symbol].st_shndx == SHN_UNDEF ? find_needed_version(object, index)
+	                                                     : find_defined_version(object, index);
+}
+
+/* ---- definitions by name ---- */
+
+/* Returns the name of a symbol to which other objects can bind, or NULL. IFUNCs have names too; elf_finds() leaves out
+ * their addresses. */
+static const char *exported_name(const struct elf_object *object, size_t index)
+{
+	const ElfW(Sym) *symbol = &object->symbols[index];
+	unsigned type = ELF64_ST_TYPE(symbol->st_info);
+	unsigned bind = ELF64_ST_BIND(symbol->st_info);
+
+	if (symbol->st_shndx == SHN_UNDEF || symbol->st_shndx == SHN_ABS || bind == STB_LOCAL ||
+	    (type != STT_FUNC && type != STT_OBJECT && type != STT_NOTYPE && type != STT_GNU_IFUNC) ||
+	    (version_of(object, index) & VERSION_INDEX) == VERSION_LOCAL) {
+		return NULL;
+	}
+	return elf_string(object, symbol->st_name);
+}
+
+/* The result of a walk over the definitions of one name. */
+struct search {
+	const char *name;
+	const char *version;
+	size_t found; /* index of the symbol; 0: none, because symbol 0 is never a real one */
+	bool sure;    /* no later definition can be better */
+};
+
+/*
+ * As the loader chooses: the wanted version, else a symbol without a version. Without a wanted version the default one
+ * (not hidden) is best, and any other better than none.
+ */
+static void consider_symbol(const struct elf_object *object, size_t index, struct search *search)
+{
+	unsigned version;
+	const char *text;
+
+	if (index == 0 || index >= object->symbol_count) {
+		return;
+	}
+	text = exported_name(object, index);
+	if (!text || !plain_equal(text, search->name)) {
+		return;
+	}
+	version = version_of(object, index);
+	if (search->version && (version & VERSION_INDEX) != VERSION_GLOBAL) {
+		text = elf_version(object, index);
+		if (!text || !plain_equal(text, search->version)) {
+			return;
+		}
+		search->found = index;
+		search->sure = true;
+	} else if (search->found == 0 || !(version & VERSION_HIDDEN)) {
+		search->found = index;
+		search->sure = !search->version && !(version & VERSION_HIDDEN);
+	}
+}
+
+/* The Bloom filter tells most names apart that an object lacks. The lowest bit of a hash in a chain marks its end. */
+static void search_gnu(const struct elf_object *object, struct search *search)
+{
+	struct elf_hash hash;
+	uint32_t value = 5381;
+	uint32_t bits = 8 * sizeof(ElfW(Addr));
+	ElfW(Addr) word;
+	size_t index;
+
+	if (!elf_hash_open(object, &hash)) {
+		return;
+	}
+	for (const char *at = search->name; *at; at++) {
+		value = value * 33 + (uint8_t)*at;
+	}
+	word = hash.bloom[(value / bits) & (hash.bloom_count - 1)];
+	if (!((word >> (value % bits)) & (word >> (((ElfW(Addr))value >> hash.bloom_shift) % bits)) & 1)) {
+		return;
+	}
+	index = hash.buckets[value % hash.bucket_count];
+	for (; index >= hash.first && index - hash.first < hash.chain_count && !search->sure; index++) {
+		uint32_t chain = hash.chains[index - hash.first];
+
+		if ((chain | 1) == (value | 1)) {
+			consider_symbol(object, index, search);
+		}
+		if (chain & 1) {
+			break;
+		}
+	}
+}
+
+static void search_sysv(const struct elf_object *object, struct search *search)
+{
+	const uint32_t *words = object->sysv_hash;
+	uint32_t buckets = words[0];
+	uint32_t chains = words[1];
+	uint32_t value = 0;
+	uint32_t index;
+
+	if (buckets == 0 ||
+	    !elf_can_read(object, words, (2 + (size_t)buckets + chains) * sizeof(uint32_t), sizeof(uint32_t))) {
+		return;
+	}
+	for (const char *at = search->name; *at; at++) {
+		value = (value << 4) + (uint8_t)*at;
+		value = (value ^ ((value >> 24) & 0xf0)) & 0x0fffffff;
+	}
+	index = words[2 + value % buckets];
+	/* The number of steps is limited, in case the chain is a circle. */
+	for (uint32_t steps = 0; index != 0 && index < chains && steps < chains && !search->sure; steps++) {
+		consider_symbol(object, index, search);
+		index = words[2 + buckets + index];
+	}
+}
+
+static size_t find_symbol(const struct elf_object *object, const char *name, const char *version)
+{
+	struct search search = {.name = name, .version = version};
+
+	if (object->gnu_hash) {
+		search_gnu(object, &search);
+	} else if (object->sysv_hash) {
+		search_sysv(object, &search);
+	}
+	return search.found;
+}
+
+bool elf_finds(const struct elf_object *object, const char *name, const char *version, uintptr_t *ret_address)
+{
+	size_t index = find_symbol(object, name, version);
+	bool indirect = ELF64_ST_TYPE(object->symbols[index].st_info) == STT_GNU_IFUNC;
+
+	*ret_address = index && !indirect ? object->base + object->symbols[index].st_value : 0;
+	return index != 0;
+}
+
+uintptr_t elf_symbol(const struct elf_object *object, const char *name, const char *version)
+{
+	uintptr_t address;
+
+	return elf_finds(object, name, version, &address) ? address : 0;
+}
+
+const char *elf_symbol_version(const struct elf_object *object, const char *name)
+{
+	size_t index = find_symbol(object, name, NULL);
+
+	return index ? elf_version(object, index) : NULL;
 }

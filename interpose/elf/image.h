@@ -63,6 +63,15 @@ uintptr_t elf_symbol(const struct elf_object *object, const char *name, const ch
  */
 bool elf_finds(const struct elf_object *object, const char *name, const char *version, uintptr_t *ret_address);
 
+/* Returns a string of the object; NULL: there is none at that offset. */
+const char *elf_string(const struct elf_object *object, size_t offset);
+/*
+ * Returns the version that the object defines for the symbol of that number, or needs if it is undefined; NULL: none.
+ */
+const char *elf_version(const struct elf_object *object, size_t symbol);
+/* Returns the version of the (default, or only) definition of `name`; NULL if it is not defined or has no version. */
+const char *elf_symbol_version(const struct elf_object *object, const char *name);
+
 /* Returns how many bytes of the loaded segment can be read from `address` on; 0 outside all segments. */
 size_t elf_readable(const struct elf_object *object, uintptr_t address);
 /* Returns true if `size` bytes at `address` can be read through a pointer of that alignment. */

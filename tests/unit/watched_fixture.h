@@ -4,6 +4,7 @@
 #define TESTS_UNIT_WATCHED_FIXTURE_H
 
 #include "interpose/elf/elf.h"
+#include "interpose/elf/next_symbol.h"
 #include "tests/unit/support.h"
 
 #include <dlfcn.h>
