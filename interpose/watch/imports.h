@@ -6,8 +6,8 @@
  * this table, and so does scripts/census for libraries that it does not run. A library that imports an unlisted
  * function is bypassed: none of its results is cached.
  *
- *   WATCHED(name)     its slot is redirected to a replacement (calls.c: paths, and numbers of the machine; output.c:
- *                     writes; taints.c: the others). Listed are functions that a release of NVRTC, nvJitLink or libNVVM
+ *   WATCHED(name)     its slot is redirected to a replacement (calls.c: paths, and numbers of the machine;
+ *                     taints.c: the others). Listed are functions that a release of NVRTC, nvJitLink or libNVVM
  *                     imports (`scripts/census --unused` prints the others), functions of LLVM and libstdc++, of which
  *                     these libraries contain copies, and the names that compiler flags or a newer glibc use instead
  *                     (__printf_chk, __open_2, open64, stat)

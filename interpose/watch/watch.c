@@ -41,17 +41,18 @@ struct patch {
 	void *replacement;
 };
 
+#define PATCHES_MAX 512 /* a function may have two slots, as data and for calls */
+
 struct watch {
 	struct arithmetic arithmetic;
-	struct patch *patches;
+	struct patch patches[PATCHES_MAX];
 	size_t count;
 };
 
 struct plan {
 	const struct elf_object *object;
 	uintptr_t real[IMPORT_COUNT];
-	struct watch watch; /* what the library's slots will be */
-	size_t capacity;
+	struct watch *watch; /* what the library's slots will be */
 	const char *reason;
 };
 
@@ -83,19 +84,12 @@ static bool is_obstacle(const struct import_entry *entry, const struct elf_impor
 	return entry->replacement && !entry->is_arithmetic && !import->slot;
 }
 
-static int add_patch(struct plan *plan, const struct elf_import *import, const struct import_entry *entry)
+static int add_patch(struct watch *watch, const struct elf_import *import, const struct import_entry *entry)
 {
-	if (plan->watch.count == plan->capacity) {
-		size_t capacity = plan->capacity ? 2 * plan->capacity : 64;
-		struct patch *patches = realloc(plan->watch.patches, capacity * sizeof(*patches));
-
-		if (!patches) {
-			return -ENOMEM;
-		}
-		plan->watch.patches = patches;
-		plan->capacity = capacity;
+	if (watch->count == PATCHES_MAX) {
+		return -ENOTSUP;
 	}
-	plan->watch.patches[plan->watch.count++] = (struct patch){import->slot, (void *)entry->replacement};
+	watch->patches[watch->count++] = (struct patch){import->slot, (void *)entry->replacement};
 	return 0;
 }
 
@@ -115,14 +109,14 @@ static int plan_import(const struct elf_import *import, void *context)
 	}
 	id = (size_t)(entry - imports);
 	if (entry->is_arithmetic) {
-		return arithmetic_add(&plan->watch.arithmetic, plan->object, import, entry, &plan->real[id])
-		           ? add_patch(plan, import, entry)
+		return arithmetic_add(&plan->watch->arithmetic, plan->object, import, entry, &plan->real[id])
+		           ? add_patch(plan->watch, import, entry)
 		           : 0;
 	}
 	if (!entry->replacement) {
 		return 0;
 	}
-	real = plan->watch.arithmetic.resolve(NULL, import->name, import->version);
+	real = plan->watch->arithmetic.resolve(NULL, import->name, import->version);
 	if (!real) {
 		/*
 		 * A weak import that nothing defines is never called, and its slot is 0. Any other import without an
@@ -136,7 +130,7 @@ static int plan_import(const struct elf_import *import, void *context)
 		return -ENOTSUP;
 	}
 	plan->real[id] = real;
-	return add_patch(plan, import, entry);
+	return add_patch(plan->watch, import, entry);
 }
 
 /*
@@ -158,12 +152,12 @@ static int claim_functions(const struct plan *plan)
 }
 
 /* A thread that calls through a slot immediately finds the real function in imports_real. */
-static int store_slots(const struct plan *plan)
+static int store_slots(const struct elf_object *object, const struct watch *watch)
 {
 	int error = 0;
 
-	for (size_t i = 0; i < plan->watch.count && error == 0; i++) {
-		error = elf_store(plan->object, plan->watch.patches[i].slot, plan->watch.patches[i].replacement);
+	for (size_t i = 0; i < watch->count && error == 0; i++) {
+		error = elf_store(object, watch->patches[i].slot, watch->patches[i].replacement);
 	}
 	return error;
 }
@@ -180,7 +174,7 @@ static int make_plan(struct plan *plan, const char **ret_reason)
 		*ret_reason = plan->reason;
 	}
 	if (error == 0) {
-		arithmetic_end(&plan->watch.arithmetic, plan->real);
+		arithmetic_end(&plan->watch->arithmetic, plan->real);
 		error = claim_functions(plan);
 	}
 	return error;
@@ -189,28 +183,24 @@ static int make_plan(struct plan *plan, const char **ret_reason)
 int watch_patch(const struct elf_object *object, watch_resolver *resolve, struct watch **ret_watch,
                 const char **ret_reason)
 {
-	/*
-	 * The plan is on the heap, because its several kilobytes are too much for the small stacks of some hosts'
-	 * threads.
-	 */
+	/* Both are on the heap, because their kilobytes are too much for the small stacks of some hosts' threads. */
 	struct plan *plan = calloc(1, sizeof(*plan));
-	struct watch *watch = malloc(sizeof(*watch));
+	struct watch *watch = calloc(1, sizeof(*watch));
 	int error = -ENOMEM;
 
 	if (plan && watch) {
 		plan->object = object;
-		plan->watch.arithmetic.resolve = resolve;
+		plan->watch = watch;
+		watch->arithmetic.resolve = resolve;
 		error = make_plan(plan, ret_reason);
 	}
 	if (error == 0) {
-		error = store_slots(plan);
+		error = store_slots(object, watch);
 	}
 	if (error == 0) {
-		*watch = plan->watch;
 		*ret_watch = watch;
 	} else {
 		free(watch);
-		free(plan ? plan->watch.patches : NULL);
 	}
 	free(plan);
 	return error;
@@ -235,4 +225,52 @@ bool watch_verify(const struct watch *watch)
 		}
 	}
 	return true;
+}
+
+/* ---- the functions that take paths ---- */
+
+/* The functions with which NVRTC and this library find files; before glibc 2.33 stat is __xstat. */
+static const char *const path_functions[] = {"statx", "__xstat", "access", "fopen", "fopen64",
+                                             "open",  "open64",  "openat", "stat",  "realpath"};
+#define NAME_COUNT (sizeof(path_functions) / sizeof(path_functions[0]))
+
+/* Returns true for objects whose functions do not count: this library, libpthread and sanitizer runtimes. */
+static bool passes_on(const struct elf_object *object)
+{
+	return elf_contains(object, (uintptr_t)&path_functions) ||
+	       (object->soname && strcmp(object->soname, "libpthread.so.0") == 0) ||
+	       elf_symbol(object, "__sanitizer_set_death_callback", NULL) != 0;
+}
+
+enum agreement { AGREEMENT_UNKNOWN, AGREEMENT_FULL, AGREEMENT_NONE };
+
+/*
+ * Objects come in load order, so all callers are bound to the first one that defines a function; if it defines some of
+ * them only, the others come from another one. libc defines all that there are.
+ */
+static int judge_object(const struct elf_object *object, void *context)
+{
+	size_t defined = 0;
+
+	(void)context;
+	for (size_t i = 0; i < NAME_COUNT; i++) {
+		defined += elf_symbol(object, path_functions[i], NULL) != 0;
+	}
+	if (defined == 0 || passes_on(object)) {
+		return AGREEMENT_UNKNOWN;
+	}
+	return defined == NAME_COUNT || (object->soname && strcmp(object->soname, "libc.so.6") == 0) ? AGREEMENT_FULL
+	                                                                                             : AGREEMENT_NONE;
+}
+
+bool path_functions_agree(void)
+{
+	static _Atomic int known; /* enum agreement */
+	int now = atomic_load_explicit(&known, memory_order_relaxed);
+
+	if (now == AGREEMENT_UNKNOWN) {
+		now = elf_each_object(judge_object, NULL);
+		atomic_store_explicit(&known, now, memory_order_relaxed);
+	}
+	return now != AGREEMENT_NONE;
 }
