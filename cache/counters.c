@@ -2,7 +2,6 @@
 #include "cache/counters.h"
 
 #include <stdatomic.h>
-#include <xxhash.h>
 
 #define WORDS ((COUNTER_COUNT + 63) / 64)
 
@@ -31,7 +30,22 @@ enum counter_group counter_group(enum counter counter)
 
 uint64_t counters_here(enum counter counter)
 {
-	return atomic_load_explicit(&counted[counter], memory_order_relaxed);
+	uint64_t counts[COUNTER_COUNT];
+
+	for (size_t i = 0; i < COUNTER_COUNT; i++) {
+		counts[i] = atomic_load_explicit(&counted[i], memory_order_relaxed);
+	}
+	counters_add_shares(counts);
+	return counts[counter];
+}
+
+void counters_add_shares(uint64_t counts[COUNTER_COUNT])
+{
+	for (size_t i = 0; i < COUNTER_COUNT - COUNTER_NVRTC_hits_memory; i++) {
+		uint64_t *total = &counts[COUNTER_TOTAL_hits_memory + i % COUNTERS_EACH];
+
+		*total = counters_sum(*total, counts[COUNTER_NVRTC_hits_memory + i]);
+	}
 }
 
 /* Not relaxed: if another thread takes the bit between the steps, it takes the amount too, or the bit is set again. */
@@ -61,10 +75,7 @@ static void add_reason(enum counter_group of, enum counter reason, enum counter 
 		known = (enum counter)(reason - COUNTER_ERRORS_directory + COUNTER_BYPASSED_directory);
 	}
 	counters_add((enum counter)(known - COUNTER_BYPASSED_disabled + disabled), 1);
-	counters_add(sum, 1);
-	if (of != COUNTER_NOTHING) {
-		counters_add(counter_share(of, sum), 1);
-	}
+	counters_add(counter_share(of, sum), 1);
 }
 
 void counters_not_kept(enum counter_group of, enum counter reason)
@@ -106,16 +117,4 @@ void counters_fork_child(void)
 		atomic_store_explicit(&counted[i], 0, memory_order_relaxed);
 		atomic_store_explicit(&unrecorded[i], 0, memory_order_relaxed);
 	}
-}
-
-uint64_t counters_list(void)
-{
-	static _Atomic uint64_t known;
-	uint64_t sum = atomic_load_explicit(&known, memory_order_relaxed);
-
-	if (sum == 0) {
-		sum = XXH3_64bits(counters, sizeof(counters));
-		atomic_store_explicit(&known, sum, memory_order_relaxed);
-	}
-	return sum;
 }

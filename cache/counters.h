@@ -121,25 +121,29 @@ enum counter_group {
 	COUNTER_NVVM
 };
 
-/* Returns the compiler's counter for a counter of COUNTERS_OF_EACH; COUNTER_NONE if `group` is not a compiler. */
+/* How many counters COUNTERS_OF_EACH has. The compilers have theirs in the order of their groups. */
+#define COUNTERS_EACH ((unsigned)(COUNTER_NVJITLINK_hits_memory - COUNTER_NVRTC_hits_memory))
+
+/*
+ * Returns the counter in which a compiler counts what adds up to `total`, a counter of COUNTERS_OF_EACH. Without a
+ * compiler (COUNTER_NOTHING) it is `total` itself: the shares are added to that when it is read.
+ */
 static inline enum counter counter_share(enum counter_group group, enum counter total)
 {
-	switch (group) {
-#define COUNTER_SHARE(group, name, title) \
-	case COUNTER_##group:             \
-		return (enum counter)(COUNTER_##group##_hits_memory + (total - COUNTER_TOTAL_hits_memory));
-		COUNTERS_COMPILERS(COUNTER_SHARE)
-#undef COUNTER_SHARE
-	default:
-		return COUNTER_NONE;
-	}
+	const unsigned compiler = (unsigned)group - COUNTER_NVRTC;
+
+	return group < COUNTER_NVRTC ? total
+	                             : (enum counter)(COUNTER_NVRTC_hits_memory + COUNTERS_EACH * compiler + total -
+	                                              COUNTER_TOTAL_hits_memory);
 }
 
 const char *counter_name(enum counter counter);
 enum counter_group counter_group(enum counter counter);
 
-/* Returns the count of this process since it started (or since fork), for the line at exit. */
+/* Returns the count of this process since it started (or since fork), for the line at exit; a total with its shares. */
 uint64_t counters_here(enum counter counter);
+/* Adds the compilers' shares to the totals, where both were counted separately. */
+void counters_add_shares(uint64_t counts[COUNTER_COUNT]);
 void counters_add(enum counter counter, uint64_t amount);
 /* Count a miss of this compiler that was not cached, or a bypassed call. `of` may be COUNTER_NOTHING: no compiler. */
 void counters_not_kept(enum counter_group of, enum counter reason);
@@ -164,7 +168,10 @@ static inline uint64_t counters_sum(uint64_t a, uint64_t b)
 {
 	return b > UINT64_MAX - a ? UINT64_MAX : a + b;
 }
-/* Returns a number that identifies this list of counters, whose numbers differ from those of other lists. */
-uint64_t counters_list(void);
+/*
+ * Identifies this list of counters, whose numbers differ from those of other lists: records with other lists are not
+ * counted. A unit test says the number for a changed list.
+ */
+#define COUNTERS_LIST UINT64_C(0x6c83587ffe52dbee)
 
 #endif

@@ -81,9 +81,14 @@ static bool is_due(void)
 static bool is_one_hit(const struct counters_amounts *amounts)
 {
 	const struct counters_amount *list = amounts->list; /* in the order of the counters */
+	enum counter_group of;
 
-	return amounts->count > 0 && list[0].counter <= COUNTER_TOTAL_hits_disk && list[0].amount == 1 &&
-	       (amounts->count == 1 || list[1].counter > COUNTER_TOTAL_bypassed);
+	if (amounts->count == 0 || list[0].amount != 1) {
+		return false;
+	}
+	of = counter_group((enum counter)list[0].counter);
+	return of >= COUNTER_NVRTC && list[0].counter <= counter_share(of, COUNTER_TOTAL_hits_disk) &&
+	       (amounts->count == 1 || list[1].counter > counter_share(of, COUNTER_TOTAL_bypassed));
 }
 
 /*

@@ -149,9 +149,9 @@ bool events_next(const void *bytes, size_t size, size_t *at, struct events_recor
 void events_add_amounts(const struct events_record *record, uint64_t counts[COUNTER_COUNT], uint64_t *since_ns);
 
 struct events {
-	uint64_t counts[COUNTER_COUNT];
-	uint64_t since_ns;             /* when counting began, in nanoseconds since 1970; 0: nothing was counted */
-	struct events_record *records; /* of calls, oldest first */
+	uint64_t counts[COUNTER_COUNT]; /* EVENTS_ALL: the totals with their shares */
+	uint64_t since_ns;              /* when counting began, in nanoseconds since 1970; 0: nothing was counted */
+	struct events_record *records;  /* of calls, oldest first */
 	size_t count;
 	bool old_is_carried; /* the newest file carries events.old, which is not counted or listed */
 };

@@ -59,7 +59,7 @@ size_t events_spell(const struct events_record *record, uint8_t *ret_bytes)
 	}
 	memcpy(head.magic, EVENTS_MAGIC, sizeof(head.magic));
 	head.size = (uint32_t)size;
-	head.list = counters_list();
+	head.list = COUNTERS_LIST;
 	memcpy(ret_bytes, &head, EVENTS_HEAD_BYTES);
 	head.checksum = sum_of(ret_bytes, size);
 	memcpy(ret_bytes, &head, EVENTS_HEAD_BYTES);
@@ -77,9 +77,8 @@ static size_t read_record(const uint8_t *bytes, size_t size, struct events_recor
 	}
 	memcpy(ret_record, bytes, EVENTS_HEAD_BYTES);
 	if (head->size > size || head->size > EVENTS_RECORD_BYTES || head->size < EVENTS_HEAD_BYTES ||
-	    head->list != counters_list() || head->checksum != sum_of(bytes, head->size) ||
-	    head->kind >= EVENTS_KINDS || head->reason >= COUNTER_COUNT || head->why > EVENTS_WHY_UNFIT ||
-	    head->agent >= AGENT_OUTCOME_COUNT) {
+	    head->list != COUNTERS_LIST || head->checksum != sum_of(bytes, head->size) || head->kind >= EVENTS_KINDS ||
+	    head->reason >= COUNTER_COUNT || head->why > EVENTS_WHY_UNFIT || head->agent >= AGENT_OUTCOME_COUNT) {
 		return 0;
 	}
 	for (size_t i = 0; i < EVENTS_PARTS; i++) {
@@ -225,6 +224,9 @@ int events_read(const struct directory *directory, enum events_files files, stru
 	for (int i = ret_events->old_is_carried ? FILE_NEWEST : FILE_OLD; i >= (int)files; i--) {
 		add_records(ret_events, mapping->bytes[i], sizes[i], ORIGIN_CARRIED);
 		add_records(ret_events, mapping->bytes[i], sizes[i], ORIGIN_OWN);
+	}
+	if (files == EVENTS_ALL) {
+		counters_add_shares(ret_events->counts);
 	}
 	return 0;
 }

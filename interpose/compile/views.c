@@ -25,15 +25,10 @@ static uint64_t saved_by(const struct event *event)
 	return event->compile_ns > event->call.ns ? event->compile_ns - event->call.ns : 0;
 }
 
-/* Adds to a counter of COUNTERS_OF_EACH, and to the compiler's share of it. */
+/* Adds to the compiler's share of a counter of COUNTERS_OF_EACH. */
 static void count_share(const struct event *event, enum counter counter, uint64_t amount)
 {
-	const enum counter_group share = event->compiler->share;
-
-	counters_add(counter, amount);
-	if (share != COUNTER_NOTHING) {
-		counters_add(counter_share(share, counter), amount);
-	}
+	counters_add(counter_share(event->compiler->share, counter), amount);
 }
 
 void event_count_work(const struct event *event)
