@@ -3,16 +3,15 @@
  * prune: counts all entries, removes the least recently used ones of the whole directory, exactly, or all of them
  * (docs/DESIGN.md C4)
  *
- *   store_prune(): examine all files --> remove entries not used for the given time --> remove the least recently used
- *                  until the rest is below the cap
- *   store_clear(): for each shard: examine all files --> remove all entries
+ *   store_remove(): examine all files --> remove entries not used for the given time, or all that are wanted -->
+ *                   remove the least recently used until the rest is below the cap
  *
  * An entry that another process has used or replaced since it was examined is not removed, and neither are files whose
  * first bytes are not ours. Temporary files are removed if they are stale (cache/upkeep/sample.h). No lock is taken.
  * The sums of all shards (cache/upkeep/sums.h) are right afterwards. A process that is killed leaves them too large,
- * until the next samples.
- * Errors: negative errno values. -EINTR: the chore was stopped, and the report says what was done. store_clear() and
- * store_usage() return the first error of a shard at the end; then store_usage() writes nothing.
+ * until the next samples. It needs 56 bytes of memory per entry.
+ * Errors: negative errno values. -EINTR: the chore was stopped, and the report says what was done. An error of a shard
+ * is returned at the end; for store_usage(), which then writes nothing, a shard that is not trusted has no entries.
  */
 #ifndef CACHE_TOOLS_PRUNE_H
 #define CACHE_TOOLS_PRUNE_H
@@ -40,17 +39,16 @@ struct store_pruned {
 	uint64_t foreign;        /* files that are not ours and were not removed */
 	uint64_t failures;       /* files that could not be removed */
 };
-/*
- * Removes stale temporary files, all entries that were not used for `unused_ns` nanoseconds (INT64_MAX: none), and then
- * the least recently used entries until the size is below max_size.
- */
-int store_prune(struct store *store, int64_t unused_ns, struct store_pruned *ret_pruned);
-/* Says what store_prune() would remove, and changes nothing. */
-int store_prune_dry(struct store *store, int64_t unused_ns, struct store_pruned *ret_pruned);
-/* Removes the entries of the keys that are wanted. */
 typedef bool store_wanted(void *context, const uint8_t key[ENTRY_KEY_BYTES]);
-int store_clear_wanted(struct store *store, store_wanted *wanted, void *context, struct store_pruned *ret_pruned);
-/* Removes stale temporary files and all entries. The counters stay, because they count past events. */
-int store_clear(struct store *store, struct store_pruned *ret_pruned);
+
+/* What goes besides stale temporary files. */
+struct store_removal {
+	bool dry; /* nothing: the report says what would go */
+	bool all; /* all entries, or those whose keys are `wanted`; the counters stay: they count past events */
+	int64_t unused_ns; /* not `all`: entries not used for so long (INT64_MAX: none), and what exceeds max_size */
+	store_wanted *wanted;
+	void *context; /* of `wanted` */
+};
+int store_remove(struct store *store, const struct store_removal *removal, struct store_pruned *ret_pruned);
 
 #endif

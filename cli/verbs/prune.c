@@ -85,6 +85,11 @@ static int remove_entries(const struct settings *settings, enum removal removal,
 	                                .read_only = settings->read_only,
 	                                .shared = settings->shared};
 	struct match match = {.directory = {settings->directory, settings->shared}};
+	const struct store_removal what = {.dry = asked.dry_run,
+	                                   .all = removal == REMOVE_ALL,
+	                                   .unused_ns = unused_ns,
+	                                   .wanted = asked.compiler ? is_of_compiler : NULL,
+	                                   .context = &match};
 	int64_t began_ns = progress_clock();
 	struct store_pruned pruned = {0};
 	struct store *store = NULL;
@@ -93,11 +98,7 @@ static int remove_entries(const struct settings *settings, enum removal removal,
 	interrupt_hold();
 	options.chore = progress_chore();
 	error = store_open(&options, &store);
-	if (error == 0 && removal == REMOVE_ALL) {
-		error = store_clear_wanted(store, asked.compiler ? is_of_compiler : NULL, &match, &pruned);
-	} else if (error == 0) {
-		error = (asked.dry_run ? store_prune_dry : store_prune)(store, unused_ns, &pruned);
-	}
+	error = error ? error : store_remove(store, &what, &pruned);
 	store_close(store);
 	console_status("");
 	if (error != 0 && error != -EINTR) {

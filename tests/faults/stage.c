@@ -213,7 +213,7 @@ static const char *sweep_leftovers(void)
 	if (store_open(&options, &store) != 0) {
 		return "no memory";
 	}
-	error = store_prune(store, INT64_MAX, &pruned);
+	error = store_remove(store, &(struct store_removal){.unused_ns = INT64_MAX}, &pruned);
 	store_close(store);
 	stage_usage(&usage);
 	return error != 0 ? "prune failed" : usage.temporaries ? "a temporary stays for ever" : NULL;

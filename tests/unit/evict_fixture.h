@@ -116,7 +116,7 @@ static inline struct store_pruned pruned_of(struct store *store)
 {
 	struct store_pruned pruned;
 
-	cr_assert_eq(store_prune(store, INT64_MAX, &pruned), 0);
+	cr_assert_eq(prune_files(store, INT64_MAX, &pruned), 0);
 	return pruned;
 }
 

@@ -26,6 +26,16 @@ static struct fixture {
 
 static const uint8_t fixture_key[ENTRY_KEY_BYTES] = {0xab, 0xcd, [31] = 0x01};
 
+static inline int prune_files(struct store *store, int64_t unused_ns, struct store_pruned *ret_pruned)
+{
+	return store_remove(store, &(struct store_removal){.unused_ns = unused_ns}, ret_pruned);
+}
+
+static inline int clear_files(struct store *store, struct store_pruned *ret_pruned)
+{
+	return store_remove(store, &(struct store_removal){.all = true, .unused_ns = INT64_MAX}, ret_pruned);
+}
+
 /* A path, until the fourth call after it. */
 static inline const char *fixture_name(const char *parent, const char *below, const char *name)
 {

@@ -38,7 +38,7 @@ static struct store_pruned pruned(int64_t unused_ns)
 	}
 	small = fixture_store(
 	    (struct store_options){.max_size = LEFT * FILE_BYTES, .clock = fixture_clock, .chore = &chore});
-	cr_assert_eq(store_prune(small, unused_ns, &result), 0);
+	cr_assert_eq(prune_files(small, unused_ns, &result), 0);
 	return result;
 }
 
@@ -137,7 +137,7 @@ Store_test(prune, what_others_store_meanwhile_is_in_the_sums)
 	store = fixture_store((struct store_options){.clock = fixture_clock, .chore = &chore});
 	before_removal = store_beside;
 	removals = 4;
-	cr_assert_eq(store_clear(store, &cleared), 0);
+	cr_assert_eq(clear_files(store, &cleared), 0);
 	cr_expect_eq(noted_of(store).entries, 1);
 }
 
@@ -148,7 +148,7 @@ Store_test(prune, by_age_uses_true_ages_and_by_size_begins_with_short_lived_entr
 
 	cr_assert_eq(numbered_put(store, 0), 0);
 	short_lived_put(store, 1);
-	cr_assert_eq(store_prune(store, HOUR, &result), 0);
+	cr_assert_eq(prune_files(store, HOUR, &result), 0);
 	cr_assert(numbered_exists(0) && numbered_exists(1));
 	small = fixture_store((struct store_options){.max_size = 3 * FILE_BYTES / 2, .clock = fixture_clock});
 	(void)pruned_of(small);
@@ -173,7 +173,7 @@ Store_test(prune, foreign_files_are_never_removed)
 	put_range(store, 10, 800);
 	small = fixture_capped(1);
 	cr_assert_eq(pruned_of(small).foreign, 5, "and the entry");
-	cr_assert_eq(store_clear(store, &cleared), 0);
+	cr_assert_eq(clear_files(store, &cleared), 0);
 	cr_assert_eq(cleared.foreign, 5);
 	for (size_t i = 0; i < COUNT(others); i++) {
 		cr_assert(fixture_exists(in_home(others[i])), "%s", others[i]);
@@ -232,7 +232,7 @@ Store_test(prune, clear_removes_requests_whose_entries_are_gone)
 	struct store_pruned cleared;
 
 	cr_assert_eq(unlink(numbered_path(0)), 0);
-	cr_assert_eq(store_clear(store, &cleared), 0);
+	cr_assert_eq(clear_files(store, &cleared), 0);
 	for (unsigned i = 0; i < PUT; i++) {
 		cr_expect_not(fixture_exists(request_path(i)), "request %u", i);
 	}
@@ -247,7 +247,7 @@ Store_test(prune, clear_removes_entries_and_empty_files_but_no_live_temporaries)
 	write_aged("77/" DIGITS62, "", 0, 0);
 	write_aged("77/tmp.1.1", entry_magic, sizeof(entry_magic), 10);
 	write_aged("77/tmp.1.2", entry_magic, sizeof(entry_magic), 3700);
-	cr_assert_eq(store_clear(store, &cleared), 0);
+	cr_assert_eq(clear_files(store, &cleared), 0);
 	cr_expect_eq(cleared.removed.entries, 11);
 	cr_expect_eq(cleared.removed.temporaries, 1);
 	cr_expect_eq(usage_of(store).entries, 0);
@@ -303,9 +303,9 @@ Store_test(prune, facts_not_read_for_a_month_go_whatever_room_there_is)
 
 	put_facts(store, 0, FILE_BYTES, 29 * 24 * 3600);
 	put_facts(store, 1, FILE_BYTES, 31 * 24 * 3600);
-	cr_assert_eq(store_prune(store, INT64_MAX, &result), 0);
+	cr_assert_eq(prune_files(store, INT64_MAX, &result), 0);
 	cr_expect(fixture_exists(facts_path(0)) && !fixture_exists(facts_path(1)));
-	cr_assert_eq(store_prune(store, 28 * 24 * HOUR, &result), 0);
+	cr_assert_eq(prune_files(store, 28 * 24 * HOUR, &result), 0);
 	cr_expect_not(fixture_exists(facts_path(0)), "not used for 28 days");
 }
 

@@ -116,7 +116,7 @@ Store_test(store, without_a_directory_every_call_fails)
 	cr_assert_eq(fixture_get(none, 0), -ENXIO);
 	cr_assert_eq(fixture_put(none, 1), -ENXIO);
 	cr_assert_eq(store_usage(none, &usage), -ENXIO);
-	cr_assert_eq(store_clear(none, &pruned), -ENXIO);
+	cr_assert_eq(clear_files(none, &pruned), -ENXIO);
 	store_close(none);
 	options.directory = "relative/cache";
 	cr_assert_eq(store_open(&options, &none), -EINVAL);
@@ -131,7 +131,7 @@ Store_test(store, a_read_only_store_is_never_written)
 	cr_assert_not(fixture_exists(fixture.root));
 	cr_assert_eq(fixture_put(fixture.store, 1), 0);
 	cr_assert_eq(fixture_get(reader, 1), 1);
-	cr_assert_eq(store_clear(reader, &pruned), -EROFS);
+	cr_assert_eq(clear_files(reader, &pruned), -EROFS);
 	fixture_write(fixture.path, "damage", 6);
 	cr_assert_eq(fixture_get(reader, 1), -EBADMSG);
 	cr_assert(fixture_exists(fixture.path));

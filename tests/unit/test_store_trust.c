@@ -72,7 +72,7 @@ Store_test(store_trust, rejects_a_root_writable_by_others)
 		cr_assert_eq(chmod(fixture.root, modes[i]), 0);
 		cr_assert_eq(fixture_get(fixture.store, 1), -EPERM);
 		cr_assert_eq(fixture_put(fixture.store, 2), -EPERM);
-		cr_assert_eq(store_clear(fixture.store, &pruned), -EPERM);
+		cr_assert_eq(clear_files(fixture.store, &pruned), -EPERM);
 		cr_assert_eq(fixture_get(shared, 1), modes[i] & 2 ? -EPERM : 1, "mode %o", modes[i]);
 	}
 	cr_assert(fixture_exists(fixture.path));
@@ -102,8 +102,8 @@ static void expect_link_refused(const char *place)
 	cr_assert(fixture_exists(theirs));
 	cr_expect_eq(fixture_get(shared, 1), -ENOTDIR);
 	cr_expect_eq(fixture_put(shared, 2), -ENOTDIR);
-	cr_expect_neq(store_clear(shared, &pruned), 0);
-	(void)store_prune(shared, INT64_MAX, &pruned);
+	cr_expect_neq(clear_files(shared, &pruned), 0);
+	(void)prune_files(shared, INT64_MAX, &pruned);
 	cr_expect(fixture_exists(theirs), "%s", place);
 	cr_assert_eq(unlink(inside(place)), 0);
 	cr_expect_eq(fixture_get(shared, 1), -ENOENT);
