@@ -144,21 +144,6 @@ void memory_close(struct memory *memory)
 	}
 }
 
-static void touch_entry(struct memory *memory, uint64_t low, const struct entry *entry)
-{
-	struct node *node;
-
-	fork_mutex_lock(&memory->lock);
-	node = *bucket_of(memory, low);
-	while (node != NULL && node->entry != entry) {
-		node = node->next;
-	}
-	if (node != NULL) {
-		touch_node(memory, node);
-	}
-	fork_mutex_unlock(&memory->lock);
-}
-
 static bool passes_check(const struct entry *entry, store_check *check, void *context)
 {
 	size_t size;
@@ -172,7 +157,6 @@ struct entry *memory_get(struct memory *memory, uint64_t low, uint64_t high, sto
 	struct entry *candidates[STORE_RESULTS_MAX];
 	struct entry *found = NULL;
 	size_t count = 0;
-	size_t found_at = 0;
 	bool certain = false;
 
 	if (memory == NULL || memory->max_bytes == 0) {
@@ -183,9 +167,7 @@ struct entry *memory_get(struct memory *memory, uint64_t low, uint64_t high, sto
 		if (!is_of(node, low, high)) {
 			continue;
 		}
-		if (count == 0) { /* most hits use the newest entry; touching it here saves locking again */
-			touch_node(memory, node);
-		}
+		touch_node(memory, node); /* which of them holds is found out without the lock */
 		candidates[count++] = entry_ref(node->entry);
 		certain = check == NULL || node->dependencies_size == 0 || count == STORE_RESULTS_MAX;
 	}
@@ -193,13 +175,9 @@ struct entry *memory_get(struct memory *memory, uint64_t low, uint64_t high, sto
 	for (size_t i = 0; i < count; i++) {
 		if (found == NULL && passes_check(candidates[i], check, context)) {
 			found = candidates[i];
-			found_at = i;
 		} else {
 			entry_unref(candidates[i]);
 		}
-	}
-	if (found_at > 0) {
-		touch_entry(memory, low, found);
 	}
 	return found;
 }

@@ -4,8 +4,9 @@
  *
  * Purpose: entries that this process has served or made, found by the 128-bit fingerprint of the request. Fingerprints
  * are compared and nothing else: their hash is keyed, so that input from outside cannot make them collide. The least
- * recently used entry is evicted first. A fingerprint may have several results (newest first, at most
- * STORE_RESULTS_MAX), whose dependencies are checked by the caller's function, as in the store.
+ * recently used entry is evicted first; a hit uses all results of its fingerprint. A fingerprint may have several
+ * results (newest first, at most STORE_RESULTS_MAX), whose dependencies are checked by the caller's function, as in the
+ * store.
  *
  * Calling sequence: memory_open() with a size (0: every get misses, every put does nothing), memory_get(),
  * memory_put(). Threads: one lock, held for a few loads and stores and never while `check` runs or an entry is freed.
