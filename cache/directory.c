@@ -45,25 +45,38 @@ static int make_directory(const struct directory *directory, int parent, const c
 	return mkdirat(parent, path, trust_first_mode(directory->shared, parent, 0777));
 }
 
+/*
+ * Creates the missing parents of the root. Errors are ignored, because an automounter refuses mkdir() even for parents
+ * that exist. If a parent is missing, creating the root itself fails.
+ */
+static void make_parents(const char *root)
+{
+	char path[PATH_MAX];
+	size_t length = strlen(root);
+
+	for (size_t i = 1; i < length && length < sizeof(path); i++) {
+		if (root[i] == '/') {
+			memcpy(path, root, i);
+			path[i] = '\0';
+			(void)mkdirat(AT_FDCWD, path, 0700);
+		}
+	}
+}
+
 /* EEXIST: another process created it first; the caller checks that directory like any other. */
 static int make_place(const struct directory *directory, int parent, const char *path)
 {
-	if (make_directory(directory, parent, path) < 0) {
+	int made = make_directory(directory, parent, path);
+
+	if (made < 0 && errno == ENOENT && parent == AT_FDCWD) {
+		make_parents(path);
+		made = make_directory(directory, parent, path);
+	}
+	if (made < 0) {
 		return errno == EEXIST ? 0 : -errno;
 	}
 	trust_settle_directory(directory->shared, parent, path);
 	return 0;
-}
-
-/*
- * Repairs the mode of a directory. The process that created it may have been killed before the mode was open to the
- * group. Only for shared caches, because otherwise mkdir() sets the final mode.
- */
-static void mend_place(const struct directory *directory, int parent, const char *path)
-{
-	if (directory->shared) {
-		trust_settle_directory(directory->shared, parent, path);
-	}
 }
 
 /*
@@ -83,34 +96,6 @@ static void write_tag(int root, bool shared)
 		(void)unlinkat(root, "CACHEDIR.TAG", 0);
 	}
 	close(tag);
-}
-
-/*
- * Creates the root and its missing parents. Errors of the parents are ignored, because an automounter refuses mkdir()
- * even for parents that exist. If a parent is missing, creating the root itself fails.
- */
-static int make_root(const struct directory *directory)
-{
-	char path[PATH_MAX];
-	size_t length = strlen(directory->path);
-	size_t i;
-
-	if (make_directory(directory, AT_FDCWD, directory->path) == 0) {
-		trust_settle_directory(directory->shared, AT_FDCWD, directory->path);
-		return 0;
-	}
-	if (errno != ENOENT || length >= sizeof(path)) {
-		return errno == EEXIST ? 0 : -errno;
-	}
-	memcpy(path, directory->path, length + 1);
-	for (i = 1; i < length; i++) {
-		if (path[i] == '/') {
-			path[i] = '\0';
-			(void)mkdirat(AT_FDCWD, path, 0700);
-			path[i] = '/';
-		}
-	}
-	return make_place(directory, AT_FDCWD, directory->path);
 }
 
 /* Checks the descriptor and not the path, because another user could replace the directory in between. */
@@ -136,38 +121,19 @@ static int open_trusted(const struct directory *directory, int parent, const cha
 	return 0;
 }
 
-static int open_root(const struct directory *directory, enum directory_want want, int *ret_root)
+/* Opens a directory, and creates it first if it is missing and `want` is DIRECTORY_MAKE. */
+static int open_place(const struct directory *directory, int parent, const char *path, enum directory_want want,
+                      int flags, int *ret_place)
 {
-	int rc = open_trusted(directory, AT_FDCWD, directory->path, O_PATH, ret_root);
+	int rc = open_trusted(directory, parent, path, flags, ret_place);
 
 	if (rc != -ENOENT || want != DIRECTORY_MAKE) {
 		return rc;
 	}
-	rc = ground_allows() ? make_root(directory) : -ENXIO;
-	if (rc < 0) {
-		return rc;
-	}
-	rc = open_trusted(directory, AT_FDCWD, directory->path, O_PATH, ret_root);
-	if (rc == 0) {
-		write_tag(*ret_root, directory->shared);
-	}
-	return rc;
-}
-
-/* Repairs the mode of an existing directory for a writer (DIRECTORY_MAKE) only. */
-int directory_open_place(const struct directory *directory, int home, const char *name, enum directory_want want,
-                         int *ret_place)
-{
-	int flags = want == DIRECTORY_REACH ? O_PATH : O_RDONLY;
-	int rc = open_trusted(directory, home, name, flags, ret_place);
-
-	if (want == DIRECTORY_MAKE) {
-		if (rc == 0) {
-			mend_place(directory, home, name);
-		} else if (rc == -ENOENT) {
-			rc = make_place(directory, home, name);
-			rc = rc < 0 ? rc : open_trusted(directory, home, name, flags, ret_place);
-		}
+	rc = ground_allows() ? make_place(directory, parent, path) : -ENXIO;
+	rc = rc < 0 ? rc : open_trusted(directory, parent, path, flags, ret_place);
+	if (rc == 0 && parent == AT_FDCWD) {
+		write_tag(*ret_place, directory->shared);
 	}
 	return rc;
 }
@@ -211,7 +177,8 @@ int directory_open_root(const struct directory *directory, const char *place, in
 
 	kept_root = -1;
 	if (root < 0) {
-		rc = directory->shared ? -EOPNOTSUPP : open_root(directory, DIRECTORY_REACH, &root);
+		rc =
+		    directory->shared ? -EOPNOTSUPP : open_trusted(directory, AT_FDCWD, directory->path, O_PATH, &root);
 		if (rc < 0) {
 			return rc;
 		}
@@ -231,21 +198,13 @@ int directory_open_root(const struct directory *directory, const char *place, in
 /* Opens root and home with O_PATH, which needs no right to read them and does not change their times. */
 int directory_open(const struct directory *directory, enum directory_want want, int *ret_home)
 {
-	bool make = want == DIRECTORY_MAKE;
 	int root = -1;
-	int rc = open_root(directory, want, &root);
+	int rc = open_place(directory, AT_FDCWD, directory->path, want, O_PATH, &root);
 
 	if (rc < 0) {
 		return rc;
 	}
-	rc = open_trusted(directory, root, DIRECTORY_HOME, O_PATH, ret_home);
-	if (rc == 0 && make) {
-		mend_place(directory, root, DIRECTORY_HOME);
-	}
-	if (rc == -ENOENT && make) {
-		rc = ground_allows() ? make_place(directory, root, DIRECTORY_HOME) : -ENXIO;
-		rc = rc < 0 ? rc : open_trusted(directory, root, DIRECTORY_HOME, O_PATH, ret_home);
-	}
+	rc = open_place(directory, root, DIRECTORY_HOME, want, O_PATH, ret_home);
 	close(root);
 	return rc;
 }
@@ -256,7 +215,8 @@ int directory_open_shard(const struct directory *directory, int home, unsigned s
 	const uint8_t byte = (uint8_t)shard;
 	char name[DIGITS_BYTES(1)];
 
-	return directory_open_place(directory, home, digits_spell(&byte, 1, name), want, ret_shard);
+	return open_place(directory, home, digits_spell(&byte, 1, name), want,
+	                  want == DIRECTORY_REACH ? O_PATH : O_RDONLY, ret_shard);
 }
 
 /*
