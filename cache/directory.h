@@ -2,7 +2,7 @@
 /*
  * directory: opens and creates the cache directory, and defines the names in it (docs/DESIGN.md C1, C5)
  *
- * Layout: <path>/CACHEDIR.TAG, <path>/v1/ab/<62 hex> (entries), <path>/v1/ab/tmp.<pid>.<random> (temporary files),
+ * Layout: <path>/CACHEDIR.TAG, <path>/v1/ab/<62 hex> (entries), <path>/v1/ab/tmp.<pid>.<number> (temporary files),
  * <path>/v1/lock (cache/lock.h), <path>/v1/sums (cache/upkeep/sums.h). Directories get mode 0700, and
  * also the bits of the group if shared, whatever the umask is. Missing parents of <path> are created with 0700 less the
  * umask. <path> is the root. <path>/v1 is the home: callers have a descriptor of it, and names are relative to it.
@@ -28,7 +28,6 @@
 
 #define DIRECTORY_REQUEST    ".request"
 #define DIRECTORY_NAME_BYTES (2 * (ENTRY_KEY_BYTES - 1) + sizeof(DIRECTORY_REQUEST)) /* 62 digits, suffix, NUL */
-#define DIRECTORY_FACTS_SIZE UINT64_C(65584) /* the largest file of facts (keygen/facts.h) */
 #define DIRECTORY_SHARDS     256
 #define DIRECTORY_HOME       "v1"
 
@@ -46,9 +45,7 @@ void directory_strip(char *path);
 /* Opens the home (O_PATH). DIRECTORY_MAKE creates it and the root. -ENXIO: it may not be created (cache/ground.h). */
 int directory_open(const struct directory *directory, enum directory_want want, int *ret_home);
 
-/* Open a directory in the home. */
-int directory_open_place(const struct directory *directory, int home, const char *name, enum directory_want want,
-                         int *ret_place);
+/* Opens a directory in the home. */
 int directory_open_shard(const struct directory *directory, int home, unsigned shard, enum directory_want want,
                          int *ret_shard);
 
@@ -79,7 +76,7 @@ bool directory_is_ours(int file, const void *magic);
 
 /*
  * ENTRY: the file of a key; BESIDE: its request (store_put_request()); FACTS: store_put_facts(). TEMPORARY:
- * "tmp.<pid>.<random>" (cache/temporary.c). FOREIGN: the name is not one of ours.
+ * "tmp.<pid>.<number>" (cache/temporary.c). FOREIGN: the name is not one of ours.
  */
 enum directory_kind { DIRECTORY_ENTRY, DIRECTORY_BESIDE, DIRECTORY_FACTS, DIRECTORY_TEMPORARY, DIRECTORY_FOREIGN };
 /* Writes the name that one of the first three has in the shard of its key. */

@@ -55,13 +55,7 @@ int source_open(const struct directory *directory, int at, const char *path, str
 	int rc;
 
 	if (file < 0) {
-		rc = -errno;
-		/* a symbolic link, or a socket */
-		if ((rc == -ELOOP || rc == -ENXIO) && fstatat(at, path, ret_found, AT_SYMLINK_NOFOLLOW) == 0 &&
-		    !S_ISREG(ret_found->st_mode)) {
-			return -EBADMSG;
-		}
-		return file_error(-rc);
+		return file_error(errno);
 	}
 	rc = fstat(file, ret_found) < 0 ? file_error(errno) : check_kind_and_owner(directory, at, ret_found);
 	if (rc < 0) {

@@ -260,7 +260,6 @@ bool store_has(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], enum dir
 	return rc == 0;
 }
 
-/* A file that is larger than facts can be is removed, because it would be read in vain by each process. */
 int store_get_facts(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], void *bytes, size_t room)
 {
 	const int64_t now = store->options.read_only ? 0 : store->options.clock();
@@ -272,13 +271,6 @@ int store_get_facts(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], voi
 	if (rc == 0) {
 		directory_name(key, DIRECTORY_FACTS, place.name);
 		rc = directory_open_seen(&store->directory, place.at, place.path, O_RDONLY, &file, &found);
-	}
-	if (rc == 0 && (uint64_t)found.st_size > room) {
-		rc = -EFBIG;
-		if (!store->options.read_only && directory_is_ours(file, entry_magic)) {
-			(void)unlinkat(place.at, place.path, 0);
-		}
-		close(file);
 	}
 	if (rc == 0) {
 		const ssize_t size = call_pread(file, bytes, room, 0);

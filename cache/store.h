@@ -3,7 +3,7 @@
  * store: results in files, found by key (docs/DESIGN.md C1-C7)
  *
  * Layout: <directory>/v1/ab/<62 hex>: 256 shards by the key's first byte. A file holds the results of one key, newest
- * first, at most STORE_RESULTS_MAX. It is written under a unique temporary name in its shard ("tmp.<pid>.<random>"),
+ * first, at most STORE_RESULTS_MAX. It is written under a unique temporary name in its shard ("tmp.<pid>.<number>"),
  * then renamed, so that readers never see a partial file. It is synced only if `fsync` is set; a torn file fails its
  * checksum and is a miss.
  * <directory>/v1/lock: store_put() locks one byte of this file, which the key selects, and waits at most 200 ms for it.
@@ -103,8 +103,7 @@ int store_discard(const struct directory *directory, int home, int shard, const 
 bool store_has(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], enum directory_kind kind); /* ENTRY, BESIDE */
 int store_put_request(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], const void *bytes, size_t size);
 /*
- * Returns how many bytes were read, or a negative errno value. Updates the time of use as a hit does. -EFBIG: the file
- * has more than `room` bytes, and is removed.
+ * Returns how many bytes were read, at most `room`, or a negative errno value. Updates the time of use as a hit does.
  */
 int store_get_facts(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], void *bytes, size_t room);
 /* Keeps the first bytes only, if there are more than entry_size_limit(). */

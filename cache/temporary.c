@@ -8,36 +8,24 @@
  */
 #include "cache/temporary.h"
 
+#include "cache/calls.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
-
-#include <linux/random.h>
 
 #define NAME_TRIES 16
 
-/*
- * Returns a number that is practically unique among all processes. It is random, because processes in several
- * containers on one volume may have the same process id. Without getrandom() it is made of the time and a counter.
- */
-static uint64_t unique_number(void)
+/* Differs for each file of this process. Another one with its process id, in a container, has other times. */
+static uint64_t next_number(void)
 {
 	static atomic_uint_fast64_t counter;
-	uint64_t number;
-	struct timespec now = {0};
+	const uint64_t count = atomic_fetch_add_explicit(&counter, 1, memory_order_relaxed);
 
-	if (syscall(SYS_getrandom, &number, sizeof(number), GRND_NONBLOCK) == (long)sizeof(number)) {
-		return number;
-	}
-	(void)clock_gettime(CLOCK_REALTIME, &now);
-	number = (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-	number += atomic_fetch_add_explicit(&counter, 1, memory_order_relaxed) << 48;
-	return number * UINT64_C(0x9e3779b97f4a7c15);
+	return ((uint64_t)call_clock_straight() + (count << 48)) * UINT64_C(0x9e3779b97f4a7c15);
 }
 
 int temporary_begin(int directory, mode_t mode, struct temporary *ret_temporary)
@@ -50,7 +38,7 @@ int temporary_begin(int directory, mode_t mode, struct temporary *ret_temporary)
 	*temporary = (struct temporary){.directory = directory, .file = -1};
 	do {
 		(void)snprintf(temporary->name, sizeof(temporary->name), "tmp.%ld.%016llx", (long)getpid(),
-		               (unsigned long long)unique_number());
+		               (unsigned long long)next_number());
 		temporary->file = TEMP_FAILURE_RETRY(openat(directory, temporary->name, flags, mode));
 	} while (temporary->file < 0 && errno == EEXIST && ++tries < NAME_TRIES);
 	if (temporary->file < 0) {
@@ -63,25 +51,10 @@ int temporary_begin(int directory, mode_t mode, struct temporary *ret_temporary)
 	return rc;
 }
 
-static int rename_over(struct temporary *temporary, const char *name)
-{
-	if (renameat(temporary->directory, temporary->name, temporary->directory, name) == 0) {
-		return 0;
-	}
-	/* a directory has that name: remove it if it is empty, and try again */
-	if ((errno == EISDIR || errno == ENOTEMPTY || errno == EEXIST) &&
-	    unlinkat(temporary->directory, name, AT_REMOVEDIR) == 0 &&
-	    renameat(temporary->directory, temporary->name, temporary->directory, name) == 0) {
-		return 0;
-	}
-	return -errno;
-}
-
 /* With DURABILITY_SYNC, the content is synced before the rename, and the directory after it. */
 int temporary_publish(struct temporary *temporary, const char *name, enum durability durability)
 {
 	int file = temporary->file;
-	int rc;
 
 	if (durability == DURABILITY_SYNC && TEMP_FAILURE_RETRY(fsync(file)) < 0) {
 		return -errno;
@@ -90,9 +63,8 @@ int temporary_publish(struct temporary *temporary, const char *name, enum durabi
 	if (close(file) < 0 && errno != EINTR) { /* NFS and quotas report a full disk here */
 		return -errno;
 	}
-	rc = rename_over(temporary, name);
-	if (rc < 0) {
-		return rc;
+	if (renameat(temporary->directory, temporary->name, temporary->directory, name) < 0) {
+		return -errno;
 	}
 	temporary->name[0] = '\0';
 	return durability == DURABILITY_SYNC && TEMP_FAILURE_RETRY(fsync(temporary->directory)) < 0 ? -errno : 0;

@@ -29,10 +29,9 @@ struct drawing {
 	uint64_t temporary_bytes;
 };
 
-uint64_t sample_bytes_of(enum directory_kind kind, const struct stat *found)
+uint64_t sample_bytes_of(const struct stat *found)
 {
-	const uint64_t most = kind == DIRECTORY_FACTS ? DIRECTORY_FACTS_SIZE : FILE_BYTES_MAX;
-	uint64_t size = (uint64_t)found->st_size < most ? (uint64_t)found->st_size : most;
+	const uint64_t size = (uint64_t)found->st_size;
 	uint64_t bytes = (uint64_t)found->st_blocks * 512;
 
 	bytes = bytes > size ? bytes : size;
@@ -78,7 +77,7 @@ static bool sweep_file(struct sample *sample, const struct directory_file *file,
 		return !is_gone(errno);
 	}
 	sample->removed.temporaries++;
-	sample->removed.bytes += sample_bytes_of(file->kind, found);
+	sample->removed.bytes += sample_bytes_of(found);
 	return false;
 }
 
@@ -119,7 +118,7 @@ static int draw_entry(struct drawing *drawing, const struct directory_file *file
 	memcpy(drawn->key, file->key, ENTRY_KEY_BYTES);
 	drawn->used = used_of(sample, file, found);
 	drawn->order = recency_order(found, sample->task->now);
-	drawn->bytes = sample_bytes_of(file->kind, found);
+	drawn->bytes = sample_bytes_of(found);
 	if ((uint64_t)found->st_size > entry_size_limit(sample->task->cap)) {
 		drawn->order -= RECENCY_FIRST;
 	}
@@ -190,7 +189,7 @@ static int visit_file(void *context, const struct directory_file *file)
 	} else if (file->kind == DIRECTORY_ENTRY) {
 		return draw_entry(drawing, file, &found);
 	} else if (keep_file(sample, file, &found)) {
-		drawing->temporary_bytes += sample_bytes_of(file->kind, &found);
+		drawing->temporary_bytes += sample_bytes_of(&found);
 	}
 	return 0;
 }
@@ -271,7 +270,7 @@ static uint64_t remove_beside(const struct sample *sample, int shard, const uint
 	directory_name(key, DIRECTORY_BESIDE, name);
 	return source_look(sample->task->directory, shard, name, &found, &ours) && ours &&
 	               (sample->dry || unlinkat(shard, name, 0) == 0)
-	           ? sample_bytes_of(DIRECTORY_BESIDE, &found)
+	           ? sample_bytes_of(&found)
 	           : 0;
 }
 

@@ -66,11 +66,8 @@ struct sample {
 	uint64_t failures; /* files that could not be removed */
 };
 
-/*
- * Returns the bytes that a file takes: its allocated blocks, or its size if that is larger. A size beyond what facts
- * may have does not count, because the next reader removes such a file.
- */
-uint64_t sample_bytes_of(enum directory_kind kind, const struct stat *found);
+/* Returns the bytes that a file takes: its allocated blocks, or its size if that is larger. */
+uint64_t sample_bytes_of(const struct stat *found);
 
 /* `clears` and `dry` are set, the rest is zero. */
 void sample_begin(struct sample *sample, const struct sample_task *task, uint32_t most, int64_t facts_ns);

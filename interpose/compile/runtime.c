@@ -96,8 +96,6 @@ static void open_lower(const char *list)
 	}
 }
 
-_Static_assert(FACTS_FILE_BYTES == DIRECTORY_FACTS_SIZE, "the largest file of facts is one");
-
 static int read_facts(const struct key *name, void *bytes, size_t room)
 {
 	return runtime.store ? store_get_facts(runtime.store, name->bytes, bytes, room) : -ENXIO;

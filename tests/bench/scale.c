@@ -176,7 +176,7 @@ static uint64_t plant(unsigned count)
 			fail("an entry", 0);
 		}
 		close(file);
-		bytes += sample_bytes_of(DIRECTORY_ENTRY, &found);
+		bytes += sample_bytes_of(&found);
 		entry_unref(entry);
 	}
 	for (unsigned i = 0; i < 256; i++) {

@@ -166,15 +166,15 @@ static void look_at(void *context, const char *path, const char *name, const str
 	last = last ? last + 1 : name;
 	if (strncmp(last, "tmp.", 4) == 0) {
 		usage->temporaries++;
-		usage->bytes += sample_bytes_of(DIRECTORY_ENTRY, found);
+		usage->bytes += sample_bytes_of(found);
 	} else if (strlen(name) == 74 && strcmp(last + 62, ".facts") == 0) {
-		usage->bytes += sample_bytes_of(DIRECTORY_ENTRY, found);
+		usage->bytes += sample_bytes_of(found);
 	} else if (strlen(name) == 68 && is_hex(last, 62)) {
 		if (usage->entries < 8) {
 			snprintf(usage->entry[usage->entries], sizeof(usage->entry[0]), "cache/%s", name);
 		}
 		usage->entries++;
-		usage->bytes += sample_bytes_of(DIRECTORY_ENTRY, found);
+		usage->bytes += sample_bytes_of(found);
 	} else if (!is_among(name, known, WORDS_WHOLE)) {
 		usage->strangers++;
 	}
