@@ -18,7 +18,7 @@
 #define SHARDS_MAX 16 /* that are not empty, in one round */
 #define TRIES_MAX  16 /* removals that are tried in one round */
 #define ENOUGH     16 /* entries; fewer are too few to choose from */
-#define NAMES_EACH 512
+#define NAMES_EACH 64
 
 /* What one store does. */
 struct work {
@@ -156,7 +156,7 @@ static void evict_in_rounds(struct work *work)
 	lock_release(lock);
 }
 
-/* Reading thousands of names takes milliseconds, so not every store in a large shard does it. */
+/* Reading thousands of names takes milliseconds, so not every store in a large shard does it; the others add. */
 static bool is_due(const struct work *work)
 {
 	const struct sums_shard *sum = &work->sample.sums.shards[work->task->key[0]];
@@ -175,6 +175,8 @@ struct sample_removed evict_entries(const struct sample_task *task, enum evict_r
 		if (reason == EVICT_AFTER_STORE) {
 			sample_shards(&work, LEARN_SUMS);
 		}
+	} else {
+		sums_add(&work.sample.sums, task->key[0], task->bytes);
 	}
 	if (reason == EVICT_FOR_ROOM || excess(&work) > 0) {
 		evict_in_rounds(&work);

@@ -4,8 +4,8 @@
  *
  * Purpose: a store reads one shard (cache/upkeep/sample.h) and writes that shard's sum to <directory>/v1/sums. The
  * total of the 256 sums is the size of the cache, without reading the other shards. The file has 4 KB, whatever the
- * size of the cache, and names no entry. A sum replaces the one before it and is never added to, so the next sample of
- * a shard corrects what was wrong.
+ * size of the cache, and names no entry. A sample replaces the sum, and so corrects what was wrong: a store that reads
+ * no names adds its file, which may have replaced another, or be added by another process at the same time.
  *
  * Calling sequence: sums_open(), any of the others, sums_flush() before sums_read() and at the end, sums_close(). No
  * lock is needed: only sums that were noted are written, and each has a check value, so that a torn or forged one is
@@ -43,7 +43,8 @@ void sums_close(struct sums *sums);
 
 /* Returns the total of all known sums. */
 struct sums_shard sums_total(const struct sums *sums);
-/* Subtracts a file of the shard, in memory only. */
+/* Adds or subtracts a file of the shard, in memory only until the sum is noted and flushed. */
+void sums_add(struct sums *sums, unsigned shard, uint64_t bytes);
 void sums_subtract(struct sums *sums, unsigned shard, uint64_t bytes);
 
 #endif
