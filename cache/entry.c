@@ -13,6 +13,8 @@
  */
 #include "cache/entry.h"
 
+#include "cache/calls.h"
+
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -59,8 +61,6 @@ _Static_assert(sizeof(struct row) == ALIGNMENT, "sections are aligned behind any
 
 struct entry {
 	atomic_uint references;
-	uid_t reader;
-	bool short_lived;
 	struct entry_info info;
 	uint8_t *bytes;
 };
@@ -77,17 +77,6 @@ static void zero_to_alignment(uint8_t *bytes, uint64_t end)
 	memset(bytes + end, 0, align_size(end) - end);
 }
 
-/* Returns the time of creation, which is only displayed. */
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	if (clock_gettime(CLOCK_REALTIME, &now) < 0) {
-		return 0;
-	}
-	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
-
 /* Makes an entry of the bytes. On success they belong to the entry. */
 static int adopt_bytes(uint8_t *bytes, const struct entry_info *info, struct entry **ret_entry)
 {
@@ -97,9 +86,8 @@ static int adopt_bytes(uint8_t *bytes, const struct entry_info *info, struct ent
 		return -ENOMEM;
 	}
 	atomic_init(&entry->references, 1);
-	entry->reader = ENTRY_ANYBODY;
-	entry->short_lived = false;
 	entry->info = *info;
+	entry->info.reader = ENTRY_ANYBODY;
 	entry->bytes = bytes;
 	*ret_entry = entry;
 	return 0;
@@ -169,7 +157,7 @@ int entry_build(const uint8_t key[ENTRY_KEY_BYTES], uint64_t cost_ns, const void
 	header.section_count = (uint32_t)section_count;
 	header.total_size = total;
 	header.dependencies_size = dependencies_size;
-	header.created_ns = now_ns();
+	header.created_ns = (uint64_t)call_clock_ns(CLOCK_REALTIME);
 	header.cost_ns = cost_ns;
 	header.dependencies_sum = XXH3_128bits(bytes + ENTRY_HEADER_BYTES, body - ENTRY_HEADER_BYTES);
 	header.body_sum = XXH3_128bits(bytes + body, total - body);
@@ -210,13 +198,13 @@ int entry_parse_header(const void *bytes, size_t available_in_memory, uint64_t a
 	if (body + header.section_count * sizeof(struct row) > header.total_size) {
 		return -EBADMSG;
 	}
+	*ret_info = (struct entry_info){.total_size = header.total_size,
+	                                .dependencies_size = header.dependencies_size,
+	                                .body_offset = body,
+	                                .created_ns = header.created_ns,
+	                                .cost_ns = header.cost_ns,
+	                                .section_count = header.section_count};
 	memcpy(ret_info->key, header.key, ENTRY_KEY_BYTES);
-	ret_info->total_size = header.total_size;
-	ret_info->dependencies_size = header.dependencies_size;
-	ret_info->body_offset = body;
-	ret_info->created_ns = header.created_ns;
-	ret_info->cost_ns = header.cost_ns;
-	ret_info->section_count = header.section_count;
 	return 0;
 }
 
@@ -288,22 +276,12 @@ int entry_adopt(void *bytes, size_t size, struct entry **ret_entry)
 
 void entry_set_reader(struct entry *entry, uid_t reader)
 {
-	entry->reader = reader;
-}
-
-uid_t entry_reader(const struct entry *entry)
-{
-	return entry->reader;
+	entry->info.reader = reader;
 }
 
 void entry_set_short_lived(struct entry *entry)
 {
-	entry->short_lived = true;
-}
-
-bool entry_short_lived(const struct entry *entry)
-{
-	return entry->short_lived;
+	entry->info.short_lived = true;
 }
 
 struct entry *entry_ref(struct entry *entry)

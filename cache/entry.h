@@ -60,7 +60,7 @@ struct section {
 
 struct entry;
 
-/* The fields of an entry's header. */
+/* The fields of an entry's header, and what only this process knows of it. */
 struct entry_info {
 	uint8_t key[ENTRY_KEY_BYTES];
 	uint64_t total_size; /* header, dependencies and sections */
@@ -69,6 +69,9 @@ struct entry_info {
 	uint64_t created_ns;  /* CLOCK_REALTIME */
 	uint64_t cost_ns;     /* the time of the compilation, which a hit saves */
 	uint32_t section_count;
+	/* of an entry in memory; not in its bytes */
+	bool short_lived;
+	uid_t reader;
 };
 
 /* Makes an entry from copies of its parts. `cost_ns` is the time of the compilation. */
@@ -103,11 +106,9 @@ int entry_adopt(void *bytes, size_t size, struct entry **ret_entry);
  */
 #define ENTRY_ANYBODY ((uid_t) - 1)
 void entry_set_reader(struct entry *entry, uid_t reader);
-uid_t entry_reader(const struct entry *entry);
 
 /* Marks an entry that no later process is likely to request: the store evicts it first. Call before it is shared. */
 void entry_set_short_lived(struct entry *entry);
-bool entry_short_lived(const struct entry *entry);
 
 struct entry *entry_ref(struct entry *entry);
 void entry_unref(struct entry *entry); /* accepts NULL */

@@ -40,11 +40,6 @@ static inline void fork_mutex_init(struct fork_mutex *lock)
 	atomic_init(&lock->holder, 0);
 }
 
-static inline void fork_mutex_destroy(struct fork_mutex *lock)
-{
-	pthread_mutex_destroy(&lock->mutex);
-}
-
 /* The holder is stored before any data is changed under the lock, and reset after the last change. */
 static inline void fork_mutex_taken(struct fork_mutex *lock)
 {

@@ -3,7 +3,7 @@
  * States of an entry:
  *
  *     (none) --put--> linked, the newest in the list of use <--get--> linked, the newest
- *                       \--put of the same dependencies, eviction, close--> unlinked (callers' references stay valid)
+ *                       \--put of the same dependencies, eviction--> unlinked (callers' references stay valid)
  *
  * One lock protects a hash table and the list of use. It is held for some loads and stores, and, by memory_put() only,
  * while dependencies of equal size are compared; never while `check` runs or an entry is freed.
@@ -129,19 +129,6 @@ static struct node *detach_node(struct memory *memory, struct node *node, struct
 	memory->bytes -= node->cost;
 	node->next = gone;
 	return node;
-}
-
-void memory_close(struct memory *memory)
-{
-	while (memory != NULL && memory->oldest != NULL) {
-		free_nodes(detach_node(memory, memory->oldest, NULL));
-	}
-	if (memory != NULL) {
-		fork_mutex_destroy(&memory->lock);
-	}
-	if ((char *)memory != first) {
-		free(memory);
-	}
 }
 
 static bool passes_check(const struct entry *entry, store_check *check, void *context)

@@ -22,9 +22,8 @@
 
 struct memory;
 
-/* `max_bytes` is the limit of all entries together, with overhead. */
+/* For as long as the process lives. `max_bytes` is the limit of all entries together, with overhead. */
 int memory_open(uint64_t max_bytes, struct memory **ret_memory);
-void memory_close(struct memory *memory);
 
 /*
  * Returns the newest entry of that fingerprint whose dependencies hold, or NULL. An entry without dependencies is

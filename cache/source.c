@@ -9,7 +9,6 @@
 #include "cache/source.h"
 
 #include "cache/calls.h"
-#include "cache/trust.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -34,33 +33,22 @@ static int file_error(int error)
 }
 
 /* A file that is shorter than a header is torn, and counts as damaged, not as foreign. */
-static int check_kind_and_owner(const struct directory *directory, int at, const struct stat *found)
-{
-	if (!S_ISREG(found->st_mode)) {
-		return -EBADMSG;
-	}
-	if (!trust_found(directory->shared, at, found)) {
-		return -EPERM;
-	}
-	return found->st_size < ENTRY_HEADER_BYTES ? -EBADMSG : 0;
-}
-
-/* Checks the open descriptor, so that the file that is read is the one that was checked. */
 int source_open(const struct directory *directory, int at, const char *path, struct stat *ret_found,
                 struct source *ret_source)
 {
-	/* O_NONBLOCK: a FIFO of that name must not block the host */
-	int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-	int file = TEMP_FAILURE_RETRY(openat(at, path, flags));
-	int rc;
+	int file;
+	int rc = directory_open_seen(directory, at, path, O_RDONLY, &file, ret_found);
 
-	if (file < 0) {
-		return file_error(errno);
-	}
-	rc = fstat(file, ret_found) < 0 ? file_error(errno) : check_kind_and_owner(directory, at, ret_found);
 	if (rc < 0) {
+		/* a symbolic link, or a socket */
+		bool is_odd = rc != -ENOENT && fstatat(at, path, ret_found, AT_SYMLINK_NOFOLLOW) == 0 &&
+		              !S_ISREG(ret_found->st_mode);
+
+		return rc == -EPERM || is_odd ? -EPERM : file_error(-rc);
+	}
+	if (ret_found->st_size < ENTRY_HEADER_BYTES) {
 		close(file);
-		return rc;
+		return -EBADMSG;
 	}
 	*ret_source = (struct source){.file = file, .size = (uint64_t)ret_found->st_size};
 	return 0;
@@ -79,19 +67,15 @@ void source_close(struct source *source)
 
 bool source_look(const struct directory *directory, int shard, const char *name, struct stat *ret_found, bool *ret_ours)
 {
-	int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-	int file = TEMP_FAILURE_RETRY(openat(shard, name, flags));
-	bool seen;
+	int file;
+	int rc = directory_open_seen(directory, shard, name, O_RDONLY, &file, ret_found);
 
-	*ret_ours = false;
-	if (file < 0) { /* a link, a socket, or a file that we may not read */
-		return errno != ENOENT && fstatat(shard, name, ret_found, AT_SYMLINK_NOFOLLOW) == 0;
+	*ret_ours = rc == 0 && directory_is_ours(file, entry_magic);
+	if (rc == 0) {
+		close(file);
 	}
-	seen = fstat(file, ret_found) == 0;
-	*ret_ours = seen && S_ISREG(ret_found->st_mode) && trust_found(directory->shared, shard, ret_found) &&
-	            directory_is_ours(file, entry_magic);
-	close(file);
-	return seen;
+	/* a link, a socket, or a file that we may not read */
+	return rc == 0 || fstatat(shard, name, ret_found, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 /* Called before a file is removed, because a name does not show which program wrote the file. */

@@ -5,8 +5,8 @@
  * Calling sequence: source_open(); source_header() and source_head() or source_take() at the offset of each result,
  * which is info->total_size after the previous one; source_close(). A small file is read by the first of these as a
  * whole, and closed.
- * Errors: negative errno values; -EPERM: not trusted; -EBADMSG: not what the store wrote. A length is used for an
- * allocation only after the file's size or a header's checksum has confirmed it.
+ * Errors: negative errno values; -EPERM: not trusted, or not a regular file; -EBADMSG: not what the store wrote. A
+ * length is used for an allocation only after the file's size or a header's checksum has confirmed it.
  * Ownership: a source is used by one call of the store and one thread.
  */
 #ifndef CACHE_SOURCE_H

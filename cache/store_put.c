@@ -67,7 +67,7 @@ static enum recency_mark choose_mark(const struct entry *entry, const struct sta
 {
 	bool is_new = !S_ISREG(replaced->st_mode) || recency_mark_of(replaced) == RECENCY_SHORT_LIVED;
 
-	return entry_short_lived(entry) && is_new ? RECENCY_SHORT_LIVED : RECENCY_MARKED;
+	return entry_info(entry)->short_lived && is_new ? RECENCY_SHORT_LIVED : RECENCY_MARKED;
 }
 
 /* Opens the shard, and begins a file in it with the mode and group of an entry. The caller closes both, if open. */

@@ -99,13 +99,13 @@ static void read_file(struct look *look)
 	if (rc == 0) {
 		(void)fcntl(source.file, F_SETFL, O_NONBLOCK | O_NOATIME);
 		read_results(look, &source);
-	} else if (rc == -EBADMSG && S_ISREG(look->file.found.st_mode)) {
+	} else if (rc == -EBADMSG) {
 		if (source_is_ours(look->directory, look->file.shard, look->file.name)) {
 			note_verdict(look, INSPECT_DAMAGED, "truncated");
 		} else {
 			note_verdict(look, INSPECT_FOREIGN, "not an entry");
 		}
-	} else if (rc == -EBADMSG) {
+	} else if (rc == -EPERM && !S_ISREG(look->file.found.st_mode)) {
 		note_verdict(look, INSPECT_DAMAGED, "not a regular file");
 	} else {
 		note_error(look, rc);

@@ -83,7 +83,7 @@ static struct entry *look_in_memory(struct looking *looking)
 	                                          dependencies_still_hold, looking)
 	                             : NULL;
 
-	if (entry && entry_reader(entry) != ENTRY_ANYBODY && entry_reader(entry) != geteuid()) {
+	if (entry && entry_info(entry)->reader != ENTRY_ANYBODY && entry_info(entry)->reader != geteuid()) {
 		entry_unref(entry);
 		return NULL;
 	}

@@ -11,22 +11,14 @@
 
 static struct memory *memory;
 
-/* Another one than before, which is closed. */
 static inline void open_memory(uint64_t max_bytes)
 {
-	memory_close(memory);
 	cr_assert_eq(memory_open(max_bytes, &memory), 0);
 }
 
 static inline void set_up(void)
 {
 	open_memory(1 << 20);
-}
-
-static inline void tear_down(void)
-{
-	memory_close(memory);
-	memory = NULL;
 }
 
 /* An entry whose section begins with `mark`, with a text as its dependencies (NULL: none). */
