@@ -8,9 +8,9 @@
 #include "cli/console/console.h"
 #include "cli/console/entries.h"
 #include "cli/console/progress.h"
-#include "cli/console/request.h"
 #include "cli/console/target.h"
 #include "cli/console/verb.h"
+#include "cli/verbs/results.h"
 
 #include <errno.h>
 #include <string.h>
@@ -78,21 +78,17 @@ static enum form find_form(struct span name, struct span bytes)
  */
 static enum form take_artifact(const struct entry *entry, const struct about_fact *fact, struct span *ret_bytes)
 {
-	struct section section, code;
-	struct span bytes;
-	enum form form;
+	struct span bytes = results_artifact(entry, fact);
+	enum form form = find_form(span_of(fact), bytes);
 
-	/* the first `skip` bytes of the section were not returned by a getter */
-	if (!entry_section(entry, fact->tag, &section) || section.size < fact->skip) {
+	if (!bytes.bytes) {
 		return FORM_COUNT;
 	}
-	bytes = (struct span){(const char *)section.bytes + fact->skip, section.size - fact->skip};
-	form = find_form(span_of(fact), bytes);
 	if (form < FORM_COUNT && forms[form].is_text && bytes.size > 0 &&
 	    ((const char *)bytes.bytes)[bytes.size - 1] == '\0') {
 		bytes.size--;
 	}
-	if (bytes.size == 0 && form < FORM_LOG && entry_section(entry, ABOUT_CODE_SECTION, &code) && code.value != 0) {
+	if (bytes.size == 0 && form < FORM_LOG && results_return_code(entry) != 0) {
 		return FORM_COUNT;
 	}
 	*ret_bytes = bytes;
@@ -121,10 +117,10 @@ static int write_artifact(struct span bytes)
 	return EXIT_DONE;
 }
 
-static int find_artifact(const struct entry *entry, const struct request *request)
+static int extract_from(const struct entry *entry, const struct request *request)
 {
 	struct span bytes, wanted = {NULL, 0};
-	struct section code = {.value = 0};
+	int code = results_return_code(entry);
 	char list[256] = "", failure[64] = "";
 
 	for (size_t i = 0; i < request->counts[ABOUT_ARTIFACT]; i++) {
@@ -139,34 +135,17 @@ static int find_artifact(const struct entry *entry, const struct request *reques
 	if (wanted.bytes) {
 		return write_artifact(wanted);
 	}
-	if (entry_section(entry, ABOUT_CODE_SECTION, &code) && code.value != 0) {
-		snprintf(failure, sizeof(failure), "the compilation failed (return code %d): ", code.value);
+	if (code != 0) {
+		snprintf(failure, sizeof(failure), "the compilation failed (return code %d): ", code);
 	}
 	console_error("%sthe entry has no such artifact; it has %s", failure, *list ? list : "none");
 	return EXIT_TROUBLE;
 }
 
-static int extract_from(const struct entry *entry)
-{
-	struct section about;
-	struct request request;
-	int status;
-	int error =
-	    entry_section(entry, ABOUT_SECTION, &about) ? request_read(about.bytes, about.size, &request) : -EBADMSG;
-
-	if (error != 0) {
-		console_error("the entry cannot be read: %s",
-		              error == -EBADMSG ? "its description is damaged" : strerror(-error));
-		return EXIT_TROUBLE;
-	}
-	status = find_artifact(entry, &request);
-	request_free(&request);
-	return status;
-}
-
 static int run_extract(struct settings *settings, char **operands)
 {
 	struct key_entries entries;
+	struct request request;
 	unsigned count = 0;
 	int status, written = EXIT_DONE;
 
@@ -181,7 +160,9 @@ static int run_extract(struct settings *settings, char **operands)
 	/* key_open() may fail for one entry and still return the others */
 	status = key_open(settings, operands[0], &entries);
 	if (entries.count > 0) {
-		written = extract_from(entries.list[0]);
+		request = results_request(entries.list[0]);
+		written = extract_from(entries.list[0], &request);
+		request_free(&request);
 	}
 	key_release(&entries);
 	return status ? status : written;

@@ -11,8 +11,8 @@
 #include "cache/tools/inventory.h"
 #include "cli/console/console.h"
 #include "cli/console/progress.h"
-#include "cli/console/request.h"
 #include "cli/console/verb.h"
+#include "cli/verbs/results.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -56,16 +56,12 @@ struct match {
 static int match_release(void *context, const struct entry *entry)
 {
 	struct match *match = context;
-	struct section section;
-	struct request request;
+	struct request request = results_request(entry);
 	struct span rest;
 
-	if (entry_section(entry, ABOUT_SECTION, &section) && request_read(section.bytes, section.size, &request) == 0) {
-		match->is_release =
-		    span_behind(request_text(&request, ABOUT_RELEASE), span_text(asked.compiler), &rest) &&
-		    (rest.size == 0 || *(const char *)rest.bytes == '.');
-		request_free(&request);
-	}
+	match->is_release = span_behind(request_text(&request, ABOUT_RELEASE), span_text(asked.compiler), &rest) &&
+	                    (rest.size == 0 || *(const char *)rest.bytes == '.');
+	request_free(&request);
 	return 0;
 }
 

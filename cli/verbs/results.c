@@ -23,13 +23,13 @@ struct request results_request(const struct entry *entry)
 }
 
 /* The first `skip` bytes of the section do not belong to the artifact. */
-uint64_t results_artifact_size(const struct entry *entry, const struct about_fact *artifact)
+struct span results_artifact(const struct entry *entry, const struct about_fact *artifact)
 {
 	struct section section;
 
-	return entry_section(entry, artifact->tag, &section) && section.size > artifact->skip
-	           ? section.size - artifact->skip
-	           : 0;
+	return entry_section(entry, artifact->tag, &section) && section.size >= artifact->skip
+	           ? (struct span){(const char *)section.bytes + artifact->skip, section.size - artifact->skip}
+	           : (struct span){NULL, 0};
 }
 
 int results_return_code(const struct entry *entry)
@@ -55,7 +55,7 @@ static void add_artifacts(struct json *json, const struct entry *entry, const st
 		const struct about_fact *artifact = &request->facts[ABOUT_ARTIFACT][i];
 		char *name = strndup(artifact->text, artifact->size);
 
-		json_number(json, name ? name : "", results_artifact_size(entry, artifact));
+		json_number(json, name ? name : "", results_artifact(entry, artifact).size);
 		free(name);
 	}
 	json_end(json);

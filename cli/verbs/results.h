@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * results: the properties of one entry that `ls` and `show` print
+ * results: the properties of one entry, for all verbs
  *
  * Calling sequence: results_request(), the other functions, request_free(). Threads: one. Ownership: the request points
  * into the entry.
@@ -14,8 +14,8 @@
 
 /* Reads the about section; the request is empty if that is missing or damaged. */
 struct request results_request(const struct entry *entry);
-/* Returns the size of an artifact in bytes; 0 if its section is missing. */
-uint64_t results_artifact_size(const struct entry *entry, const struct about_fact *artifact);
+/* Returns the bytes of an artifact; NULL if its section is missing. */
+struct span results_artifact(const struct entry *entry, const struct about_fact *artifact);
 /* Other than 0: a cached failure. */
 int results_return_code(const struct entry *entry);
 

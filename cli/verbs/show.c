@@ -123,7 +123,7 @@ static void print_artifacts(const struct shown *shown)
 		const struct about_fact *artifact = &shown->request.facts[ABOUT_ARTIFACT][i];
 
 		console_line(RESULTS_LABEL "%.*s  %s", i ? "" : "holds", (int)artifact->size, artifact->text,
-		             console_bytes(results_artifact_size(shown->entry, artifact), size));
+		             console_bytes(results_artifact(shown->entry, artifact).size, size));
 	}
 }
 
