@@ -37,20 +37,9 @@ static bool set_variable(const char *name, const char *value)
 /* Reports why a program could not be started. Returns the exit status for it. */
 static int report_not_started(const char *name, int error)
 {
-	bool is_path = strchr(name, '/') != NULL, is_there = access(name, F_OK) == 0;
+	bool is_found = error != ENOENT || strchr(name, '/') != NULL;
 
-	/* execvp() also fails with ENOENT if the interpreter of a script, or the loader of a program, is missing */
-	if (error == ENOENT && is_path && is_there) {
-		console_error("%s: cannot start: its interpreter is missing", name);
-		return EXIT_NOT_RUNNABLE;
-	}
-	if (error == ENOENT && !is_path) {
-		console_error("%s: not found in PATH%s%s", name,
-		              is_there ? "; for the file in this directory type ./" : "", is_there ? name : "");
-	} else {
-		console_error("%s: %s%s", name, strerror(error),
-		              error == EACCES ? " (a script without permission needs its interpreter before it)" : "");
-	}
+	console_error("%s: %s", name, is_found ? strerror(error) : "not found in PATH");
 	return error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUNNABLE;
 }
 

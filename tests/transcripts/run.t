@@ -90,10 +90,10 @@ run exits as the program did, with 127 where there is none and 126 where it cann
   $ for program in $TMP/nowhere no-such-program-anywhere text ./k.py $TMP $TMP/script; do brief run $program; done
   [127] nvrtccache: $TMP/nowhere: No such file or directory
   [127] nvrtccache: no-such-program-anywhere: not found in PATH
-  [127] nvrtccache: text: not found in PATH; for the file in this directory type ./text
-  [126] nvrtccache: ./k.py: Permission denied (a script without permission needs its interpreter before it)
-  [126] nvrtccache: $TMP: Permission denied (a script without permission needs its interpreter before it)
-  [126] nvrtccache: $TMP/script: cannot start: its interpreter is missing
+  [127] nvrtccache: text: not found in PATH
+  [126] nvrtccache: ./k.py: Permission denied
+  [126] nvrtccache: $TMP: Permission denied
+  [127] nvrtccache: $TMP/script: No such file or directory
 
 run without a program, or with a bad value, starts nothing and exits with 2.
   $ for words in '' --cudnn --dir --cudnn=1; do brief run $words; done
