@@ -315,6 +315,17 @@ const char *console_span(int64_t ns, char ret_text[CONSOLE_NUMBER_BYTES])
 	return spell_time(ns > 0 ? (uint64_t)ns / 1000000000 * 1000000000 : 0, 0, ret_text);
 }
 
+const char *console_moment(int64_t seconds, const char *format, char ret_text[CONSOLE_NUMBER_BYTES])
+{
+	time_t moment = (time_t)seconds;
+	struct tm local;
+
+	if (!localtime_r(&moment, &local) || strftime(ret_text, CONSOLE_NUMBER_BYTES, format, &local) == 0) {
+		ret_text[0] = '\0';
+	}
+	return ret_text;
+}
+
 const char *console_size_setting(uint64_t bytes, char ret_text[CONSOLE_NUMBER_BYTES])
 {
 	static const char units[] = "KMGT";

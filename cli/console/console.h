@@ -76,6 +76,8 @@ const char *console_count(uint64_t count, char ret_text[CONSOLE_NUMBER_BYTES]);
 const char *console_bytes(uint64_t bytes, char ret_text[CONSOLE_NUMBER_BYTES]);
 const char *console_time(uint64_t ns, char ret_text[CONSOLE_NUMBER_BYTES]);
 const char *console_span(int64_t ns, char ret_text[CONSOLE_NUMBER_BYTES]);
+/* Writes a local time, as strftime() does; "" if it cannot be spelled. */
+const char *console_moment(int64_t seconds, const char *format, char ret_text[CONSOLE_NUMBER_BYTES]);
 /* Writes the shortest text that settings_read() reads as this size: "5G", "1000". */
 const char *console_size_setting(uint64_t bytes, char ret_text[CONSOLE_NUMBER_BYTES]);
 

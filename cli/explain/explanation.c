@@ -10,7 +10,6 @@
 #include <string.h>
 #include <time.h>
 
-#define WHEN_BYTES        32
 #define DIFFERENCES_SHOWN 20
 
 /* ---- reasons */
@@ -48,8 +47,7 @@ static const char *const reasons[COUNTER_COUNT] = {
         "The compiler failed in a way that may not repeat: out of memory, an internal error, options "
         "that it rejects, or a failure that its log does not explain.",
     [COUNTER_BYPASSED_arguments] =
-        "The arguments are invalid, so the compiler rejects them or reads undefined memory. Such calls "
-        "are not cached.",
+        "The arguments are invalid, so the compiler rejects them or reads undefined memory. Such calls are not cached.",
     [COUNTER_BYPASSED_cancelled] = "The program's own callback stopped the compilation.",
     [COUNTER_BYPASSED_history] =
         "This handle has a history that no key can hold: an earlier compilation that was not cached, or "
@@ -95,8 +93,7 @@ static const char *const reasons[COUNTER_COUNT] = {
     [COUNTER_ERRORS_read] = "A file of the cache could not be read.",
     [COUNTER_ERRORS_write] = "The result could not be written. 'nvrtccache doctor' checks the directory.",
     [COUNTER_ERRORS_no_space] =
-        "The file system or the quota is full. 'nvrtccache prune' frees space if the cache itself is "
-        "large.",
+        "The file system or the quota is full. 'nvrtccache prune' frees space if the cache itself is large.",
     [COUNTER_ERRORS_memory] = "The process ran out of memory.",
     [COUNTER_ERRORS_mismatch] = "The compiler's result differs from the cached one: please report that.",
     [COUNTER_ERRORS_internal] = "An internal error: please report it, with the log at NVRTCCACHE_LOG_LEVEL=debug.",
@@ -110,18 +107,13 @@ const char *explanation_of_reason(enum counter reason)
 /* ---- explanations */
 
 /* Writes the local time, without the date if it was less than 20 hours ago. */
-static const char *spell_when(uint64_t when_ns, char ret_text[WHEN_BYTES])
+static const char *spell_when(uint64_t when_ns, char ret_text[CONSOLE_NUMBER_BYTES])
 {
-	time_t when = (time_t)(when_ns / 1000000000), now = time(NULL);
+	int64_t when = (int64_t)(when_ns / 1000000000), now = (int64_t)time(NULL);
 	/* 20 hours and not 24, so that a time of yesterday cannot be mistaken for one of today */
 	bool is_recent = when <= now && now - when < 20 * 3600L;
-	struct tm parts = {0};
 
-	if (!localtime_r(&when, &parts) ||
-	    strftime(ret_text, WHEN_BYTES, is_recent ? "%H:%M:%S" : "%Y-%m-%d %H:%M:%S", &parts) == 0) {
-		snprintf(ret_text, WHEN_BYTES, "%" PRIu64 " s", when_ns / 1000000000);
-	}
-	return ret_text;
+	return console_moment(when, is_recent ? "%H:%M:%S" : "%Y-%m-%d %H:%M:%S", ret_text);
 }
 
 /* Returns how much earlier the other call was. */
@@ -161,7 +153,7 @@ static void print_head(const struct explanation *explanation)
 {
 	const struct events_record *record = explanation->record;
 	struct span program = request_text(explanation->request, ABOUT_PROGRAM);
-	char when[WHEN_BYTES];
+	char when[CONSOLE_NUMBER_BYTES];
 
 	console_print(stdout, "%.*s", SPAN(program));
 	fputs(program.size ? " (" : "? (", stdout);
@@ -279,7 +271,7 @@ static void print_refused(const struct explanation *explanation)
 
 void explanation_print(const struct explanation *explanation)
 {
-	char when[WHEN_BYTES];
+	char when[CONSOLE_NUMBER_BYTES];
 
 	print_head(explanation);
 	print_why(explanation->record);

@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 
 static struct {
 	bool json;
@@ -95,14 +94,10 @@ static void print_names(const struct shown *shown)
 static void print_made(const struct shown *shown)
 {
 	const struct entry_info *info = entry_info(shown->entry);
-	const time_t seconds = (time_t)(info->created_ns / 1000000000);
 	struct span command = request_text(&shown->request, ABOUT_COMMAND);
-	char when[64], number[CONSOLE_NUMBER_BYTES];
-	struct tm local;
+	char when[CONSOLE_NUMBER_BYTES], number[CONSOLE_NUMBER_BYTES];
 
-	if (!localtime_r(&seconds, &local) || strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S ", &local) == 0) {
-		when[0] = '\0';
-	}
+	console_moment((int64_t)(info->created_ns / 1000000000), "%Y-%m-%d %H:%M:%S ", when);
 	console_line(RESULTS_LABEL "%s%s%.*s%sin %s", "made", when, command.size ? "by " : "", SPAN(command),
 	             command.size ? " " : "", console_time(info->cost_ns, number));
 	printf(RESULTS_LABEL "%s ago\n", "used", console_span(recency_now() - shown->used_ns, number));

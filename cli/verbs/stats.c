@@ -186,16 +186,13 @@ static void print_agent(const uint64_t counts[COUNTER_COUNT])
 /* Prints when the counters started: "2026-11-20 14:02 (2.1 days)". */
 static void print_since(int64_t since)
 {
-	time_t then = (time_t)since;
 	int64_t seconds = (int64_t)time(NULL) - since;
-	char text[64], age[CONSOLE_NUMBER_BYTES];
-	struct tm parts;
+	char text[CONSOLE_NUMBER_BYTES], age[CONSOLE_NUMBER_BYTES];
 
-	if (since == 0 || localtime_r(&then, &parts) == NULL ||
-	    strftime(text, sizeof(text), "%Y-%m-%d %H:%M", &parts) == 0) {
-		return;
+	if (since != 0) {
+		printf(ROW "%s (%s)\n", "Since", console_moment(since, "%Y-%m-%d %H:%M", text),
+		       console_time(seconds > 0 ? (uint64_t)seconds * 1000000000 : 0, age));
 	}
-	printf(ROW "%s (%s)\n", "Since", text, console_time(seconds > 0 ? (uint64_t)seconds * 1000000000 : 0, age));
 }
 
 static void print_table(const struct settings *settings, const struct counted *shown)
