@@ -15,6 +15,18 @@ const char *key_spell(const uint8_t key[ENTRY_KEY_BYTES], char ret_text[KEY_TEXT
 	return digits_spell(key, ENTRY_KEY_BYTES, ret_text);
 }
 
+bool key_check(const char *text)
+{
+	bool is_key = text[strspn(text, "0123456789abcdefABCDEF")] == '\0' && strlen(text) < KEY_TEXT_BYTES;
+
+	if (!is_key) {
+		console_error(
+		    "%s: not a key: it takes the first of its %d hexadecimal digits, as 'nvrtccache ls' shows them",
+		    text, 2 * ENTRY_KEY_BYTES);
+	}
+	return is_key;
+}
+
 /* Reads names and no entry, so that a damaged entry has a key too. */
 static int find_key(const struct settings *settings, const char *text, struct inventory_record *ret_record)
 {
@@ -24,10 +36,7 @@ static int find_key(const struct settings *settings, const char *text, struct in
 	int error;
 
 	/* refused before the directory is read: a typo must not look like a key that has gone */
-	if (text[strspn(text, "0123456789abcdefABCDEF")] != '\0' || strlen(text) > KEY_TEXT_BYTES - 1) {
-		console_error(
-		    "%s: not a key: it takes the first of its %d hexadecimal digits, as 'nvrtccache ls' shows them",
-		    text, 2 * ENTRY_KEY_BYTES);
+	if (!key_check(text)) {
 		return EXIT_USAGE;
 	}
 	error = inventory_take(&directory, DIRECTORY_ENTRY, text, NULL, &inventory);

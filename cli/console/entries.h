@@ -25,6 +25,9 @@
 #define KEY_TEXT_BYTES DIGITS_BYTES(ENTRY_KEY_BYTES)
 #define KEY_SHORT      8 /* digits of a key in tables and messages */
 
+/* Returns false, after a message, if the text is no beginning of a key: other than its digits, or too many. */
+bool key_check(const char *text);
+
 struct key_entries {
 	struct inventory_record record;        /* of their file */
 	struct entry *list[STORE_RESULTS_MAX]; /* newest first */

@@ -308,6 +308,9 @@ static int run_explain(struct settings *settings, char **operands)
 	if (!rest || *rest || asked.count == 0) {
 		return verb_refuse(&verb_explain, "last", asked.last, "1 to 100000");
 	}
+	if (operands[0] && !key_check(operands[0])) {
+		return EXIT_USAGE;
+	}
 	error = events_read(&directory, EVENTS_ALL, &events);
 	if (error != 0) {
 		return console_refuse(settings, error);

@@ -245,7 +245,7 @@ Options, numbers and keys that are none are refused.
   [2] nvrtccache: explain: --last: [=N] is empty
   [2] nvrtccache: explain: --last and KEY exclude each other
   [2] nvrtccache: explain: bb: unexpected argument
-  [1] nvrtccache: xyz: no miss with such a key is recorded; 'nvrtccache ls' lists entries, 'show' describes one
+  [2] nvrtccache: xyz: not a key: it takes the first of its 64 hexadecimal digits, as 'nvrtccache ls' shows them
   [1] nvrtccache: 0123456789abcdef: no miss with such a key is recorded; 'nvrtccache ls' lists entries, 'show' describes one
   $ brief explain ''
   [2] nvrtccache: explain: KEY is empty
