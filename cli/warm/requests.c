@@ -2,6 +2,7 @@
 #include "cli/warm/requests.h"
 
 #include "cache/calls.h"
+#include "cache/recency.h"
 #include "cache/tools/inventory.h"
 
 #include <errno.h>
@@ -133,7 +134,6 @@ static int take_request(const struct directory *directory, const struct inventor
 		return error;
 	}
 	*ret_request = (struct warm_request){.cost_ns = recording.numbers[RECORDING_COST],
-	                                     .used = record->used,
 	                                     .is_link = strcmp(recording.texts[RECORDING_COMPILER], "nvjitlink") == 0};
 	memcpy(ret_request->key, record->key, sizeof(ret_request->key));
 	(void)snprintf(ret_request->compiler, sizeof(ret_request->compiler), "%s", recording.texts[RECORDING_COMPILER]);
@@ -142,8 +142,10 @@ static int take_request(const struct directory *directory, const struct inventor
 	return 0;
 }
 
-int requests_take(const struct directory *directory, const char *arch, struct warm_requests *ret_requests)
+int requests_take(const struct directory *directory, const char *arch, int64_t within_ns,
+                  struct warm_requests *ret_requests)
 {
+	const int64_t now = recency_now();
 	struct warm_requests requests = {.count = 0};
 	struct inventory inventory;
 	int error = inventory_take(directory, DIRECTORY_BESIDE, "", NULL, &inventory);
@@ -154,6 +156,9 @@ int requests_take(const struct directory *directory, const char *arch, struct wa
 	requests.damaged = inventory.failures;
 	requests.list = calloc(inventory.count + 1, sizeof(*requests.list));
 	for (size_t i = 0; i < inventory.count && requests.list; i++) {
+		if (!recency_within(inventory.records[i].used, within_ns, now)) {
+			continue;
+		}
 		if (take_request(directory, &inventory.records[i], arch, &requests.list[requests.count]) == 0) {
 			requests.count++;
 		} else {

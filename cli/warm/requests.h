@@ -18,7 +18,6 @@ struct warm_request {
 	char compiler[16];
 	uint64_t cost_ns;
 	struct key kin; /* equal for requests that would become the same calls */
-	int64_t used;   /* when the entry was used last; without an entry, when the request was written */
 	bool is_link;   /* of nvJitLink: it may have artifacts of others as inputs */
 };
 
@@ -28,8 +27,12 @@ struct warm_requests {
 	unsigned damaged;
 };
 
-/* Requests are of one kin if they are equal with this architecture ("": with their own). */
-int requests_take(const struct directory *directory, const char *arch, struct warm_requests *ret_requests);
+/*
+ * Reads the requests whose entries were used within the last `within_ns` nanoseconds; without an entry, the request was
+ * written then. Requests are of one kin if they are equal with this architecture ("": with their own).
+ */
+int requests_take(const struct directory *directory, const char *arch, int64_t within_ns,
+                  struct warm_requests *ret_requests);
 /* Leaves one request of each kin, the most expensive, and sorts them. */
 void requests_unify(struct warm_requests *requests);
 void requests_free(struct warm_requests *requests);

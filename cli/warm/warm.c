@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* warm: makes recorded requests again, for other compilers and architectures, or says which of them would miss */
-#include "cache/recency.h"
 #include "cache/settings.h"
 #include "cli/console/console.h"
 #include "cli/console/entries.h"
@@ -134,20 +133,6 @@ static int read_names(struct names *archs, struct names *compilers)
 		}
 	}
 	return EXIT_DONE;
-}
-
-/* Removes the requests that were not used lately. */
-static void choose(struct warm_requests *requests, int64_t within_ns)
-{
-	const int64_t now = recency_now();
-	size_t kept = 0;
-
-	for (size_t i = 0; i < requests->count; i++) {
-		if (recency_within(requests->list[i].used, within_ns, now)) {
-			requests->list[kept++] = requests->list[i];
-		}
-	}
-	requests->count = kept;
 }
 
 /* Makes jobs of a request for each compiler of its kind, and architecture. */
@@ -335,12 +320,11 @@ static int run_warm(struct settings *settings, char **operands)
 	if (settings->read_only && !asked.check) {
 		return console_refuse(settings, -EROFS);
 	}
-	error = requests_take(&jobs.directory, asked.arch ? "sm_0" : "", &requests);
+	error = requests_take(&jobs.directory, asked.arch ? "sm_0" : "", within_ns, &requests);
 	error = error ? error : jobs_read_origins(&jobs, &requests);
 	if (error != 0) {
 		status = console_refuse(settings, error);
 	} else {
-		choose(&requests, within_ns);
 		requests_unify(&requests);
 		status = warm_requests(&jobs, &requests, &compilers, &archs);
 	}
