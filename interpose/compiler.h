@@ -100,9 +100,6 @@ enum past {
 	PAST_IS_NOTHING
 };
 
-/* Whether the host's thread can be cancelled in the real call: never, or in the state that the host has set. */
-enum cancellation { CANCELLATION_OFF, CANCELLATION_OF_HOST };
-
 /* The meaning of the return code of a call that compiles. */
 enum outcome {
 	OUTCOME_OTHER, /* the contents of the handle are unknown */

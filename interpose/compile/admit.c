@@ -107,16 +107,17 @@ static bool was_seen(const struct request *request, const struct trace *trace)
 
 /* Checks what the watch observed. Returns COUNTER_NONE, or why the result must not be cached. */
 static enum counter observation_reason(const struct request *request, const struct observed *observed,
-                                       enum outcome outcome, struct event *event)
+                                       struct event *event)
 {
 	const struct trace *trace = &observed->trace;
 	enum counter reason;
 
-	if (observed->watching == WATCHING_NOTHING) {
+	if (!observed->watched) {
 		return COUNTER_BYPASSED_not_watched;
 	}
 	if (!was_seen(request, trace)) {
-		return outcome == OUTCOME_FAILURE ? COUNTER_BYPASSED_return_code : COUNTER_BYPASSED_not_watched;
+		return observed->outcome == OUTCOME_FAILURE ? COUNTER_BYPASSED_return_code
+		                                            : COUNTER_BYPASSED_not_watched;
 	}
 	if (trace->failed) {
 		return COUNTER_ERRORS_memory;
@@ -166,7 +167,7 @@ static enum counter surroundings_reason(const struct request *request, const str
 }
 
 /* Returns why the result must not be cached, or COUNTER_NONE. */
-static enum counter refusal_reason(const struct handle *handle, const struct attempt *attempt, enum outcome outcome)
+static enum counter refusal_reason(const struct handle *handle, const struct attempt *attempt)
 {
 	const struct compiler *compiler = handle->library->compiler;
 	const struct request *request = &attempt->request;
@@ -177,7 +178,7 @@ static enum counter refusal_reason(const struct handle *handle, const struct att
 	 * Other codes report a condition of the moment (no memory, a cancelled compilation), not a property of the
 	 * input.
 	 */
-	if (outcome != OUTCOME_SUCCESS && outcome != OUTCOME_FAILURE) {
+	if (observed->outcome != OUTCOME_SUCCESS && observed->outcome != OUTCOME_FAILURE) {
 		return COUNTER_BYPASSED_return_code;
 	}
 	if (observed->doubt) {
@@ -185,16 +186,20 @@ static enum counter refusal_reason(const struct handle *handle, const struct att
 	}
 	reason = compiler->refuses ? compiler->refuses(handle, request, attempt->event) : COUNTER_NONE;
 	if (reason == COUNTER_NONE) {
-		reason = observation_reason(request, observed, outcome, attempt->event);
+		reason = observation_reason(request, observed, attempt->event);
 	}
 	return reason == COUNTER_NONE ? surroundings_reason(request, &observed->trace, attempt->event) : reason;
 }
 
+/* Adds the sections for people, and the mark that binding_decide() asks for. */
 static int add_about(const struct attempt *attempt, const struct binding *binding, struct result *result)
 {
 	const struct stream *request = &attempt->event->about;
 	struct stream about = STREAM_EMPTY;
 
+	if (binding->loosened) {
+		result_add_sloppy(result, SLOPPINESS_DEBUG_PATHS);
+	}
 	stream_bytes(&about, request->bytes, request->size);
 	about_result(attempt, binding, result, &about);
 	if (about.failed || request->failed) {
@@ -205,36 +210,35 @@ static int add_about(const struct attempt *attempt, const struct binding *bindin
 	return 0;
 }
 
+/*
+ * Called before binding_enter(), which removes taints from the trace, among them the one that marks a result as sloppy.
+ * -EAGAIN: the log does not explain the failure.
+ */
+static int describe_result(const struct handle *handle, const struct observed *observed, struct result *result)
+{
+	if (observed->outcome != OUTCOME_SUCCESS && !handle->library->compiler->explains_failure(handle, result)) {
+		return -EAGAIN;
+	}
+	return add_marks(handle->library->compiler->environment, &observed->trace, result);
+}
+
 static int build_entry(const struct handle *handle, struct attempt *attempt, struct entry **ret_entry)
 {
-	const struct compiler *compiler = handle->library->compiler;
+	const struct request *request = &attempt->request;
+	struct observed *observed = &attempt->observed;
 	struct binding binding = {0};
 	struct stream dependencies = STREAM_EMPTY;
 	struct result result = {.count = 0};
-	int error = result_collect(handle, attempt->observed.return_code, &result);
+	int error = result_collect(handle, observed->return_code, &result);
 
-	if (error != 0) {
-		return error;
-	}
-	error = compiler_outcome(compiler, attempt->observed.return_code) == OUTCOME_SUCCESS ||
-	                compiler->explains_failure(handle, &result)
-	            ? 0
-	            : -EAGAIN;
-	/*
-	 * Before binding_enter(), which removes taints from the trace, among them the one that marks a result as
-	 * sloppy.
-	 */
 	if (error == 0) {
-		error = add_marks(compiler->environment, &attempt->observed.trace, &result);
+		error = describe_result(handle, observed, &result);
 	}
 	if (error == 0) {
-		error = binding_decide(&attempt->request, &attempt->observed, &result, &binding);
+		error = binding_decide(request, observed, &result, &binding);
 	}
 	if (error == 0) {
-		error = binding_enter(&binding, &attempt->request, &attempt->observed);
-	}
-	if (binding.loosened) {
-		result_add_sloppy(&result, SLOPPINESS_DEBUG_PATHS);
+		error = binding_enter(&binding, request, observed);
 	}
 	if (error == 0) {
 		error = dependencies_build(&binding.input, &dependencies);
@@ -243,7 +247,7 @@ static int build_entry(const struct handle *handle, struct attempt *attempt, str
 		error = add_about(attempt, &binding, &result);
 	}
 	if (error == 0) {
-		error = entry_build(attempt->finding.key.bytes, attempt->observed.cost_ns, dependencies.bytes,
+		error = entry_build(attempt->finding.key.bytes, observed->cost_ns, dependencies.bytes,
 		                    dependencies.size, result.sections, result.count, ret_entry);
 	}
 	if (error == 0 && binding.short_lived) {
@@ -278,31 +282,25 @@ static void explain_code(const struct compiler *compiler, int return_code, struc
 	                      known ? compiler->codes[return_code].name : "");
 }
 
-struct entry *admit_result(struct handle *handle, const struct call *call, struct attempt *attempt)
+struct entry *admit_result(const struct handle *handle, struct attempt *attempt, enum counter *ret_reason)
 {
-	const struct compiler *compiler = handle->library->compiler;
-	enum outcome outcome = compiler_outcome(compiler, attempt->observed.return_code);
-	struct event *event = attempt->event;
+	const struct observed *observed = &attempt->observed;
 	struct entry *entry = NULL;
-	enum counter reason;
+	enum counter reason = refusal_reason(handle, attempt);
 
 	/*
 	 * If memory ran out here, waiters for this key may try themselves. Any other failure would be the same for
 	 * them.
 	 */
-	attempt->outcome = outcome == OUTCOME_NO_MEMORY ? COMPILE_LOCK_ABANDONED : COMPILE_LOCK_NOT_KEPT;
-	about_request(handle, call, attempt, &event->about);
-	reason = refusal_reason(handle, attempt, outcome);
+	attempt->outcome = observed->outcome == OUTCOME_NO_MEMORY ? COMPILE_LOCK_ABANDONED : COMPILE_LOCK_NOT_KEPT;
 	if (reason == COUNTER_NONE) {
 		int error = build_entry(handle, attempt, &entry);
 
 		reason = error == 0 ? COUNTER_NONE : build_error_reason(error);
 	}
 	if (reason == COUNTER_BYPASSED_return_code) {
-		explain_code(compiler, attempt->observed.return_code, event);
+		explain_code(handle->library->compiler, observed->return_code, attempt->event);
 	}
-	if (!entry) {
-		event_end(event, EVENT_NOT_KEPT, reason, NULL);
-	}
+	*ret_reason = reason;
 	return entry;
 }

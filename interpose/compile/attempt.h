@@ -29,16 +29,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Where a result was found. An entry in memory is usually in the directory, too. */
-enum origin { ORIGIN_MEMORY, ORIGIN_DIRECTORY, ORIGIN_BELOW };
-
 struct finding {
 	struct fingerprint fingerprint;
 	struct key key;
-	enum origin origin; /* of the entry whose dependencies hold */
+	bool in_memory; /* where the entry was found */
 };
-
-enum watching { WATCHING_NOTHING, WATCHING_IMPORTS };
 
 struct observed {
 	struct call given;     /* the call with replaced options; options NULL: the host's call */
@@ -46,10 +41,11 @@ struct observed {
 	const char *cwd;       /* from `told`; NULL if unknown */
 	struct places places;
 	struct trace trace;
-	enum watching watching; /* WATCHING_NOTHING: not watched, or not to the end */
-	enum counter doubt;     /* why the result must not be cached, if known */
-	enum counter unknown;   /* why the compiler's unwatched() failed, or COUNTER_NONE */
+	bool watched;         /* from the beginning to the end */
+	enum counter doubt;   /* why the result must not be cached, if known */
+	enum counter unknown; /* why the compiler's unwatched() failed, or COUNTER_NONE */
 	int return_code;
+	enum outcome outcome; /* which the return code means */
 	uint64_t cost_ns;
 };
 

@@ -62,7 +62,7 @@ static void note_independent(struct handle *handle, const struct call *call, uin
 static void note_done(struct handle *handle, const struct call *call, const struct attempt *attempt)
 {
 	const struct compiler *compiler = handle->library->compiler;
-	enum outcome outcome = compiler_outcome(compiler, attempt->observed.return_code);
+	enum outcome outcome = attempt->observed.outcome;
 	bool refused = outcome == OUTCOME_REFUSED_OPTIONS;
 
 	if (compiler->past == PAST_IS_NOTHING) {
@@ -124,56 +124,6 @@ static bool note_served(struct handle *handle, const struct call *call, const st
 	return true;
 }
 
-/* ---- may the entry be served? ---- */
-
-/*
- * Returns true if the call can be deferred. A step that is served may have to be performed later, with the same result
- * as now. That is not certain for a step that opens files: they may have changed or vanished by that time, or be
- * searched in another directory.
- */
-static bool can_be_deferred(const struct handle *handle, const struct call *call, const struct entry *entry)
-{
-	return handle->library->compiler->past != PAST_GROWS || call->kind == 0 || !entry_names_files(entry);
-}
-
-/* Returns true if this host can be served the entry; otherwise the event says why not. */
-static bool is_fit(const struct handle *handle, const struct call *call, const struct entry *entry, struct event *event)
-{
-	const struct compiler *compiler = handle->library->compiler;
-	enum outcome outcome = compiler_outcome(compiler, result_value(entry, RESULT_TAG_RETURN_CODE, -1));
-	const char *variable;
-
-	/* such a result is never cached, so another program must have written the entry */
-	if (outcome != OUTCOME_SUCCESS && outcome != OUTCOME_FAILURE) {
-		event_explain_unfit(event, "the entry has a return code that is never cached");
-		return false;
-	}
-	if (!can_be_deferred(handle, call, entry)) {
-		event_explain_unfit(event, "steps of a link that open files are not served");
-		return false;
-	}
-	if (compiler->reachable && !compiler->reachable(handle, entry)) {
-		event_explain_unfit(event, "the program is linked with getters that bypass the cache");
-		return false;
-	}
-	if (!runtime_get()->settings.verify && !replay_allows(handle, entry)) {
-		event_explain_unfit(event,
-		                    "an earlier compilation of the handle was not a hit, and this one reads files");
-		return false;
-	}
-	switch (result_applies(entry, runtime_sloppiness(), &variable)) {
-	case RESULT_TOO_SLOPPY:
-		event_explain_unfit(event, "the entry is served only with NVRTCCACHE_SLOPPINESS=%s",
-		                    result_sloppiness(entry) & SLOPPINESS_TIME_MACROS ? "time_macros" : "debug_paths");
-		return false;
-	case RESULT_VARIABLE_SET:
-		event_explain_unfit(event, "the entry was stored while %s was not set, and it is set now", variable);
-		return false;
-	default:
-		return true;
-	}
-}
-
 /* Returns COUNTER_NONE, or why the call is not looked up. */
 static enum counter bypass_reason(const struct handle *handle, const struct call *call)
 {
@@ -212,8 +162,7 @@ static int bypass_call(struct handle *handle, const struct call *call, enum coun
 	bool was_served = handle->served != NULL, is_cancelled = reason == COUNTER_BYPASSED_cancelled;
 	int result;
 
-	event_end(event, EVENT_BYPASSED, reason, NULL);
-	event_count_work(event);
+	event_bypass(event, reason);
 	if (REPLAY_FORBIDS()) {
 		return compiler->internal_error;
 	}
@@ -222,11 +171,11 @@ static int bypass_call(struct handle *handle, const struct call *call, enum coun
 		/* The real library is told to stop, so that its state is the one that the host expects. */
 		compiler->let_answer(handle, ANSWER_STOP);
 	}
-	result = handle_run(handle, call, CANCELLATION_OF_HOST);
+	result = handle_run(handle, call);
 	if (is_cancelled) {
 		compiler->let_answer(handle, ANSWER_HOST);
 	}
-	if (event_tells_misses()) {
+	if (event_needs_about(event)) {
 		about_request(handle, call, NULL, &event->about);
 	}
 	if (compiler->past == PAST_IS_NOTHING) {
@@ -264,7 +213,7 @@ static enum counter store_result(struct attempt *attempt, struct entry *entry)
 		return runtime_error_counter(error, COUNTER_ERRORS_write);
 	}
 	attempt->outcome = COMPILE_LOCK_KEPT;
-	fetch_tell_agent(&finding->key);
+	agent_stored(&runtime->agent, finding->key.bytes);
 	return COUNTER_NONE;
 }
 
@@ -275,30 +224,29 @@ static enum counter store_result(struct attempt *attempt, struct entry *entry)
 static int compile_handle(struct handle *handle, const struct call *call, struct attempt *attempt, struct entry *found,
                           enum purpose purpose)
 {
-	enum counter doubt;
+	struct event *event = attempt->event;
+	enum counter doubt, reason;
 	struct entry *kept;
 
 	if (replay_told.mode == REPLAY_CHECK) {
-		event_end(attempt->event, EVENT_NOT_KEPT, COUNTER_NONE, NULL);
+		event_end(event, EVENT_NOT_KEPT, COUNTER_NONE, NULL);
 		return handle->library->compiler->internal_error;
 	}
 	doubt = replay(handle) ? COUNTER_NONE : COUNTER_BYPASSED_history;
 	observe_compile(handle, call, doubt, attempt, found);
-	attempt->event->compile_ns = attempt->observed.cost_ns;
+	event->compile_ns = attempt->observed.cost_ns;
 	if (purpose == PURPOSE_VERIFY) {
 		kept = entry_ref(found);
-		event_end(attempt->event, EVENT_VERIFIED, COUNTER_NONE, NULL);
+		event_end(event, EVENT_VERIFIED, COUNTER_NONE, NULL);
 		verify_compare(handle, attempt, found);
 	} else {
-		event_end(attempt->event, EVENT_NOT_KEPT, COUNTER_NONE, NULL);
-		event_count_work(attempt->event);
-		kept = admit_result(handle, call, attempt);
+		event_count_miss(event);
+		about_request(handle, call, attempt, &event->about);
+		kept = admit_result(handle, attempt, &reason);
 		if (kept) {
-			enum counter failure = store_result(attempt, kept);
-
-			event_end(attempt->event, failure == COUNTER_NONE ? EVENT_STORED : EVENT_NOT_KEPT, failure,
-			          kept);
+			reason = store_result(attempt, kept);
 		}
+		event_end(event, reason == COUNTER_NONE ? EVENT_STORED : EVENT_NOT_KEPT, reason, kept);
 	}
 	recorder_call(handle, call, attempt, kept);
 	note_done(handle, call, attempt);
@@ -317,11 +265,11 @@ static int compile_handle(struct handle *handle, const struct call *call, struct
 static bool wait_for_others(const struct handle *handle, struct attempt *attempt)
 {
 	const struct settings *settings = &runtime_get()->settings;
-	const struct directory directory = {.path = settings->directory, .shared = settings->shared};
 	const unsigned seconds = handle->asks_host || settings->recache ? 0 : settings->wait;
 	int64_t start = runtime_clock();
-	bool again = compile_lock_acquire(&attempt->compile_lock, settings->read_only ? NULL : &directory, seconds,
-	                                  attempt->finding.key.bytes);
+	bool again =
+	    compile_lock_acquire(&attempt->compile_lock, settings->read_only ? NULL : &runtime_get()->directory,
+	                         seconds, attempt->finding.key.bytes);
 
 	if (attempt->compile_lock.waited) {
 		event_note_wait(attempt->event, start, runtime_clock());
@@ -369,17 +317,16 @@ static int answer_call(struct handle *handle, const struct call *call, struct at
 	if (reason != COUNTER_NONE) {
 		return bypass_call(handle, call, reason, event);
 	}
-	if (!entry || !is_fit(handle, call, entry, event)) {
+	if (!entry || !replay_allows(handle, call, entry, event)) {
 		result = compile_handle(handle, call, attempt, entry, PURPOSE_KEEP);
 	} else if (handle->asks_host && observe_callback(handle, attempt, entry)) {
 		result = bypass_call(handle, call, COUNTER_BYPASSED_cancelled, event);
 	} else if (runtime_get()->settings.verify || !note_served(handle, call, attempt, entry)) {
 		result = compile_handle(handle, call, attempt, entry, PURPOSE_VERIFY);
 	} else {
-		bool in_memory = attempt->finding.origin == ORIGIN_MEMORY;
-
 		result = result_value(entry, RESULT_TAG_RETURN_CODE, handle->library->compiler->internal_error);
-		event_end(event, in_memory ? EVENT_HIT_IN_MEMORY : EVENT_HIT_ON_DISK, COUNTER_NONE, entry);
+		event_end(event, attempt->finding.in_memory ? EVENT_HIT_IN_MEMORY : EVENT_HIT_ON_DISK, COUNTER_NONE,
+		          entry);
 		recorder_call(handle, call, attempt, entry);
 	}
 	entry_unref(entry);
@@ -398,8 +345,7 @@ int compile_call(struct handle *handle, const struct call *call)
 	}
 	/* the library's own opens and reads are cancellation points (handle_enter_real()) */
 	(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &handle->cancel_state);
-	event_begin(&event, handle->library->compiler, handle->library,
-	            handle->reach == REACH_EXPORT ? "linked" : "dlsym", handle->name, runtime_clock());
+	event_begin(&event, handle->library->compiler, handle->library, handle->reach, handle->name);
 	reason = bypass_reason(handle, call);
 	attempt = reason == COUNTER_NONE ? attempt_new(&event) : NULL;
 	if (attempt) {
@@ -408,7 +354,7 @@ int compile_call(struct handle *handle, const struct call *call)
 		result = bypass_call(handle, call, reason != COUNTER_NONE ? reason : COUNTER_ERRORS_memory, &event);
 	}
 	attempt_free(attempt);
-	if (event_tells_hits() && !event.about.bytes) {
+	if (event_needs_about(&event) && !event.about.bytes) {
 		about_request(handle, call, NULL, &event.about);
 	}
 	event_tell(&event, result);

@@ -7,7 +7,7 @@
  *      3 look_up()            searches memory, directory, lower caches
  *      4 wait_for_others()    on a miss: waits for another compilation of the same key; then 2 and 3 again
  *      5 fetch_from_agent()   still a miss: asks the node's agent; then 2 and 3 again
- *      6 is_fit()             may this host be served the entry?
+ *      6 replay_allows()      may this host be served the entry?
  *      7 note_served()        on a hit: getters answer from the entry
  *      8 replay()             on a miss: performs the deferred calls on the real handle
  *      9 observe_compile()    runs the real compilation under the watch

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * event: how one call ended: from it the record (cache/events.h), the log and the trace are written
+ * event: how one call ended: from it the counters, the record (cache/events.h), the log and the trace are written
  *
  * Calling sequence: event_begin() when the call starts; functions along the way add details; event_end() records the
- * outcome; event_tell() (views.h) writes the event and frees what it holds. A call that never returns, because its
- * thread is cancelled or its callback jumps out, is not recorded.
+ * outcome, or event_bypass() that of a bypass; event_tell() (views.h) writes the event and frees what it holds. A call
+ * that never returns, because its thread is cancelled or its callback jumps out, is not recorded.
  * Threads: an event lives on one thread's stack. Fork, signals, errors: none.
  */
 #ifndef INTERPOSE_COMPILE_EVENT_H
@@ -14,27 +14,19 @@
 #include "cache/counters.h"
 #include "cache/entry.h"
 #include "cache/events.h"
+#include "interpose/compile/library.h"
 #include "keygen/stream.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-struct compiler;
-struct library;
-
-/* X(NAME, category on the time line, words in the log) */
-#define EVENT_KINDS(X)                                      \
-	X(HIT_IN_MEMORY, "hit_memory", "hit in memory")     \
-	X(HIT_ON_DISK, "hit_disk", "hit on disk")           \
-	X(STORED, "miss", "stored")                         \
-	X(NOT_KEPT, "not_kept", "not cached")               \
-	X(VERIFIED, "verified", "compiled to verify a hit") \
-	X(BYPASSED, "bypassed", "bypassed")
-
 enum event_kind {
-#define EVENT_ENUM(name, category, words) EVENT_##name,
-	EVENT_KINDS(EVENT_ENUM)
-#undef EVENT_ENUM
+	EVENT_HIT_IN_MEMORY,
+	EVENT_HIT_ON_DISK,
+	EVENT_STORED,
+	EVENT_NOT_KEPT,
+	EVENT_VERIFIED,
+	EVENT_BYPASSED
 };
 
 #define EVENT_DETAIL_BYTES 512
@@ -48,7 +40,7 @@ struct event {
 	const struct compiler *compiler;
 	const struct library *library; /* NULL: not known */
 	const char *program;           /* the name of the program; NULL: it has none, or it is not known */
-	const char *reached;           /* how the call reached this library: "linked" or "dlsym" */
+	enum reach reach;
 	enum event_kind kind;
 	struct events_record record; /* reason, why, return code, key and agent; the rest is set by event_record() */
 	char detail[EVENT_DETAIL_BYTES];  /* why the call was not a hit, if known */
@@ -63,7 +55,7 @@ struct event {
 
 /* `program` must stay valid until event_tell(). */
 void event_begin(struct event *ret_event, const struct compiler *compiler, const struct library *library,
-                 const char *reached, const char *program, int64_t now_ns);
+                 enum reach reach, const char *program);
 /* Records the outcome. `entry` is the entry that was stored or served; NULL: none. */
 void event_end(struct event *event, enum event_kind kind, enum counter reason, const struct entry *entry);
 /* Sets `refusal`, which is independent of `detail`. */
@@ -72,9 +64,6 @@ __attribute__((format(printf, 2, 3))) void event_explain_refusal(struct event *e
 __attribute__((format(printf, 2, 3))) void event_explain_unfit(struct event *event, const char *format, ...);
 /* Adds a wait for another compile to `wait`. */
 void event_note_wait(struct event *event, int64_t since_ns, int64_t now_ns);
-/*
- * Returns the record of a miss or a bypass that ended at `when_ns`; its texts are the event's. If the request (`about`)
- * has no room, its last facts are left out.
- */
-struct events_record *event_record(struct event *event, uint64_t when_ns);
+/* Returns `detail`, or if that is empty `refusal`. */
+const char *event_explanation(const struct event *event);
 #endif

@@ -296,29 +296,25 @@ void handle_unkey(struct handle *handle, enum counter reason)
 	stream_free(&handle->creation);
 }
 
-int handle_enter_real(const struct handle *handle, enum cancellation cancellation)
+int handle_enter_real(const struct handle *handle)
 {
 	int ours = PTHREAD_CANCEL_DISABLE;
 
 	directory_drop_root();
 	atomic_store_explicit(&handle->library->waking, STEP_DONE, memory_order_release);
-	if (cancellation == CANCELLATION_OF_HOST) {
-		(void)pthread_setcancelstate(handle->cancel_state, &ours);
-	}
-	return cancellation == CANCELLATION_OF_HOST ? ours : -1;
+	(void)pthread_setcancelstate(handle->cancel_state, &ours);
+	return ours;
 }
 
 void handle_leave_real(int state)
 {
-	if (state >= 0) {
-		(void)pthread_setcancelstate(state, NULL);
-	}
+	(void)pthread_setcancelstate(state, NULL);
 }
 
-int handle_run(const struct handle *handle, const struct call *call, enum cancellation cancellation)
+int handle_run(const struct handle *handle, const struct call *call)
 {
 	struct lasting lasting = lasting_begin(handle->library, call);
-	int ours = handle_enter_real(handle, cancellation);
+	int ours = handle_enter_real(handle);
 	int result = handle->library->compiler->run(handle, call);
 
 	handle_leave_real(ours);

@@ -48,11 +48,6 @@ struct past_call {
 	const struct entry *answer; /* of a hit: an entry in `held`; NULL: the real library performed the call */
 };
 
-/*
- * How the host calls the compiler. The calls of a linked host to functions that are not exported here bypass the cache.
- */
-enum reach { REACH_EXPORT, REACH_THUNK };
-
 struct handle {
 	void *value; /* the host's */
 	struct library *library;
@@ -73,7 +68,7 @@ struct handle {
 	struct entry *base; /* of a detached handle */
 	struct entry **held;
 	size_t held_count;
-	int cancel_state; /* that of the host's thread, during a compile */
+	int cancel_state; /* of the thread in the real call, as the host has set it */
 };
 
 /*
@@ -107,13 +102,13 @@ bool handle_has_deferred(const struct handle *handle);
 int handle_answer_from(struct handle *handle, struct entry *entry);
 
 /* Makes the real call of a handle. */
-int handle_run(const struct handle *handle, const struct call *call, enum cancellation cancellation);
+int handle_run(const struct handle *handle, const struct call *call);
 /*
  * Around the real call and the host's callback: only between the two is the thread cancellable, if the host has set so.
  * The library's own opens and reads are cancellation points, and a thread cancelled in one of them would leak
  * descriptors and references. Returns the state for handle_leave_real().
  */
-int handle_enter_real(const struct handle *handle, enum cancellation cancellation);
+int handle_enter_real(const struct handle *handle);
 void handle_leave_real(int state);
 
 void handle_fork_child(void);

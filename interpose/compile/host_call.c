@@ -13,19 +13,28 @@
 #include "interpose/compile/runtime.h"
 #include "interpose/compile/views.h"
 
+/* Begins the event of a call that is not cached: because the cache is off, or for `reason`. Returns the reason. */
+static enum counter begin_event(const struct compiler *compiler, const struct library *library, enum reach reach,
+                                const char *name, enum counter reason, struct event *ret_event)
+{
+	const enum counter off = runtime_get()->off_reason;
+
+	event_begin(ret_event, compiler, library, reach, name);
+	return off ? off : reason;
+}
+
 void host_call_begin_bypass(const struct door *door, const char *name, enum counter reason, struct event *ret_event)
 {
-	event_begin(ret_event, door_compiler(door), door->library, door->library ? "dlsym" : "linked", name,
-	            runtime_clock());
-	event_end(ret_event, EVENT_BYPASSED, reason, NULL);
-	event_count_work(ret_event);
+	enum reach reach = door->library ? REACH_THUNK : REACH_EXPORT;
+
+	event_bypass(ret_event, begin_event(door_compiler(door), door->library, reach, name, reason, ret_event));
 }
 
 void host_call_end_bypass(const struct call *call, int result, struct event *event)
 {
 	int saved = errno;
 
-	if (event_tells_hits() || event_tells_misses()) {
+	if (event_needs_about(event)) {
 		about_unrecorded(event->compiler, event->program, call, &event->about);
 	}
 	event_tell(event, result);
@@ -34,24 +43,21 @@ void host_call_end_bypass(const struct call *call, int result, struct event *eve
 
 void host_call_private(struct library *library, const char *function)
 {
-	const struct runtime *runtime = runtime_get();
 	struct event event;
 
-	event_begin(&event, library->compiler, library, "dlsym", function, runtime_clock());
-	event_end(&event, EVENT_BYPASSED,
-	          runtime->off_reason ? runtime->off_reason : COUNTER_BYPASSED_private_functions, NULL);
-	event_count_work(&event);
+	event_bypass(&event, begin_event(library->compiler, library, REACH_THUNK, function,
+	                                 COUNTER_BYPASSED_private_functions, &event));
 	host_call_end_bypass(NULL, 0, &event);
 }
 
+/* The module's calls are not counted as bypasses, because their number is not known. */
 void host_call_unreached(const struct compiler *compiler, const char *module)
 {
-	const struct runtime *runtime = runtime_get();
 	struct event event;
+	enum counter reason = begin_event(compiler, NULL, REACH_EXPORT, module, COUNTER_BYPASSED_exports, &event);
 
-	event_begin(&event, compiler, NULL, "linked", module, runtime_clock());
+	event_end(&event, EVENT_BYPASSED, reason, NULL);
 	event_explain_refusal(&event, "the module %s calls the compiler without the cache", module);
-	event_end(&event, EVENT_BYPASSED, runtime->off_reason ? runtime->off_reason : COUNTER_BYPASSED_exports, NULL);
 	counters_add(COUNTER_TOTAL_unreached, 1);
 	log_write(LOG_WARNING, "%s", event.refusal);
 	host_call_end_bypass(NULL, 0, &event);

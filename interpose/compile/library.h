@@ -67,6 +67,11 @@ struct library {
 	_Atomic uint32_t told;
 };
 
+/*
+ * How the host calls the compiler. The calls of a linked host to functions that are not exported here bypass the cache.
+ */
+enum reach { REACH_EXPORT, REACH_THUNK };
+
 /* Identifies the library of a call. Exactly one of `library` and `node` is set. */
 struct door {
 	struct library *library; /* thunks */

@@ -49,7 +49,6 @@ static int look_on_disk(struct looking *looking, struct entry **ret_entry)
 	int error =
 	    runtime->store ? store_get(runtime->store, key, dependencies_still_hold, looking, ret_entry) : -ENOENT;
 
-	looking->finding->origin = ORIGIN_DIRECTORY;
 	if (error != 0 && error != -ENOENT && error != -ESTALE) {
 		char text[ERROR_TEXT_BYTES];
 
@@ -60,7 +59,6 @@ static int look_on_disk(struct looking *looking, struct entry **ret_entry)
 		int below = store_get(runtime->lower[i], key, dependencies_still_hold, looking, ret_entry);
 
 		error = below == 0 || below == -ESTALE ? below : error;
-		looking->finding->origin = ORIGIN_BELOW;
 	}
 	return error;
 }
@@ -106,8 +104,8 @@ struct entry *look_up(const struct request *request, struct event *event, struct
 		digest_key(request->spans, request->span_count, &ret_finding->key);
 		return NULL;
 	}
-	ret_finding->origin = ORIGIN_MEMORY;
 	entry = look_in_memory(&looking);
+	ret_finding->in_memory = entry != NULL;
 	if (entry) {
 		/* The entry contains its key, so a hit in memory does not have to digest the request. */
 		memcpy(ret_finding->key.bytes, entry_info(entry)->key, sizeof(ret_finding->key.bytes));
@@ -126,17 +124,6 @@ struct entry *look_up(const struct request *request, struct event *event, struct
 }
 
 /* ---- fetch: the question to the node's agent, after a miss */
-
-static struct agent_options options_now(void)
-{
-	const struct settings *settings = &runtime_get()->settings;
-
-	return (struct agent_options){
-	    .said = runtime_get()->store ? settings->agent : NULL,
-	    .directory = {.path = settings->directory, .shared = settings->shared},
-	    .wait_ms = settings->agent_wait_ms,
-	};
-}
 
 static void count_outcome(enum agent_outcome outcome, uint64_t wait_ns)
 {
@@ -161,14 +148,12 @@ bool fetch_from_agent(struct attempt *attempt)
 {
 	const struct settings *settings = &runtime_get()->settings;
 	struct event *event = attempt->event;
-	struct agent_options options;
 
 	if (!settings->agent || settings->recache || settings->verify || event->record.agent != AGENT_FETCH_NOT_ASKED) {
 		return false;
 	}
-	options = options_now();
 	event->asking.start_ns = runtime_clock();
-	event->record.agent = agent_fetch(&options, attempt->finding.key.bytes);
+	event->record.agent = agent_fetch(&runtime_get()->agent, attempt->finding.key.bytes);
 	event->asking.ns = (uint64_t)(runtime_clock() - event->asking.start_ns);
 	count_outcome(event->record.agent, event->asking.ns);
 	return event->record.agent == AGENT_FETCH_FOUND;
@@ -176,27 +161,14 @@ bool fetch_from_agent(struct attempt *attempt)
 
 void fetch_judge_agent(const struct attempt *attempt, const struct entry *entry)
 {
-	/* the compile time that the entry saves; 0 without an entry */
+	const struct runtime *runtime = runtime_get();
 	const enum agent_outcome said = attempt->event->record.agent;
+	/* the compile time that the entry saves; 0 without an entry */
 	uint64_t spared = entry ? entry_info(entry)->cost_ns : 0;
-	struct agent_options options;
 
-	if (!runtime_get()->settings.agent) {
-		return;
-	}
-	options = options_now();
 	if (said == AGENT_FETCH_FOUND) {
-		agent_weigh(&options, AGENT_ASKED, (int64_t)attempt->event->asking.ns, spared);
+		agent_weigh(&runtime->agent, AGENT_ASKED, (int64_t)attempt->event->asking.ns, spared);
 	} else if (entry && said == AGENT_FETCH_NOT_ASKED && attempt->compile_lock.spent > 0) {
-		agent_weigh(&options, AGENT_OVERHEARD, attempt->compile_lock.spent, spared);
-	}
-}
-
-void fetch_tell_agent(const struct key *key)
-{
-	if (runtime_get()->settings.agent) {
-		const struct agent_options options = options_now();
-
-		agent_stored(&options, key->bytes);
+		agent_weigh(&runtime->agent, AGENT_OVERHEARD, attempt->compile_lock.spent, spared);
 	}
 }

@@ -28,7 +28,5 @@ bool fetch_from_agent(struct attempt *attempt);
  * likewise a wait for the result of another process (agent_weigh()).
  */
 void fetch_judge_agent(const struct attempt *attempt, const struct entry *entry);
-/* Tells the agent that an entry with that key was stored. */
-void fetch_tell_agent(const struct key *key);
 
 #endif

@@ -11,6 +11,33 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+struct attempt *attempt_new(struct event *event)
+{
+	struct attempt *attempt = calloc(1, sizeof(*attempt));
+
+	if (attempt) {
+		attempt->event = event;
+	}
+	return attempt;
+}
+
+/*
+ * Also releases the compile lock, with the outcome recorded so far, so that waiting processes continue even if the
+ * host's thread is cancelled in the real compilation.
+ */
+void attempt_free(struct attempt *attempt)
+{
+	if (!attempt) {
+		return;
+	}
+	compile_lock_release(&attempt->compile_lock, attempt->outcome);
+	request_clear(&attempt->request);
+	trace_free(&attempt->observed.trace);
+	snapshot_free(attempt->observed.told);
+	free((void *)attempt->observed.given.options);
+	free(attempt);
+}
+
 /* A call into the compiler or the host's callback, which may not return. */
 struct excursion {
 	struct handle *handle;
@@ -28,7 +55,7 @@ static void abandon_attempt(void *context)
 	if (excursion->held) {
 		entry_unref(excursion->held);
 	}
-	if (excursion->attempt->observed.watching == WATCHING_IMPORTS) {
+	if (excursion->attempt->observed.watched) {
 		watch_end(&excursion->attempt->observed.trace);
 	}
 	attempt_free(excursion->attempt);
@@ -39,36 +66,37 @@ static void abandon_attempt(void *context)
 #pragma weak __pthread_unregister_cancel
 #pragma weak __pthread_unwind_next
 
-static int leave_library(struct excursion *excursion, void (*where)(struct excursion *excursion))
+static void make_excursion(struct excursion *excursion)
+{
+	const struct handle *handle = excursion->handle;
+	int ours;
+
+	if (excursion->call) {
+		excursion->result = handle_run(handle, excursion->call);
+		return;
+	}
+	ours = handle_enter_real(handle);
+	excursion->result = handle->library->compiler->host_stops(excursion->handle);
+	handle_leave_real(ours);
+}
+
+static int leave_library(struct excursion *excursion)
 {
 	if (!__pthread_register_cancel) {
-		where(excursion);
+		make_excursion(excursion);
 		return excursion->result;
 	}
 	pthread_cleanup_push(abandon_attempt, excursion);
-	where(excursion);
+	make_excursion(excursion);
 	pthread_cleanup_pop(0);
 	return excursion->result;
-}
-
-static void call_compiler(struct excursion *excursion)
-{
-	excursion->result = handle_run(excursion->handle, excursion->call, CANCELLATION_OF_HOST);
-}
-
-static void call_host(struct excursion *excursion)
-{
-	int ours = handle_enter_real(excursion->handle, CANCELLATION_OF_HOST);
-
-	excursion->result = excursion->handle->library->compiler->host_stops(excursion->handle);
-	handle_leave_real(ours);
 }
 
 bool observe_callback(struct handle *handle, struct attempt *attempt, struct entry *held)
 {
 	struct excursion excursion = {.handle = handle, .attempt = attempt, .held = held};
 
-	return leave_library(&excursion, call_host) != 0;
+	return leave_library(&excursion) != 0;
 }
 
 /*
@@ -84,7 +112,7 @@ static bool is_still_patched(struct library *library)
 	return false;
 }
 
-static void begin_watch(const struct request *request, enum watching watching, struct observed *observed)
+static void begin_watch(const struct request *request, bool watchable, struct observed *observed)
 {
 	struct library *library = request->library;
 
@@ -102,10 +130,10 @@ static void begin_watch(const struct request *request, enum watching watching, s
 	observed->trace.scratch = request->scratch;
 	observed->trace.lock = request->lock;
 	observed->trace.mode = arithmetic_mode();
-	if (watching == WATCHING_NOTHING || !is_still_patched(library)) {
+	if (!watchable || !is_still_patched(library)) {
 		return;
 	}
-	observed->watching = WATCHING_IMPORTS;
+	observed->watched = true;
 	/* not all calls of mathematics functions can be observed, so every compilation counts as having made some */
 	if (watch_arithmetic(atomic_load(&library->watch))->knowledge != ARITHMETIC_WATCHED) {
 		trace_taint(&observed->trace, TAINT_ARITHMETIC);
@@ -118,16 +146,14 @@ static void end_watch(struct handle *handle, const struct call *call, const stru
 {
 	struct library *library = request->library;
 
-	if (observed->watching == WATCHING_NOTHING) {
+	if (!observed->watched) {
 		return;
 	}
 	watch_end(&observed->trace);
 	if (library->compiler->unwatched) {
 		observed->unknown = library->compiler->unwatched(handle, call, request, &observed->trace);
 	}
-	if (!is_still_patched(library)) {
-		observed->watching = WATCHING_NOTHING;
-	}
+	observed->watched = is_still_patched(library);
 }
 
 void observe_compile(struct handle *handle, const struct call *call, enum counter doubt, struct attempt *attempt,
@@ -136,7 +162,7 @@ void observe_compile(struct handle *handle, const struct call *call, enum counte
 	const struct compiler *compiler = handle->library->compiler;
 	const struct request *request = &attempt->request;
 	struct observed *observed = &attempt->observed;
-	enum watching watching = library_watched(handle->library) ? WATCHING_IMPORTS : WATCHING_NOTHING;
+	bool watchable = library_watched(handle->library);
 	struct excursion excursion = {.handle = handle, .attempt = attempt, .held = held};
 	int64_t start;
 
@@ -145,17 +171,17 @@ void observe_compile(struct handle *handle, const struct call *call, enum counte
 		observed->doubt = COUNTER_ERRORS_memory;
 	}
 	excursion.call = observed->given.options ? &observed->given : call;
-	begin_watch(request, watching, observed);
+	begin_watch(request, watchable, observed);
 	/* The clock starts after the set-up of the watch, because this is the time that a hit is reported to save. */
 	start = runtime_clock();
-	observed->return_code = leave_library(&excursion, call_compiler);
+	observed->return_code = leave_library(&excursion);
 	observed->cost_ns = (uint64_t)(runtime_clock() - start);
+	observed->outcome = compiler_outcome(compiler, observed->return_code);
 	end_watch(handle, call, request, observed);
-	if (watching == WATCHING_NOTHING) {
+	if (!watchable) {
 		observed->doubt = COUNTER_BYPASSED_unwatchable;
 	}
-	if (!observed->doubt && observed->watching == WATCHING_IMPORTS &&
-	    !request_unchanged(handle, call, request, observed->told)) {
+	if (!observed->doubt && observed->watched && !request_unchanged(handle, call, request, observed->told)) {
 		observed->doubt = COUNTER_BYPASSED_environment;
 	}
 }

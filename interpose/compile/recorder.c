@@ -9,6 +9,7 @@
 #include "interpose/watch/arithmetic.h"
 #include "interpose/watch/environment.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <limits.h>
 #include <locale.h>
@@ -57,11 +58,8 @@ void recorder_text(struct handle *handle, enum recording_tag tag, const char *te
 
 void recorder_number(struct handle *handle, enum recording_tag tag, uint64_t value)
 {
-	struct stream *stream = stream_of(handle);
-
-	if (stream) {
-		stream_number(stream, (uint8_t)tag, value);
-	}
+	value = htole64(value);
+	recorder_data(handle, tag, &value, sizeof(value));
 }
 
 static void put_variable(struct stream *head, const char *name, const char *value)

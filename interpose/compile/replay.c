@@ -13,12 +13,13 @@
 #include "interpose/watch/environment.h"
 
 #include <locale.h>
+#include <pthread.h>
 #include <string.h>
 
 /*
- * Performs each deferred call in the rounding mode in which the host made it. A callback that the host has set since
- * must not cancel these calls; it cannot be unset, only replaced. Returns false if the real library returned another
- * code than the cache.
+ * Performs each deferred call in the rounding mode in which the host made it. The thread cannot be cancelled meanwhile.
+ * A callback that the host has set since must not cancel these calls; it cannot be unset, only replaced. Returns false
+ * if the real library returned another code than the cache.
  */
 static bool perform_deferred(struct handle *handle)
 {
@@ -32,8 +33,10 @@ static bool perform_deferred(struct handle *handle)
 	                    ? newlocale(LC_ALL_MASK, "C", (locale_t)0)
 	                    : (locale_t)0;
 	locale_t hosts = dots ? uselocale(dots) : (locale_t)0;
+	int cancel_state = handle->cancel_state;
 	bool replaced = false, as_told = true;
 
+	handle->cancel_state = PTHREAD_CANCEL_DISABLE;
 	for (size_t i = 0; i < handle->call_count; i++) {
 		struct past_call *past = &handle->calls[i];
 		int result;
@@ -46,13 +49,14 @@ static bool perform_deferred(struct handle *handle)
 			replaced = true;
 		}
 		arithmetic_restore(past->mode);
-		result = handle_run(handle, &past->call, CANCELLATION_OFF);
+		result = handle_run(handle, &past->call);
 		if (past->answer &&
 		    result != result_value(past->answer, RESULT_TAG_RETURN_CODE, compiler->internal_error)) {
 			as_told = false;
 		}
 		past->state = CALL_DONE;
 	}
+	handle->cancel_state = cancel_state;
 	arithmetic_restore(mode);
 	if (dots) {
 		(void)uselocale(hosts);
@@ -87,9 +91,52 @@ static bool never_compiled(const struct handle *handle)
 	return handle->held_count == served;
 }
 
-bool replay_allows(const struct handle *handle, const struct entry *entry)
+/*
+ * Returns true if the call can be deferred. A step that is served may have to be performed later, with the same result
+ * as now. That is not certain for a step that opens files: they may have changed or vanished by that time, or be
+ * searched in another directory.
+ */
+static bool can_be_deferred(const struct handle *handle, const struct call *call, const struct entry *entry)
 {
-	return never_compiled(handle) || !entry_names_files(entry);
+	return handle->library->compiler->past != PAST_GROWS || call->kind == 0 || !entry_names_files(entry);
+}
+
+bool replay_allows(const struct handle *handle, const struct call *call, const struct entry *entry, struct event *event)
+{
+	const struct compiler *compiler = handle->library->compiler;
+	enum outcome outcome = compiler_outcome(compiler, result_value(entry, RESULT_TAG_RETURN_CODE, -1));
+	const char *variable;
+
+	/* such a result is never cached, so another program must have written the entry */
+	if (outcome != OUTCOME_SUCCESS && outcome != OUTCOME_FAILURE) {
+		event_explain_unfit(event, "the entry has a return code that is never cached");
+		return false;
+	}
+	if (!can_be_deferred(handle, call, entry)) {
+		event_explain_unfit(event, "steps of a link that open files are not served");
+		return false;
+	}
+	if (compiler->reachable && !compiler->reachable(handle, entry)) {
+		event_explain_unfit(event, "the program is linked with getters that bypass the cache");
+		return false;
+	}
+	/* a handle that was compiled for real cannot become detached */
+	if (!runtime_get()->settings.verify && !never_compiled(handle) && entry_names_files(entry)) {
+		event_explain_unfit(event,
+		                    "an earlier compilation of the handle was not a hit, and this one reads files");
+		return false;
+	}
+	switch (result_applies(entry, runtime_sloppiness(), &variable)) {
+	case RESULT_TOO_SLOPPY:
+		event_explain_unfit(event, "the entry is served only with NVRTCCACHE_SLOPPINESS=%s",
+		                    result_sloppiness(entry) & SLOPPINESS_TIME_MACROS ? "time_macros" : "debug_paths");
+		return false;
+	case RESULT_VARIABLE_SET:
+		event_explain_unfit(event, "the entry was stored while %s was not set, and it is set now", variable);
+		return false;
+	default:
+		return true;
+	}
 }
 
 /*

@@ -22,6 +22,7 @@
 #ifndef INTERPOSE_COMPILE_REPLAY_H
 #define INTERPOSE_COMPILE_REPLAY_H
 
+#include "interpose/compile/event.h"
 #include "interpose/compile/handle.h"
 
 /*
@@ -30,10 +31,11 @@
  */
 bool replay(struct handle *handle);
 /*
- * Returns true if the host may be served the entry. A handle that was compiled for real cannot become detached, so it
- * is served no entry that depends on files, which may change.
+ * Returns true if the host may be served the entry, and the call performed later; otherwise the event says why not. A
+ * handle that was compiled for real is served no entry that depends on files, which may change.
  */
-bool replay_allows(const struct handle *handle, const struct entry *entry);
+bool replay_allows(const struct handle *handle, const struct call *call, const struct entry *entry,
+                   struct event *event);
 /* Performs the deferred calls, without checking whether the input has changed. */
 void replay_all(struct handle *handle);
 /*

@@ -69,28 +69,30 @@ static void fork_child(void)
 	events_fork_child();
 }
 
+static int open_store(const char *directory, bool is_lower, struct store **ret_store)
+{
+	const struct store_options options = {
+	    .directory = directory,
+	    .max_size = runtime.settings.max_size,
+	    .read_only = is_lower || runtime.settings.read_only,
+	    .shared = runtime.settings.shared,
+	    .fsync = runtime.settings.fsync,
+	    .keeps_root = !is_lower,
+	};
+
+	return directory ? store_open(&options, ret_store) : -ENOENT;
+}
+
 /* Opens the lower caches of a list "dir:dir:dir". A directory that cannot be opened is left out. */
 static void open_lower(const char *list)
 {
-	size_t most = 1;
-
-	for (const char *at = list; at && *at; at++) {
-		most += *at == ':';
-	}
-	runtime.lower = list ? calloc(most, sizeof(struct store *)) : NULL;
+	/* each but the last takes two bytes of the list or more */
+	runtime.lower = list ? calloc(strlen(list) / 2 + 1, sizeof(struct store *)) : NULL;
 	while (runtime.lower && *list) {
 		size_t size = strcspn(list, ":");
-		char *directory = strndup(list, size);
-		const struct store_options options = {
-		    .directory = directory,
-		    .max_size = runtime.settings.max_size,
-		    .read_only = true,
-		    .shared = runtime.settings.shared,
-		};
+		char *directory = size > 0 ? strndup(list, size) : NULL;
 
-		if (size && directory && store_open(&options, &runtime.lower[runtime.lower_count]) == 0) {
-			runtime.lower_count++;
-		}
+		runtime.lower_count += open_store(directory, true, &runtime.lower[runtime.lower_count]) == 0;
 		free(directory);
 		list += size + (list[size] == ':');
 	}
@@ -118,33 +120,30 @@ static void write_facts(const struct key *name, const void *bytes, size_t size)
 static void open_layers(pid_t process)
 {
 	static const struct facts_file facts_file = {read_facts, write_facts};
-	const struct store_options options = {
-	    .directory = runtime.settings.directory,
-	    .max_size = runtime.settings.max_size,
-	    .read_only = runtime.settings.read_only,
-	    .shared = runtime.settings.shared,
-	    .fsync = runtime.settings.fsync,
-	    .keeps_root = true,
-	};
+	const struct settings *settings = &runtime.settings;
 
-	ground_settle(options.directory, runtime.settings.base_length, runtime.settings.base_is_home);
+	runtime.directory = (struct directory){.path = settings->directory, .shared = settings->shared};
+	ground_settle(settings->directory, settings->base_length, settings->base_is_home);
 	dependencies_ask_paths(path_functions_agree);
 	facts_keep_in(&facts_file);
-	events_open(&(struct directory){.path = runtime.settings.directory, .shared = runtime.settings.shared},
-	            runtime.settings.read_only ? EVENTS_READ_ONLY : EVENTS_WRITABLE, process);
-	if (runtime.settings.disable) {
+	events_open(&runtime.directory, settings->read_only ? EVENTS_READ_ONLY : EVENTS_WRITABLE, process);
+	if (settings->disable) {
 		runtime.off_reason = COUNTER_BYPASSED_disabled;
 		return;
 	}
-	open_lower(runtime.settings.lower);
-	if (digest_random_secret(&runtime.secret) != 0 ||
-	    memory_open(runtime.settings.memory_size, &runtime.memory) != 0) {
+	open_lower(settings->lower);
+	if (digest_random_secret(&runtime.secret) != 0 || memory_open(settings->memory_size, &runtime.memory) != 0) {
 		runtime.memory = NULL;
 	}
-	if (!options.directory || store_open(&options, &runtime.store) != 0) {
+	if (open_store(settings->directory, false, &runtime.store) != 0) {
 		runtime.store = NULL;
 		log_write(LOG_WARNING, "no cache directory: results are cached in memory only");
 	}
+	runtime.agent = (struct agent_options){
+	    .said = runtime.store ? settings->agent : NULL,
+	    .directory = runtime.directory,
+	    .wait_ms = settings->agent_wait_ms,
+	};
 }
 
 static const char *read_variable(const char *name)

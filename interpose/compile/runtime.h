@@ -16,6 +16,7 @@
 #ifndef INTERPOSE_COMPILE_RUNTIME_H
 #define INTERPOSE_COMPILE_RUNTIME_H
 
+#include "cache/agent_client.h"
 #include "cache/counters.h"
 #include "cache/events.h"
 #include "cache/memory.h"
@@ -28,6 +29,8 @@
 
 struct runtime {
 	struct settings settings;
+	struct directory directory;
+	struct agent_options agent; /* `said` NULL: there is no agent, or no store */
 	struct store *store;
 	struct store **lower; /* read-only caches, searched after the store, in order */
 	int lower_count;

@@ -192,7 +192,7 @@ static void put_facts(struct json *json, const struct event *event)
 	if (event->library) {
 		put_library(json, event->library);
 	}
-	json_string(json, "reached", event->reached);
+	json_string(json, "reached", event->reach == REACH_EXPORT ? "linked" : "dlsym");
 	if (event->record.has_key) {
 		json_string(json, "key", digits_spell(event->record.key, sizeof(event->record.key), digits));
 	}
@@ -211,8 +211,7 @@ static void put_facts(struct json *json, const struct event *event)
 
 static void put_args(struct json *json, const struct event *event, const struct facts *facts)
 {
-	/* The reason why the call was not a hit, or, if that is not known, why the result was not cached. */
-	const char *detail = event->detail[0] != '\0' ? event->detail : event->refusal;
+	const char *detail = event_explanation(event);
 
 	json_begin_object(json, "args");
 	put_facts(json, event);
@@ -249,13 +248,8 @@ static void write_line(const char *path, struct json *json)
 	json->size = 0;
 }
 
-void timeline_write(const char *path, const struct event *event)
+void timeline_write(const char *path, const struct event *event, const char *category)
 {
-	static const char *const categories[] = {
-#define EVENT_CATEGORY(name, category, words) [EVENT_##name] = (category),
-	    EVENT_KINDS(EVENT_CATEGORY)
-#undef EVENT_CATEGORY
-	};
 	char bytes[EVENT_BYTES];
 	struct json json = json_fixed(bytes, sizeof(bytes) - 2, JSON_BYTES_REPLACED);
 	struct facts facts = {.size = 0};
@@ -265,7 +259,7 @@ void timeline_write(const char *path, const struct event *event)
 	}
 	put_process(&json, &facts);
 	write_line(path, &json);
-	put_slice(&json, event, &facts, categories[event->kind], event->call);
+	put_slice(&json, event, &facts, category, event->call);
 	write_line(path, &json);
 	if (event->wait.start_ns != 0) {
 		put_slice(&json, event, &facts, "wait", event->wait);

@@ -9,7 +9,7 @@
  * event (its process was killed, the disk was full) is removed before the next one is written. A file that starts or
  * ends otherwise is not a trace, and is not changed.
  *
- * A slice has the name of its program. Its category ("cat") is the outcome (EVENT_KINDS in event.h). A slice "wait" or
+ * A slice has the name of its program. Its category ("cat") is the outcome (outcomes[] in views.c). A slice "wait" or
  * "agent" is nested in another slice: the time for which the call waited for another process or thread that compiles
  * the same, or for the node's agent. "args": key, compiler, version, arch, options (one text, truncated), reason and
  * detail if there are any, bytes of the result, cost (of the real compilation, in ns), wait (ns), result (the return
@@ -25,6 +25,6 @@
 struct event;
 
 /* errno may change. */
-void timeline_write(const char *path, const struct event *event);
+void timeline_write(const char *path, const struct event *event, const char *category);
 
 #endif

@@ -9,13 +9,31 @@
 #include "interpose/compile/runtime.h"
 #include "interpose/compile/timeline.h"
 #include "interpose/compiler.h"
+#include "keygen/about.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define KEY_SHOWN 4 /* bytes, as many as `nvrtccache ls` shows */
+
+/* How an outcome is told. */
+static const struct {
+	const char *words;          /* in the log */
+	const char *category;       /* in the trace */
+	enum counter counter;       /* of COUNTERS_OF_EACH; COUNTER_NONE: it is counted otherwise */
+	enum events_kind record;    /* EVENTS_COUNTS: it has no record of its own */
+	enum replay_outcome replay; /* for `nvrtccache warm` */
+} outcomes[] = {
+    [EVENT_HIT_IN_MEMORY] = {"hit in memory", "hit_memory", COUNTER_TOTAL_hits_memory, EVENTS_COUNTS, REPLAY_HIT},
+    [EVENT_HIT_ON_DISK] = {"hit on disk", "hit_disk", COUNTER_TOTAL_hits_disk, EVENTS_COUNTS, REPLAY_HIT},
+    [EVENT_STORED] = {"stored", "miss", COUNTER_TOTAL_stores, EVENTS_STORED, REPLAY_STORED},
+    [EVENT_NOT_KEPT] = {"not cached", "not_kept", COUNTER_NONE, EVENTS_NOT_KEPT, REPLAY_NOT_KEPT},
+    [EVENT_VERIFIED] = {"compiled to verify a hit", "verified", COUNTER_NONE, EVENTS_COUNTS, REPLAY_HIT},
+    [EVENT_BYPASSED] = {"bypassed", "bypassed", COUNTER_NONE, EVENTS_BYPASSED, REPLAY_BYPASSED},
+};
 
 /* ---- the counters ---- */
 
@@ -31,15 +49,16 @@ static void count_share(const struct event *event, enum counter counter, uint64_
 	counters_add(counter_share(event->compiler->share, counter), amount);
 }
 
-void event_count_work(const struct event *event)
+void event_bypass(struct event *event, enum counter reason)
 {
-	if (replay_told.mode == REPLAY_CHECK) {
-		return;
+	event_end(event, EVENT_BYPASSED, reason, NULL);
+	if (replay_told.mode != REPLAY_CHECK) {
+		counters_bypassed(event->compiler->share, reason);
 	}
-	if (event->kind == EVENT_BYPASSED) {
-		counters_bypassed(event->compiler->share, event->record.reason);
-		return;
-	}
+}
+
+void event_count_miss(const struct event *event)
+{
 	count_share(event, COUNTER_TOTAL_misses, 1);
 	count_share(event, COUNTER_TOTAL_compile_ns, event->compile_ns);
 	/*
@@ -50,16 +69,12 @@ void event_count_work(const struct event *event)
 
 static void count_end(const struct event *event)
 {
-	static const uint16_t counters[] = {[EVENT_HIT_IN_MEMORY] = COUNTER_TOTAL_hits_memory,
-	                                    [EVENT_HIT_ON_DISK] = COUNTER_TOTAL_hits_disk,
-	                                    [EVENT_STORED] = COUNTER_TOTAL_stores};
-
 	if (event->kind == EVENT_NOT_KEPT) {
 		counters_not_kept(event->compiler->share, event->record.reason);
 	} else if (event->kind == EVENT_VERIFIED) {
 		counters_add(COUNTER_TOTAL_verified, 1);
 	} else if (event->kind != EVENT_BYPASSED) {
-		count_share(event, counters[event->kind], 1);
+		count_share(event, outcomes[event->kind].counter, 1);
 	}
 	if (event->kind == EVENT_HIT_IN_MEMORY || event->kind == EVENT_HIT_ON_DISK) {
 		count_share(event, COUNTER_TOTAL_saved_ns, saved_by(event));
@@ -70,13 +85,7 @@ static void count_end(const struct event *event)
 
 static void put_outcome(struct log_line *line, const struct event *event)
 {
-	static const char *const words[] = {
-#define EVENT_WORDS(name, category, words) [EVENT_##name] = (words),
-	    EVENT_KINDS(EVENT_WORDS)
-#undef EVENT_WORDS
-	};
-
-	log_add(line, "%s", words[event->kind]);
+	log_add(line, "%s", outcomes[event->kind].words);
 	if (event->record.reason != COUNTER_NONE) {
 		log_add(line, ": %s", counter_name(event->record.reason));
 	}
@@ -121,12 +130,48 @@ static uint64_t end_of(const struct event *event)
 	       ((uint64_t)(runtime_clock() - event->call.start_ns) - event->call.ns);
 }
 
+static struct events_text text_of(const char *text)
+{
+	return (struct events_text){text, strlen(text)};
+}
+
+struct events_record *event_record(struct event *event, uint64_t when_ns)
+{
+	struct events_record *record = &event->record;
+	struct events_text *parts = record->parts;
+
+	record->kind = outcomes[event->kind].record;
+	record->when_ns = when_ns;
+	record->took_ns = event->call.ns;
+	record->cost_ns = event->compile_ns ? event->compile_ns : event->call.ns;
+	record->pid = (uint32_t)getpid();
+	parts[EVENTS_DETAIL] = text_of(event->detail);
+	parts[EVENTS_REFUSAL] = text_of(event->refusal);
+	parts[EVENTS_ABOUT].bytes = event->about.bytes;
+	parts[EVENTS_ABOUT].size =
+	    about_fit(event->about.bytes, event->about.size,
+	              EVENTS_TEXT_BYTES - parts[EVENTS_DETAIL].size - parts[EVENTS_REFUSAL].size);
+	record->is_cut = parts[EVENTS_ABOUT].size < event->about.size;
+	return record;
+}
+
+static bool has_record(const struct event *event)
+{
+	const struct runtime *runtime = runtime_get();
+
+	return outcomes[event->kind].record != EVENTS_COUNTS && !runtime->off_reason && runtime->store &&
+	       !runtime->settings.read_only;
+}
+
+bool event_needs_about(const struct event *event)
+{
+	return runtime_get()->settings.trace || has_record(event);
+}
+
 /* Hits have no record of their own, nor have compilations that verify a hit: they are counted. */
 static int write_record(struct event *event)
 {
-	bool is_miss = event->kind == EVENT_STORED || event->kind == EVENT_NOT_KEPT || event->kind == EVENT_BYPASSED;
-
-	if (!is_miss || !event_tells_misses()) {
+	if (!has_record(event)) {
 		return events_tell_counts(EVENTS_WHEN_DUE);
 	}
 	if (!event->about.bytes || event->about.failed) {
@@ -135,29 +180,13 @@ static int write_record(struct event *event)
 	return events_tell(event_record(event, end_of(event)));
 }
 
-bool event_tells_misses(void)
-{
-	const struct runtime *runtime = runtime_get();
-
-	return !runtime->off_reason && runtime->store && !runtime->settings.read_only;
-}
-
-bool event_tells_hits(void)
-{
-	return runtime_get()->settings.trace != NULL;
-}
-
 /* Tells the worker of `nvrtccache warm` that is this process how its call ended. */
 static void tell_worker(const struct event *event)
 {
-	static const uint8_t outcomes[] = {
-	    [EVENT_HIT_IN_MEMORY] = REPLAY_HIT, [EVENT_HIT_ON_DISK] = REPLAY_HIT, [EVENT_STORED] = REPLAY_STORED,
-	    [EVENT_NOT_KEPT] = REPLAY_NOT_KEPT, [EVENT_VERIFIED] = REPLAY_HIT,    [EVENT_BYPASSED] = REPLAY_BYPASSED,
-	};
 	const char *reason = event->record.reason != COUNTER_NONE ? counter_name(event->record.reason) : "";
-	const char *detail = event->detail[0] != '\0' ? event->detail : event->refusal;
+	const char *detail = event_explanation(event);
 
-	replay_told.outcome = (enum replay_outcome)outcomes[event->kind];
+	replay_told.outcome = outcomes[event->kind].replay;
 	replay_told.key[0] = '\0';
 	if (event->record.has_key) {
 		(void)digits_spell(event->record.key, sizeof(event->record.key), replay_told.key);
@@ -181,8 +210,8 @@ void event_tell(struct event *event, int return_code)
 	if (log_wanted(LOG_INFO)) {
 		write_log(event);
 	}
-	if (event_tells_hits()) {
-		timeline_write(runtime_get()->settings.trace, event);
+	if (runtime_get()->settings.trace) {
+		timeline_write(runtime_get()->settings.trace, event, outcomes[event->kind].category);
 	}
 	if (replay_told.mode != REPLAY_CHECK) {
 		runtime_log_record(write_record(event));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* event: how one call ended, for log, trace and record */
-#include "interpose/compile/event.h"
+#include "interpose/compile/views.h"
 #include "keygen/about.h"
 #include "tests/unit/support.h"
 
@@ -8,7 +8,7 @@ Test(event, the_reason_for_not_caching_is_recorded_beside_the_stale_dependency)
 {
 	struct event event;
 
-	event_begin(&event, NULL, NULL, NULL, NULL, 1000);
+	event_begin(&event, NULL, NULL, REACH_EXPORT, NULL);
 	(void)strcpy(event.detail, "header changed: v.h");
 	event.record.why = EVENTS_WHY_STALE;
 	event_explain_refusal(&event, "return code %d", 5);
@@ -21,7 +21,7 @@ Test(event, waits_are_summed_and_start_with_the_first)
 {
 	struct event event;
 
-	event_begin(&event, NULL, NULL, NULL, NULL, 1000);
+	event_begin(&event, NULL, NULL, REACH_EXPORT, NULL);
 	event_note_wait(&event, 2000, 2500);
 	event_note_wait(&event, 4000, 4070);
 	cr_expect_eq(event.wait.start_ns, 2000);
@@ -32,7 +32,7 @@ Test(event, the_reason_unfit_replaces_the_reason_stale)
 {
 	struct event event;
 
-	event_begin(&event, NULL, NULL, NULL, NULL, 1000);
+	event_begin(&event, NULL, NULL, REACH_EXPORT, NULL);
 	(void)strcpy(event.detail, "header changed: v.h");
 	event.record.why = EVENTS_WHY_STALE;
 	event_explain_unfit(&event, "not %s", "now");
@@ -56,7 +56,7 @@ Test(event, a_request_that_has_no_room_in_a_record_loses_its_last_facts)
 		char text[2000];
 		int facts = 0;
 
-		event_begin(&event, NULL, NULL, NULL, NULL, 1000);
+		event_begin(&event, NULL, NULL, REACH_EXPORT, NULL);
 		event_end(&event, EVENT_STORED, COUNTER_NONE, NULL);
 		memset(text, 'x', sizeof(text));
 		about_begin(&event.about);
