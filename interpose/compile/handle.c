@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The table of records consists of shards by hash. Each shard has a tree, which is read without a lock and changed
- * under the shard's mutex.
- */
 #include "interpose/compile/handle.h"
 
 #include "cache/directory.h"
@@ -15,44 +11,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHARDS 16
+#define BUCKETS 4096
 
 /*
- * A look-up takes no lock: NVRTC's getters take none, so they may be called from a signal handler, be cancelled or
- * left by longjmp, or run in a child of _Fork(), which runs no atfork handlers. A change takes the shard's lock.
+ * The records, by hash. A look-up takes no lock: NVRTC's getters take none, so they may be called from a signal
+ * handler, be cancelled or left by longjmp, or run in a child of _Fork(), which runs no atfork handlers. A change takes
+ * the lock.
  *
- * Two bits of a handle's hash after the other choose the way from the root. A slot has a record while the handle's
- * program lives. A look-up finds each record whose addition happened before it, even if other threads change the tree:
- * - Slots are never freed or moved, and no slot of the way has the record's own handle, because that was put into the
- *   first vacant slot, and into one only.
- * - Handles are compared in the tree: a record that another thread frees meanwhile is not accessed.
+ * A bucket is a list of slots that grows at its front. A slot has a record while the handle's program lives. A look-up
+ * finds each record whose addition happened before it, even if other threads change the list:
+ * - Slots are never freed or moved, and a record is in one slot only.
+ * - Handles are compared in the list: a record that another thread frees meanwhile is not accessed.
  *
- * Each change is one store, before and after which the tree is consistent: a child forked meanwhile has all records
+ * Each change is one store, before and after which the list is consistent: a child forked meanwhile has all records
  * except the one being added or removed, and a signal handler finds all.
  */
-typedef _Atomic(struct slot *) slot_pointer;
-
 struct slot {
 	_Atomic(void *) value;
 	_Atomic(struct handle *) record; /* NULL: the slot is vacant */
-	slot_pointer next[4];
+	struct slot *next;
 };
 
-struct shard {
-	struct fork_mutex lock;
-	slot_pointer root;
-};
+static _Atomic(struct slot *) buckets[BUCKETS];
+static struct fork_mutex lock = FORK_MUTEX_INITIALIZER;
 
-static struct shard shards[SHARDS] = {[0 ... SHARDS - 1] = {.lock = FORK_MUTEX_INITIALIZER}};
-
-static uint64_t hash_value(void *value)
+static _Atomic(struct slot *) *bucket_of(void *value)
 {
-	return ((uintptr_t)value >> 4) * UINT64_C(0x9e3779b97f4a7c15);
-}
-
-static struct shard *shard_of(void *value)
-{
-	return &shards[hash_value(value) >> 60];
+	return &buckets[((uintptr_t)value >> 4) * UINT64_C(0x9e3779b97f4a7c15) / (UINT64_MAX / BUCKETS + 1)];
 }
 
 static struct handle *record_in(const struct slot *slot)
@@ -60,27 +45,19 @@ static struct handle *record_in(const struct slot *slot)
 	return atomic_load_explicit(&slot->record, memory_order_acquire);
 }
 
-/* Returns the slot of the handle's record; otherwise NULL, and the first vacant slot (or NULL) and the way's end. */
-static struct slot *slot_of(struct shard *shard, void *value, struct slot **ret_vacant, slot_pointer **ret_end)
+/* Returns the slot of the handle's record; otherwise NULL, and a vacant slot (or NULL). */
+static struct slot *slot_of(void *value, struct slot **ret_vacant)
 {
-	slot_pointer *way = &shard->root;
-	uint64_t hash = hash_value(value) << 4;
-	struct slot *slot;
+	struct slot *slot = atomic_load_explicit(bucket_of(value), memory_order_acquire);
 
 	*ret_vacant = NULL;
-	while ((slot = atomic_load_explicit(way, memory_order_acquire))) {
-		bool vacant = !record_in(slot);
-
-		if (!vacant && atomic_load_explicit(&slot->value, memory_order_relaxed) == value) {
+	for (; slot; slot = slot->next) {
+		if (!record_in(slot)) {
+			*ret_vacant = slot;
+		} else if (atomic_load_explicit(&slot->value, memory_order_relaxed) == value) {
 			return slot;
 		}
-		if (vacant && !*ret_vacant) {
-			*ret_vacant = slot;
-		}
-		way = &slot->next[hash >> 62];
-		hash <<= 2;
 	}
-	*ret_end = way;
 	return NULL;
 }
 
@@ -113,13 +90,12 @@ void handle_free(struct handle *handle)
  */
 bool handle_put_back(struct handle *handle)
 {
-	struct shard *shard = shard_of(handle->value);
-	slot_pointer *end;
+	_Atomic(struct slot *) *bucket = bucket_of(handle->value);
 	struct handle *stale = NULL;
 	struct slot *slot, *vacant, *added = NULL;
 
-	fork_mutex_lock(&shard->lock);
-	slot = slot_of(shard, handle->value, &vacant, &end);
+	fork_mutex_lock(&lock);
+	slot = slot_of(handle->value, &vacant);
 	if (slot) {
 		stale = record_in(slot);
 	} else {
@@ -130,9 +106,10 @@ bool handle_put_back(struct handle *handle)
 		atomic_store_explicit(&slot->record, handle, memory_order_release);
 	}
 	if (added) {
-		atomic_store_explicit(end, added, memory_order_release);
+		added->next = atomic_load_explicit(bucket, memory_order_relaxed);
+		atomic_store_explicit(bucket, added, memory_order_release);
 	}
-	fork_mutex_unlock(&shard->lock);
+	fork_mutex_unlock(&lock);
 	handle_free(stale);
 	return slot != NULL;
 }
@@ -158,9 +135,8 @@ void *handle_add(size_t size, void *value, struct library *library, enum reach r
 
 struct handle *handle_find(void *value)
 {
-	slot_pointer *end;
 	struct slot *vacant;
-	const struct slot *slot = slot_of(shard_of(value), value, &vacant, &end);
+	const struct slot *slot = slot_of(value, &vacant);
 
 	return slot ? record_in(slot) : NULL;
 }
@@ -174,18 +150,16 @@ struct handle *handle_find_of(const struct compiler *compiler, void *value)
 
 struct handle *handle_take(void *value)
 {
-	struct shard *shard = shard_of(value);
-	slot_pointer *end;
 	struct handle *handle = NULL;
 	struct slot *slot, *vacant;
 
-	fork_mutex_lock(&shard->lock);
-	slot = slot_of(shard, value, &vacant, &end);
+	fork_mutex_lock(&lock);
+	slot = slot_of(value, &vacant);
 	if (slot) {
 		handle = record_in(slot);
 		atomic_store_explicit(&slot->record, NULL, memory_order_release);
 	}
-	fork_mutex_unlock(&shard->lock);
+	fork_mutex_unlock(&lock);
 	return handle;
 }
 
@@ -324,7 +298,5 @@ int handle_run(const struct handle *handle, const struct call *call)
 
 void handle_fork_child(void)
 {
-	for (int i = 0; i < SHARDS; i++) {
-		(void)fork_mutex_fork_child(&shards[i].lock);
-	}
+	(void)fork_mutex_fork_child(&lock);
 }
