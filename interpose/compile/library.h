@@ -47,7 +47,6 @@ struct library {
 	struct elf_object object;
 	uint64_t adopted;                                      /* loaded_generation() when `object` was read */
 	_Atomic(real_function *) real[COMPILER_FUNCTIONS_MAX]; /* for library_real(); NULL: not looked up yet */
-	const char *reason_text;                               /* why it is bypassed: a static string for the log */
 	enum counter reason;
 	/* of a ready library */
 	void *handle; /* dlopen()'s; never closed */

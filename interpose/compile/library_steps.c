@@ -64,70 +64,58 @@ static int make_identity(struct library *library)
 	return 0;
 }
 
+void library_give_up(struct library *library, enum counter reason, const char *text)
+{
+	library->reason = reason;
+	atomic_store_explicit(&library->state, STEP_REFUSED, memory_order_release);
+	log_write(LOG_WARNING, "bypassing %s: %s", library->path, text);
+}
+
 static bool prepare_library(struct library *library)
 {
 	if (library->compiler->release(library, &library->major, &library->minor) != 0 || !pin_library(library)) {
-		library->reason = COUNTER_BYPASSED_unwatchable;
-		library->reason_text = "it cannot be pinned in memory";
+		library_give_up(library, COUNTER_BYPASSED_unwatchable, "it cannot be pinned in memory");
 		return false;
 	}
 	if (make_identity(library) != 0) {
-		library->reason = COUNTER_BYPASSED_builtins;
-		library->reason_text = "its file cannot be read";
+		library_give_up(library, COUNTER_BYPASSED_builtins, "its file cannot be read");
 		return false;
 	}
 	return true;
 }
 
 /*
- * Returns the state of a step that one thread performs. Waits at most 100 ms for another thread that performs it.
+ * Performs a step, which one thread does, once; waits at most 100 ms for another thread that performs it. Returns true
+ * if the step is done. Where calling the loader would wait for another thread, whose constructor in dlopen() may wait
+ * for this one, the step is left to a later call.
  */
-static int wait_for_step(_Atomic int *step)
+static bool perform_step(struct library *library, _Atomic int *step, bool (*perform)(struct library *library))
 {
 	const struct timespec millisecond = {0, 1000000};
-	int state = atomic_load_explicit(step, memory_order_acquire);
+	int state = atomic_load_explicit(step, memory_order_acquire), under_way = STEP_UNDER_WAY;
 
+	if (state == STEP_NOT_YET && loaded_may_call() &&
+	    atomic_compare_exchange_strong(step, &state, STEP_UNDER_WAY)) {
+		/* keeps the state that library_give_up() set meanwhile */
+		(void)atomic_compare_exchange_strong(step, &under_way, perform(library) ? STEP_DONE : STEP_REFUSED);
+	}
+	state = atomic_load_explicit(step, memory_order_acquire);
 	for (int i = 0; i < 100 && state == STEP_UNDER_WAY; i++) {
 		(void)nanosleep(&millisecond, NULL);
 		state = atomic_load_explicit(step, memory_order_acquire);
 	}
-	return state;
-}
-
-/*
- * Returns true if this thread must perform the step. Where calling the loader would wait for another thread, whose
- * constructor in dlopen() may wait for this one, the step is left to a later call.
- */
-static bool claim_step(_Atomic int *step)
-{
-	int expected = STEP_NOT_YET;
-
-	return atomic_load_explicit(step, memory_order_acquire) == STEP_NOT_YET && loaded_may_call() &&
-	       atomic_compare_exchange_strong(step, &expected, STEP_UNDER_WAY);
+	return state == STEP_DONE;
 }
 
 bool library_prepare(struct library *library, enum counter *ret_reason)
 {
-	int expected = STEP_UNDER_WAY, state;
-
-	if (claim_step(&library->state)) {
-		/* keeps the state that library_give_up() set meanwhile */
-		state = prepare_library(library) ? STEP_DONE : STEP_REFUSED;
-		(void)atomic_compare_exchange_strong(&library->state, &expected, state);
+	if (perform_step(library, &library->state, prepare_library)) {
+		return true;
 	}
-	state = wait_for_step(&library->state);
-	if (state != STEP_DONE) {
-		*ret_reason = state == STEP_REFUSED ? library->reason : COUNTER_BYPASSED_unwatchable;
-	}
-	return state == STEP_DONE;
-}
-
-void library_give_up(struct library *library, enum counter reason, const char *text)
-{
-	library->reason = reason;
-	library->reason_text = text;
-	atomic_store_explicit(&library->state, STEP_REFUSED, memory_order_release);
-	log_write(LOG_WARNING, "bypassing %s: %s", library->path, text);
+	*ret_reason = atomic_load_explicit(&library->state, memory_order_acquire) == STEP_REFUSED
+	                  ? library->reason
+	                  : COUNTER_BYPASSED_unwatchable;
+	return false;
 }
 
 /*
@@ -148,22 +136,24 @@ static uintptr_t bound_function(const struct elf_object *library, const char *na
 	return address ? address : next_symbol_global(name, version);
 }
 
-bool library_watched(struct library *library)
+static bool patch_imports(struct library *library)
 {
-	if (claim_step(&library->patching)) {
-		const char *reason = "its imports cannot be read";
-		struct watch *watch = NULL;
-		int error = watch_patch(&library->object, bound_function, &watch, &reason);
+	const char *reason = "its imports cannot be read";
+	struct watch *watch = NULL;
+	int error = watch_patch(&library->object, bound_function, &watch, &reason);
 
-		loader_forget_error();
-		if (error == 0) {
-			atomic_store_explicit(&library->watch, watch, memory_order_release);
-		} else {
-			library_give_up(library, COUNTER_BYPASSED_unwatchable, reason);
-		}
-		atomic_store_explicit(&library->patching, error == 0 ? STEP_DONE : STEP_REFUSED, memory_order_release);
+	loader_forget_error();
+	if (error != 0) {
+		library_give_up(library, COUNTER_BYPASSED_unwatchable, reason);
+		return false;
 	}
-	return wait_for_step(&library->patching) == STEP_DONE;
+	atomic_store_explicit(&library->watch, watch, memory_order_release);
+	return true;
+}
+
+bool library_patch(struct library *library)
+{
+	return perform_step(library, &library->patching, patch_imports);
 }
 
 /* Returns how many bytes of this thread's stack are left; 0 if that is not known. */
@@ -181,17 +171,12 @@ static size_t stack_left(void)
 	return (size_t)((char *)__builtin_frame_address(0) - (char *)end);
 }
 
-static void wake_library(struct library *library)
+static bool wake_library(struct library *library)
 {
-	if (atomic_load_explicit(&library->state, memory_order_acquire) == STEP_DONE && claim_step(&library->waking)) {
-		if (library_watched(library) && library->compiler->wake) {
-			library->compiler->wake(library, stack_left());
-		}
-		atomic_store_explicit(&library->waking, STEP_DONE, memory_order_release);
+	if (library_patch(library) && library->compiler->wake) {
+		library->compiler->wake(library, stack_left());
 	}
-	if (atomic_load_explicit(&library->waking, memory_order_relaxed) == STEP_UNDER_WAY) {
-		(void)wait_for_step(&library->waking);
-	}
+	return true;
 }
 
 /* Returns true if this is the only thread; false if that is not known. */
@@ -218,6 +203,10 @@ void library_fork_prepare(void)
 		return;
 	}
 	for (int i = 0; i < count; i++) {
-		wake_library(library_in_slot(i));
+		struct library *library = library_in_slot(i);
+
+		if (atomic_load_explicit(&library->state, memory_order_acquire) == STEP_DONE) {
+			(void)perform_step(library, &library->waking, wake_library);
+		}
 	}
 }

@@ -2,7 +2,7 @@
 /*
  * library_steps: what is done to a library once, by calling the loader
  *
- *     adopted --library_prepare()--> ready --library_watched(), at the first miss--> patched --> woken, before a fork
+ *     adopted --library_prepare()--> ready --library_patch(), at the first miss--> patched --> woken, before a fork
  *        `--------- cannot be pinned ---------`------- cannot be watched -------> bypassed (reason)
  *
  * Purpose: preparing a library pins it (RTLD_NODELETE; because of BZ 19810 a reference is held too), once its release
@@ -24,7 +24,7 @@
  */
 bool library_prepare(struct library *library, enum counter *ret_reason);
 /* Patches the library's imports, unless that was done. Returns false if it cannot be watched. */
-bool library_watched(struct library *library);
+bool library_patch(struct library *library);
 /* Makes all later calls of the library bypass the cache, for example because its watch was lost. */
 void library_give_up(struct library *library, enum counter reason, const char *text);
 /*

@@ -100,10 +100,11 @@ bool observe_callback(struct handle *handle, struct attempt *attempt, struct ent
 }
 
 /*
- * If another tool has written the import slots, nothing of the library is cached any more, even if that tool restores
- * them: the texts of a compilation that was not watched are not searched, and a later one of its handle relies on that.
+ * Returns true if the imports are still patched. If another tool has written them, nothing of the library is cached any
+ * more, even if that tool restores them: the texts of a compilation that was not watched are not searched, and a later
+ * one of its handle relies on that.
  */
-static bool is_still_patched(struct library *library)
+static bool keep_watching(struct library *library)
 {
 	if (watch_verify(atomic_load(&library->watch))) {
 		return true;
@@ -130,7 +131,7 @@ static void begin_watch(const struct request *request, bool watchable, struct ob
 	observed->trace.scratch = request->scratch;
 	observed->trace.lock = request->lock;
 	observed->trace.mode = arithmetic_mode();
-	if (!watchable || !is_still_patched(library)) {
+	if (!watchable || !keep_watching(library)) {
 		return;
 	}
 	observed->watched = true;
@@ -153,7 +154,7 @@ static void end_watch(struct handle *handle, const struct call *call, const stru
 	if (library->compiler->unwatched) {
 		observed->unknown = library->compiler->unwatched(handle, call, request, &observed->trace);
 	}
-	observed->watched = is_still_patched(library);
+	observed->watched = keep_watching(library);
 }
 
 void observe_compile(struct handle *handle, const struct call *call, enum counter doubt, struct attempt *attempt,
@@ -162,7 +163,7 @@ void observe_compile(struct handle *handle, const struct call *call, enum counte
 	const struct compiler *compiler = handle->library->compiler;
 	const struct request *request = &attempt->request;
 	struct observed *observed = &attempt->observed;
-	bool watchable = library_watched(handle->library);
+	bool watchable = library_patch(handle->library);
 	struct excursion excursion = {.handle = handle, .attempt = attempt, .held = held};
 	int64_t start;
 

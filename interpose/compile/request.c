@@ -92,7 +92,7 @@ static const struct key *arithmetic_of(void *context)
 {
 	struct library *library = context;
 	const struct arithmetic *arithmetic =
-	    library_watched(library) ? watch_arithmetic(atomic_load(&library->watch)) : NULL;
+	    library_patch(library) ? watch_arithmetic(atomic_load(&library->watch)) : NULL;
 
 	return arithmetic && arithmetic->knowledge != ARITHMETIC_UNKNOWN ? &arithmetic->digest : NULL;
 }
