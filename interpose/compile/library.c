@@ -15,7 +15,7 @@
 
 struct search {
 	const struct node *node;
-	struct elf_object candidates[LIBRARIES_MAX];
+	struct elf_object first;
 	size_t count;
 };
 
@@ -115,47 +115,38 @@ out:
 	return library;
 }
 
-static int collect_candidate(const struct elf_object *object, void *context)
+static int count_library(const struct elf_object *object, void *context)
 {
 	struct search *search = context;
 
-	if (node_of(object) == search->node && search->count < LIBRARIES_MAX) {
-		search->candidates[search->count++] = *object;
+	if (node_of(object) == search->node && search->count++ == 0) {
+		search->first = *object;
 	}
 	return 0;
 }
 
 /*
  * Used if several libraries of one node are loaded. The loader would have bound the caller's reference in the global
- * scope first, then in the caller's own scope; returns the library that this yields.
+ * scope first, then in the caller's own scope; finds the library that this yields.
  */
-static const struct elf_object *candidate_for(const struct search *search, void *caller)
+static bool find_bound(const struct node *node, void *caller, struct elf_object *ret_object)
 {
-	const char *landmark = search->node->landmark, *version = search->node->name;
-	uintptr_t address = (uintptr_t)next_symbol(RTLD_NEXT, landmark, version, NEXT_SYMBOL_DLVSYM);
-	struct elf_object object;
+	uintptr_t address = (uintptr_t)next_symbol(RTLD_NEXT, node->landmark, node->name, NEXT_SYMBOL_DLVSYM);
 
-	if (!address && elf_object_at((uintptr_t)caller, &object) && object.path[0]) {
-		address = (uintptr_t)next_symbol_in(object.path, landmark, version, NEXT_SYMBOL_DLVSYM);
+	if (!address && elf_object_at((uintptr_t)caller, ret_object) && ret_object->path[0]) {
+		address = (uintptr_t)next_symbol_in(ret_object->path, node->landmark, node->name, NEXT_SYMBOL_DLVSYM);
 	}
-	for (size_t i = 0; address && i < search->count; i++) {
-		if (elf_contains(&search->candidates[i], address)) {
-			return &search->candidates[i];
-		}
-	}
-	return &search->candidates[0];
+	return address && elf_object_at(address, ret_object) && node_of(ret_object) == node;
 }
 
 /* Returns how many libraries of the node are loaded, and in `ret_object` the one that the call is for. */
 static size_t choose_library(const struct node *node, void *caller, struct elf_object *ret_object)
 {
-	struct search search;
+	struct search search = {.node = node};
 
-	search.node = node;
-	search.count = 0;
-	(void)elf_each_object(collect_candidate, &search);
-	if (search.count > 0) {
-		*ret_object = search.count == 1 ? search.candidates[0] : *candidate_for(&search, caller);
+	(void)elf_each_object(count_library, &search);
+	if (search.count > 0 && (search.count == 1 || !find_bound(node, caller, ret_object))) {
+		*ret_object = search.first;
 	}
 	return search.count;
 }
