@@ -130,10 +130,7 @@ int host_call_destroy(struct door *door, size_t function, void *value, void *arg
 	return result;
 }
 
-/* The two getters of an artifact; `answer` points to a size, or to room for the bytes. */
-enum getter { GETTER_SIZE, GETTER_BYTES };
-
-static int get_artifact(struct door *door, enum getter getter, size_t artifact, void *value, void *answer)
+int host_call_get(struct door *door, enum getter getter, size_t artifact, void *value, void *answer)
 {
 	typedef int get_function(void *handle, void *answer);
 	const struct compiler *compiler = door_compiler(door);
@@ -152,14 +149,4 @@ static int get_artifact(struct door *door, enum getter getter, size_t artifact, 
 	}
 	return getter == GETTER_SIZE ? artifact_size(compiler, entry, artifact, answer)
 	                             : artifact_bytes(compiler, entry, artifact, answer);
-}
-
-int host_call_size(struct door *door, size_t artifact, void *value, size_t *size)
-{
-	return get_artifact(door, GETTER_SIZE, artifact, value, size);
-}
-
-int host_call_bytes(struct door *door, size_t artifact, void *value, void *bytes)
-{
-	return get_artifact(door, GETTER_BYTES, artifact, value, bytes);
 }

@@ -64,18 +64,21 @@ int host_call_unrecorded(struct door *door, size_t function, void *value, const 
  */
 int host_call_destroy(struct door *door, size_t function, void *value, void *argument);
 
-/* Complete handlers of an artifact's getters: answer from the entry of answer_from(), or call the real function. */
-int host_call_size(struct door *door, size_t artifact, void *value, size_t *size);
-int host_call_bytes(struct door *door, size_t artifact, void *value, void *bytes);
+/*
+ * Complete handler of a getter of an artifact: answers from the entry of answer_from(), or calls the real function.
+ * `answer` points to a size, or to room for the bytes.
+ */
+enum getter { GETTER_SIZE, GETTER_BYTES };
+int host_call_get(struct door *door, enum getter getter, size_t artifact, void *value, void *answer);
 #define HOST_CALL_GETTERS(getter, artifact, handle_type, bytes_type)                         \
 	static int handle_##getter##Size(struct door *door, handle_type value, size_t *size) \
 	{                                                                                    \
-		return host_call_size(door, artifact, value, size);                          \
+		return host_call_get(door, GETTER_SIZE, artifact, value, size);              \
 	}                                                                                    \
                                                                                              \
 	static int handle_##getter(struct door *door, handle_type value, bytes_type bytes)   \
 	{                                                                                    \
-		return host_call_bytes(door, artifact, value, bytes);                        \
+		return host_call_get(door, GETTER_BYTES, artifact, value, bytes);            \
 	}
 
 #endif
