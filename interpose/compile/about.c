@@ -126,14 +126,19 @@ static void put_artifacts(struct stream *about, const struct compiler *compiler,
 	}
 }
 
-/* Adds the name of the host's executable, whose path the kernel provides. */
-static void put_command(struct stream *about)
+/* Begins with the compiler, the program, and the name of the host's executable, whose path the kernel provides. */
+static void begin_about(const struct compiler *compiler, const struct library *library, const char *program,
+                        struct stream *ret_about)
 {
 	const char *path = (const char *)getauxval(AT_EXECFN);
 	const char *slash = path ? strrchr(path, '/') : NULL;
 
+	*ret_about = STREAM_EMPTY;
+	about_begin(ret_about);
+	put_compiler(ret_about, compiler, library);
+	about_text(ret_about, ABOUT_PROGRAM, program ? program : compiler->unnamed);
 	if (path) {
-		about_text(about, ABOUT_COMMAND, slash ? slash + 1 : path);
+		about_text(ret_about, ABOUT_COMMAND, slash ? slash + 1 : path);
 	}
 }
 
@@ -151,44 +156,33 @@ void about_request(const struct handle *handle, const struct call *call, const s
 {
 	const struct compiler *compiler = handle->library->compiler;
 	const struct call unreadable = {.kind = call->kind};
-	struct stream about = STREAM_EMPTY;
 
 	if (!handle_call_sound(call)) {
 		call = &unreadable;
 	}
-	about_begin(&about);
-	put_compiler(&about, compiler, handle->library);
-	about_text(&about, ABOUT_PROGRAM, handle->name ? handle->name : compiler->unnamed);
-	put_command(&about);
+	begin_about(compiler, handle->library, handle->name, ret_about);
 	if (attempt) {
-		put_surroundings(&about, &attempt->request.run);
-		put_roots(&about, &attempt->request.roots);
+		put_surroundings(ret_about, &attempt->request.run);
+		put_roots(ret_about, &attempt->request.roots);
 	}
 	if (attempt && (attempt->request.traits & REQUEST_BOUND)) {
-		about_text(&about, ABOUT_BOUND, attempt->observed.cwd ? attempt->observed.cwd : "");
+		about_text(ret_about, ABOUT_BOUND, attempt->observed.cwd ? attempt->observed.cwd : "");
 	}
-	compiler->about(handle, call, &about);
+	compiler->about(handle, call, ret_about);
 	if (handle->hides_options) {
-		about_text(&about, ABOUT_OPTION, "(encoded)");
+		about_text(ret_about, ABOUT_OPTION, "(encoded)");
 	} else {
-		put_options(&about, call);
+		put_options(ret_about, call);
 	}
-	*ret_about = about;
 }
 
 void about_unrecorded(const struct compiler *compiler, const char *program, const struct call *call,
                       struct stream *ret_about)
 {
-	struct stream about = STREAM_EMPTY;
-
-	about_begin(&about);
-	put_compiler(&about, compiler, NULL);
-	about_text(&about, ABOUT_PROGRAM, program ? program : compiler->unnamed);
-	put_command(&about);
+	begin_about(compiler, NULL, program, ret_about);
 	if (call && handle_call_sound(call)) {
-		put_options(&about, call);
+		put_options(ret_about, call);
 	}
-	*ret_about = about;
 }
 
 void about_result(const struct attempt *attempt, const struct binding *binding, const struct result *result,

@@ -16,7 +16,6 @@
 
 void result_add(struct result *result, uint32_t tag, int value, void *owned, size_t size)
 {
-	result->owned[result->count] = owned;
 	result->sections[result->count++] = (struct section){tag, value, owned, size};
 }
 
@@ -38,7 +37,7 @@ int result_collect(const struct handle *handle, int return_code, struct result *
 void result_free(struct result *result)
 {
 	for (size_t i = 0; i < result->count; i++) {
-		free(result->owned[i]);
+		free((void *)result->sections[i].bytes);
 	}
 	result->count = 0;
 }

@@ -33,8 +33,7 @@ enum result_tag {
 };
 
 struct result {
-	struct section sections[RESULT_SECTIONS];
-	void *owned[RESULT_SECTIONS];
+	struct section sections[RESULT_SECTIONS]; /* their bytes are blocks for free() */
 	size_t count;
 };
 
