@@ -195,7 +195,7 @@ static bool all_hold_still(struct handle *handle)
 	return true;
 }
 
-bool replay_unchanged(struct handle *handle)
+bool replay_if_unchanged(struct handle *handle)
 {
 	return all_hold_still(handle) && perform_deferred(handle);
 }

@@ -42,7 +42,7 @@ void replay_all(struct handle *handle);
  * Performs the deferred calls if nothing that they depend on has changed. False: something has, or a call returned
  * another code.
  */
-bool replay_unchanged(struct handle *handle);
+bool replay_if_unchanged(struct handle *handle);
 /* Undoes the detaching of a handle whose first real call the library refused. */
 void replay_take_back(struct handle *handle);
 

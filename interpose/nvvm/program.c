@@ -64,7 +64,7 @@ void nvvm_program_settle(struct nvvm_program *program)
 	if (!handle_has_deferred(handle)) {
 		return;
 	}
-	if (lacks_nothing(program) || !replay_unchanged(handle)) {
+	if (lacks_nothing(program) || !replay_if_unchanged(handle)) {
 		handle_forget_calls(handle, WORK_COMPILE);
 		handle->served = NULL;
 	}
