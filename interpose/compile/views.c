@@ -204,9 +204,6 @@ void event_tell(struct event *event, int return_code)
 	if (REPLAY_FORBIDS()) {
 		tell_worker(event);
 	}
-	if (replay_told.mode != REPLAY_CHECK) {
-		count_end(event);
-	}
 	if (log_wanted(LOG_INFO)) {
 		write_log(event);
 	}
@@ -214,6 +211,7 @@ void event_tell(struct event *event, int return_code)
 		timeline_write(runtime_get()->settings.trace, event, outcomes[event->kind].category);
 	}
 	if (replay_told.mode != REPLAY_CHECK) {
+		count_end(event);
 		runtime_log_record(write_record(event));
 	}
 	directory_drop_root();
