@@ -71,11 +71,11 @@ static void put_variable(struct stream *head, const char *name, const char *valu
 }
 
 /* Writes every variable that affects the key, set or not. */
-static void put_variables(struct stream *head, const struct handle *handle)
+static void put_variables(struct stream *head, struct environment *environment)
 {
 	const struct settings *settings = &runtime_get()->settings;
 	struct environment_value values[ENVIRONMENT_MAX];
-	size_t count = environment_values(handle->library->compiler->environment, values);
+	size_t count = environment_values(environment, values);
 
 	for (size_t i = 0; i < count; i++) {
 		put_variable(head, values[i].name, values[i].value);
@@ -86,10 +86,9 @@ static void put_variables(struct stream *head, const struct handle *handle)
 }
 
 /* Writes the state of the process. Returns false if a worker could not have it: the thread has a locale of its own. */
-static bool put_head(struct stream *head, const struct handle *handle, const struct request *request,
-                     const struct entry *entry)
+static bool put_head(struct stream *head, const struct request *request, const struct entry *entry)
 {
-	const struct library *library = handle->library;
+	const struct library *library = request->library;
 	char text[ENVIRONMENT_DECIMALS_MAX], cwd[PATH_MAX], release[32];
 	const char *decimals = environment_decimals(text);
 
@@ -109,7 +108,7 @@ static bool put_head(struct stream *head, const struct handle *handle, const str
 	if (decimals) {
 		recording_put_text(head, RECORDING_LOCALE, setlocale(LC_NUMERIC, NULL));
 	}
-	put_variables(head, handle);
+	put_variables(head, library->compiler->environment);
 	return true;
 }
 
@@ -117,7 +116,7 @@ static bool put_head(struct stream *head, const struct handle *handle, const str
  * Once for each key: the second process that compiles the same, or hits it, finds the file and writes nothing. A
  * failure costs the request and never the result.
  */
-static void write_request(const struct handle *handle, const struct attempt *attempt, const struct entry *entry)
+static void write_request(const struct stream *calls, const struct attempt *attempt, const struct entry *entry)
 {
 	const struct runtime *runtime = runtime_get();
 	const uint8_t *key = attempt->finding.key.bytes;
@@ -128,8 +127,8 @@ static void write_request(const struct handle *handle, const struct attempt *att
 	if (!runtime->store || store_has(runtime->store, key, DIRECTORY_BESIDE)) {
 		return;
 	}
-	if (put_head(&head, handle, &attempt->request, entry)) {
-		file = recording_seal(&head, &handle->recorded);
+	if (put_head(&head, &attempt->request, entry)) {
+		file = recording_seal(&head, calls);
 		error = file.failed ? -ENOMEM : store_put_request(runtime->store, key, file.bytes, file.size);
 		if (error != 0) {
 			log_write(LOG_INFO, "cannot record the request: %s: %s", runtime->settings.directory,
@@ -158,7 +157,7 @@ void recorder_call(struct handle *handle, const struct call *call, const struct 
 	}
 	recorder_number(handle, RECORDING_CALL, (uint64_t)call->kind);
 	if (entry && stream_of(handle)) {
-		write_request(handle, attempt, entry);
+		write_request(&handle->recorded, attempt, entry);
 	}
 	if (past != PAST_LEAVES && !handle->recorded.failed) {
 		handle->recorded.size = before;

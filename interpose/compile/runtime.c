@@ -320,11 +320,8 @@ void runtime_log_record(int error)
 	char text[ERROR_TEXT_BYTES];
 
 	if (error < 0 && runtime.settings.directory && log_wanted(LOG_DEBUG)) {
-		int saved = errno;
-
 		log_write(LOG_DEBUG, "cannot write the record: %s: %s", runtime.settings.directory,
 		          error_text(error, text));
-		errno = saved;
 	}
 }
 
