@@ -6,7 +6,6 @@
  */
 #include "interpose/nvrtc/scan.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -199,38 +198,6 @@ static uint8_t *join_lines(uint8_t *to, const uint8_t *text, size_t size)
 	return to;
 }
 
-/* Returns the text without its splices; the caller must free *ret_joined. */
-static int remove_splices(const void *text, size_t *size, const uint8_t **ret_begin, uint8_t **ret_joined)
-{
-	uint8_t *joined = NULL;
-
-	*ret_begin = text;
-	if (may_splice(text, *size)) {
-		joined = malloc(*size);
-		if (!joined) {
-			return -ENOMEM;
-		}
-		*size = (size_t)(join_lines(joined, text, *size) - joined);
-		*ret_begin = joined;
-	}
-	*ret_joined = joined;
-	return 0;
-}
-
-uint32_t scan_text(const void *text, size_t size, const struct places *places)
-{
-	const uint8_t *begin;
-	uint8_t *joined;
-	uint32_t found;
-
-	if (remove_splices(text, &size, &begin, &joined) != 0) {
-		return SCAN_TIME | SCAN_PATH | (places ? SCAN_PLACE : 0);
-	}
-	found = search_text(begin, size, places);
-	free(joined);
-	return found;
-}
-
 /*
  * Macros that expand to __FILE__ although no searched text contains __FILE__. NVRTC's own assert() is in no file; the
  * others are in headers that may use __FILE__ (texts.h). If a program makes a string of such a macro and takes its
@@ -276,16 +243,33 @@ static bool names_path_macro(const uint8_t *text, size_t size)
 	return false;
 }
 
-uint32_t scan_macros(const void *text, size_t size)
+static uint32_t search_joined(const void *text, size_t size, const struct places *places, bool is_of_program)
 {
-	const uint8_t *begin;
-	uint8_t *joined;
-	bool named;
+	uint8_t *joined = NULL;
+	uint32_t found;
 
-	if (remove_splices(text, &size, &begin, &joined) != 0) {
-		return SCAN_PATH;
+	if (may_splice(text, size)) {
+		joined = malloc(size);
+		if (!joined) {
+			return SCAN_TIME | SCAN_PATH | (places ? SCAN_PLACE : 0);
+		}
+		size = (size_t)(join_lines(joined, text, size) - joined);
+		text = joined;
 	}
-	named = names_path_macro(begin, size);
+	found = search_text(text, size, places);
+	if (is_of_program && names_path_macro(text, size)) {
+		found |= SCAN_PATH;
+	}
 	free(joined);
-	return named ? SCAN_PATH : 0;
+	return found;
+}
+
+uint32_t scan_text(const void *text, size_t size, const struct places *places)
+{
+	return search_joined(text, size, places, false);
+}
+
+uint32_t scan_program_text(const void *text, size_t size, const struct places *places)
+{
+	return search_joined(text, size, places, true);
 }

@@ -16,8 +16,8 @@
  *
  * Comments are searched too. Names and paths that macros concatenate are not found.
  *
- * Calling sequence: pure functions. A search takes one pass, 16 bytes at a time. Errors: without memory, scan_text()
- * returns all findings.
+ * Calling sequence: pure functions. A search takes one pass, 16 bytes at a time. Errors: without memory, all
+ * findings are returned.
  */
 #ifndef INTERPOSE_NVRTC_SCAN_H
 #define INTERPOSE_NVRTC_SCAN_H
@@ -32,12 +32,11 @@ enum scan_finding { SCAN_TIME = 1 << 0, SCAN_PATH = 1 << 1, SCAN_PLACE = 1 << 2 
 
 /* Returns the findings in the text. `places` NULL: does not search for SCAN_PLACE. */
 uint32_t scan_text(const void *text, size_t size, const struct places *places);
-
 /*
- * Returns SCAN_PATH if the text names a macro that may expand to __FILE__ (scan.c has the list). Used only for texts of
- * the program: headers on disk name such macros too often, in assertions.
+ * The same for a text of the program, where the name of a macro that may expand to __FILE__ (scan.c has the list)
+ * counts as SCAN_PATH, too. Headers on disk name such macros too often, in assertions.
  */
-uint32_t scan_macros(const void *text, size_t size);
+uint32_t scan_program_text(const void *text, size_t size, const struct places *places);
 
 /* Returns true if a path in that directory has only one spelling, so that a text can be searched for it. */
 bool scan_spells_plainly(const char *directory, size_t size);

@@ -22,7 +22,7 @@ static void read_text(void *context, const char *text, size_t size)
 {
 	struct found *found = context;
 
-	found->findings |= scan_text(text, size, found->places) | scan_macros(text, size);
+	found->findings |= scan_program_text(text, size, found->places);
 }
 
 /* Returns the findings in source and in-memory headers. Texts that cannot be read count as containing everything. */
@@ -54,12 +54,10 @@ static uint32_t find_in_texts(struct program *program, const struct call *call, 
 		const char *text = call->options[i];
 
 		/* a path in the value of an -I is a place itself, not a mention of one */
-		found |= scan_text(text, strlen(text), options_directory(options, i) ? NULL : places) |
-		         scan_macros(text, strlen(text));
+		found |= scan_program_text(text, strlen(text), options_directory(options, i) ? NULL : places);
 	}
 	for (size_t i = 0; i < program->name_count; i++) {
-		found |= scan_text(program->names[i], strlen(program->names[i]), places) |
-		         scan_macros(program->names[i], strlen(program->names[i]));
+		found |= scan_program_text(program->names[i], strlen(program->names[i]), places);
 	}
 	/* The name is searched without places, because its directory is a place itself. */
 	return name ? found | scan_text(name, strlen(name), NULL) : found;

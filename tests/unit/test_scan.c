@@ -39,10 +39,10 @@ Test(scan, a_time_macro_is_found_at_every_position_as_a_whole_word)
 
 Test(scan, macros_that_may_expand_to_a_path_are_found_as_whole_words)
 {
-	EACH_STRING(text, cr_assert_eq(scan_macros(text, strlen(text)), SCAN_PATH, "%s", text), "assert(x)",
+	EACH_STRING(text, cr_assert_eq(scan_program_text(text, strlen(text), NULL), SCAN_PATH, "%s", text), "assert(x)",
 	            "x=assert(1)", "1;assert (x)", "as\\\nsert(1)", "CubDebugExit(e)", "assert",
 	            "static_assert(1);\nassert(x)", "_CCCL_VERIFY(a, b)", "_CCCL_ASSERT_HOST(a, b)");
-	EACH_STRING(text, cr_assert_eq(scan_macros(text, strlen(text)), 0, "%s", text), "static_assert(1)",
+	EACH_STRING(text, cr_assert_eq(scan_program_text(text, strlen(text), NULL), 0, "%s", text), "static_assert(1)",
 	            "an assertion", "asserts", "myassert(1)", "asser", "_CCCL_DEVICE", "__assertfail", "");
 }
 
