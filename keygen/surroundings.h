@@ -4,7 +4,7 @@
  *
  * Purpose: writes which compiler compiles, in which namespace and directory, with which environment and rounding mode,
  * and after which earlier compilations of the handle. The fields are in three places of the call run, and a compiler
- * writes its own fields between them (its request.h gives the order):
+ * writes its own fields between them (its describe() gives the order):
  *
  *     surroundings_begin()    CALL format, IDENTITY, NAMESPACE?, PLACE, the place
  *     surroundings_compute()  FLOATING_POINT, DECIMALS?

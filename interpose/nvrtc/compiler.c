@@ -8,7 +8,7 @@
 #include "interpose/nvrtc/nodes.h"
 #include "interpose/nvrtc/pch.h"
 #include "interpose/nvrtc/program.h"
-#include "interpose/nvrtc/request.h"
+#include "interpose/nvrtc/runs.h"
 #include "interpose/nvrtc/scan.h"
 #include "interpose/nvrtc/sticky.h"
 #include "interpose/nvrtc/texts.h"
@@ -334,7 +334,7 @@ const struct compiler nvrtc_compiler = {
     .artifact_count = PRODUCT_COUNT,
     .answer_from = answer_from,
     .no_room = artifacts_no_room,
-    .about = request_about,
+    .about = runs_about,
     .collect = artifacts_collect,
     .explains_failure = artifacts_explain_failure,
     .spells_plainly = scan_spells_plainly,

@@ -5,7 +5,7 @@
 #include "interpose/compile/runtime.h"
 #include "interpose/nvrtc/pch.h"
 #include "interpose/nvrtc/program.h"
-#include "interpose/nvrtc/request.h"
+#include "interpose/nvrtc/runs.h"
 #include "interpose/nvrtc/versions.h"
 
 #include <fcntl.h>
@@ -107,7 +107,7 @@ enum counter describe_compile(struct handle *handle, const struct call *call, st
 	if (options_bind(options)) {
 		around->pwd = told ? snapshot_pwd(told) : environment_pwd();
 	}
-	if (request_call(program, call, options, around, &ret_request->run, &ret_request->roots) != 0) {
+	if (runs_call(program, call, options, around, &ret_request->run, &ret_request->roots) != 0) {
 		return COUNTER_ERRORS_memory;
 	}
 	ret_request->traits = traits_of(options) | (program->has_memory_headers ? REQUEST_LOOKS_COUNT : 0);

@@ -5,7 +5,7 @@
  */
 #include "interpose/nvrtc/pch.h"
 
-#include "interpose/nvrtc/request.h"
+#include "interpose/nvrtc/runs.h"
 #include "interpose/watch/environment.h"
 #include "interpose/watch/snapshot.h"
 #include "keygen/digest.h"
@@ -141,7 +141,7 @@ static int read_input(const struct program *program, const struct call *call, co
 	if (!told || !told->cwd || !program->handle.creation.bytes) {
 		return -ENOENT;
 	}
-	request_digest_of_headers(&program->handle.creation, &headers);
+	runs_digest_of_headers(&program->handle.creation, &headers);
 	stream_field(&stream, TAG_HEADERS, headers.bytes, sizeof(headers.bytes));
 	stream_string(&stream, TAG_CWD, told->cwd);
 	stream_string(&stream, TAG_PWD, pwd ? pwd : "");

@@ -4,7 +4,7 @@
  * string that it was read from, and moving every root to another place leaves the key's bytes as they are.
  */
 #include "interpose/nvrtc/program.h"
-#include "interpose/nvrtc/request.h"
+#include "interpose/nvrtc/runs.h"
 
 #include "tests/fuzz/fuzz.h"
 
@@ -50,7 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	call.options = strings + (count ? 1 : 0);
 	call.option_count = count ? (int)count - 1 : 0;
 	require(options_read(call.options, call.option_count, &options) == 0);
-	require(request_call(&program, &call, &options, &around, &stream, &roots) == 0);
+	require(runs_call(&program, &call, &options, &around, &stream, &roots) == 0);
 	for (int i = 0; i < call.option_count; i++) {
 		const char *string = call.options[i], *directory = options_directory(&options, i);
 
@@ -71,7 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		program.handle.name = name;
 		call.options = other;
 		require(options_read(other, call.option_count, &other_options) == 0);
-		require(request_call(&program, &call, &other_options, &around, &again, &other_roots) == 0);
+		require(runs_call(&program, &call, &other_options, &around, &again, &other_roots) == 0);
 		require(other_roots.count == roots.count);
 		require(again.size == stream.size && memcmp(again.bytes, stream.bytes, stream.size) == 0);
 		stream_free(&again);

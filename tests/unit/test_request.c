@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/nvrtc/program.h"
-#include "interpose/nvrtc/request.h"
+#include "interpose/nvrtc/runs.h"
 #include "tests/unit/support.h"
 
 /* One whole request: what nvrtcCreateProgram got and what nvrtcCompileProgram got. */
@@ -69,12 +69,12 @@ static struct result sample_run(struct sample *sample)
 		cr_assert_eq(lent_digest_headers(sample->headers, sample->header_count, &secret, &headers), 0);
 		large = &headers;
 	}
-	cr_assert_eq(request_creation(sample->source, sample->program.handle.name, sample->headers,
-	                              sample->header_count, large, &creation),
+	cr_assert_eq(runs_creation(sample->source, sample->program.handle.name, sample->headers, sample->header_count,
+	                           large, &creation),
 	             0);
 	cr_assert_eq(options_read(sample->call.options, sample->call.option_count, &result.options), 0);
-	cr_assert_eq(
-	    request_call(&sample->program, &sample->call, &result.options, &sample->around, &call, &result.roots), 0);
+	cr_assert_eq(runs_call(&sample->program, &sample->call, &result.options, &sample->around, &call, &result.roots),
+	             0);
 	spans[0] = (struct span){creation.bytes, creation.size};
 	spans[1] = (struct span){call.bytes, call.size};
 	digest_key(spans, 2, &result.key);
@@ -370,9 +370,9 @@ static void describe_call(struct sample *sample, const char *const *options, int
 	sample->call.option_count = count;
 	sample->program.name_count = 0;
 	cr_assert_eq(options_read(options, count, &called.options), 0);
-	cr_assert_eq(request_call(&sample->program, &sample->call, &called.options, &sample->around, &called.stream,
-	                          &called.roots),
-	             0);
+	cr_assert_eq(
+	    runs_call(&sample->program, &sample->call, &called.options, &sample->around, &called.stream, &called.roots),
+	    0);
 }
 
 Test(request, very_many_directories_bind_and_avoid_quadratic_time, .fini = drop_call)
@@ -430,7 +430,7 @@ Test(request, a_creation_run_and_a_call_run_begin_differently, .fini = drop_call
 	struct sample sample = sample_make(NULL, NULL, NULL);
 	struct stream creation;
 
-	cr_assert_eq(request_creation("", NULL, NULL, 0, NULL, &creation), 0);
+	cr_assert_eq(runs_creation("", NULL, NULL, 0, NULL, &creation), 0);
 	describe_call(&sample, sample.options, 1);
 	cr_assert_neq(creation.bytes[0], called.stream.bytes[0]);
 	stream_free(&creation);

@@ -10,7 +10,7 @@
  *               compile/request.c)
  *     option    OPTION; or OPTION_HEAD + ROOT + REST, if a root replaces text; or NO_OPTION for NULL
  */
-#include "interpose/nvrtc/request.h"
+#include "interpose/nvrtc/runs.h"
 #include "interpose/nvrtc/program.h"
 #include "interpose/nvrtc/scan.h"
 #include "keygen/about.h"
@@ -58,8 +58,8 @@ static const char *base_name(const char *name)
 	return slash ? slash + 1 : name;
 }
 
-int request_creation(const char *source, const char *program_name, const struct request_header *headers, size_t count,
-                     const struct key *headers_digest, struct stream *ret_stream)
+int runs_creation(const char *source, const char *program_name, const struct request_header *headers, size_t count,
+                  const struct key *headers_digest, struct stream *ret_stream)
 {
 	struct stream stream = STREAM_EMPTY;
 
@@ -83,7 +83,7 @@ int request_creation(const char *source, const char *program_name, const struct 
 	return 0;
 }
 
-void request_digest_of_headers(const struct stream *creation, struct key *ret_digest)
+void runs_digest_of_headers(const struct stream *creation, struct key *ret_digest)
 {
 	struct cursor cursor = cursor_over(creation->bytes, creation->size);
 	struct span headers = {creation->bytes, 0}, field;
@@ -98,14 +98,14 @@ void request_digest_of_headers(const struct stream *creation, struct key *ret_di
 	digest_key(&headers, 1, ret_digest);
 }
 
-int request_mark_decoded(struct stream *creation)
+int runs_mark_decoded(struct stream *creation)
 {
 	stream_number(creation, TAG_DECODED, 1);
 	return creation->failed ? -ENOMEM : 0;
 }
 
 /* After the first compilation there is no creation run, because the history replaces it. */
-void request_about(const struct handle *handle, const struct call *call, struct stream *about)
+void runs_about(const struct handle *handle, const struct call *call, struct stream *about)
 {
 	const struct program *program = program_of(handle);
 	struct cursor cursor = cursor_over(handle->creation.bytes, handle->creation.size);
@@ -230,8 +230,8 @@ static void put_options(struct stream *stream, const struct plan *plan, const st
 	}
 }
 
-int request_call(const struct program *program, const struct call *call, const struct options *options,
-                 const struct surroundings *around, struct stream *stream, struct roots *ret_roots)
+int runs_call(const struct program *program, const struct call *call, const struct options *options,
+              const struct surroundings *around, struct stream *stream, struct roots *ret_roots)
 {
 	struct plan plan;
 	int error = make_plan(&plan, effective_name(program->handle.name), call, options, around->cwd);

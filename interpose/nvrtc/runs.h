@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * request: an NVRTC request as one canonical stream (docs/DESIGN.md)
+ * runs: the two runs of an NVRTC request, in one canonical stream (docs/DESIGN.md)
  *
  * Purpose: turns a recorded program and one compile call into the bytes from which key and fingerprint are computed,
  * and into the roots of the dependencies.
@@ -9,7 +9,7 @@
  * once, when the program is created, and is the only stored copy of the host's strings. Large in-memory headers
  * (libmathdx passes 120 MB per program) are in it as one digest; their texts stay in the host's memory, and are read
  * again and compared with the digest if a result is to be cached (lent.h). The call run is built at each
- * compilation. request.c lists the fields of both; keygen/surroundings.h describes the fields that all compilers share.
+ * compilation. runs.c lists the fields of both; keygen/surroundings.h describes the fields that all compilers share.
  * When a handle is compiled again, the keys of its earlier compilations replace the creation run, which may be freed
  * after the first compilation.
  *
@@ -28,12 +28,12 @@
  * The call run cannot show that a source or header contains a root's absolute path (#include "/v/include/a.h"). When
  * the result is cached, such a root counts as literal, as does a root whose text is found in the output.
  *
- * Calling sequence: request_creation() at nvrtcCreateProgram; request_call() at nvrtcCompileProgram; then
+ * Calling sequence: runs_creation() at nvrtcCreateProgram; runs_call() at nvrtcCompileProgram; then
  * digest_fingerprint()/digest_key() over { call, creation }, in that order. Errors: -ENOMEM. Ownership: outputs belong
  * to the caller (stream_free, roots_free).
  */
-#ifndef INTERPOSE_NVRTC_REQUEST_H
-#define INTERPOSE_NVRTC_REQUEST_H
+#ifndef INTERPOSE_NVRTC_RUNS_H
+#define INTERPOSE_NVRTC_RUNS_H
 
 #include "interpose/nvrtc/lent.h"
 #include "interpose/nvrtc/options.h"
@@ -44,23 +44,23 @@ struct program;
 /*
  * Builds the creation run. `headers` are in the host's order. `headers_digest`: NULL unless lent_digests_headers().
  */
-int request_creation(const char *source, const char *program_name, const struct request_header *headers, size_t count,
-                     const struct key *headers_digest, struct stream *ret_stream);
+int runs_creation(const char *source, const char *program_name, const struct request_header *headers, size_t count,
+                  const struct key *headers_digest, struct stream *ret_stream);
 
 /* Computes the digest of that part of the creation run which describes the in-memory headers, names and texts. */
-void request_digest_of_headers(const struct stream *creation, struct key *ret_digest);
+void runs_digest_of_headers(const struct stream *creation, struct key *ret_digest);
 
 /* Marks a creation run whose texts were decoded by the host (decoder.h). */
-int request_mark_decoded(struct stream *creation);
+int runs_mark_decoded(struct stream *creation);
 
 /* Adds digests of the texts, and the expressions, to the description for people; the compiler's about(). */
-void request_about(const struct handle *handle, const struct call *call, struct stream *about);
+void runs_about(const struct handle *handle, const struct call *call, struct stream *about);
 
 /*
  * Adds the call run to the stream, and makes the roots. `options`: those of the call, as they were read. The creation
  * run of the program is not used.
  */
-int request_call(const struct program *program, const struct call *call, const struct options *options,
-                 const struct surroundings *around, struct stream *stream, struct roots *ret_roots);
+int runs_call(const struct program *program, const struct call *call, const struct options *options,
+              const struct surroundings *around, struct stream *stream, struct roots *ret_roots);
 
 #endif
