@@ -265,17 +265,6 @@ static void remember_made(const struct input *input, const struct trace *trace)
 	}
 }
 
-/* NVRTC then ignores all options about PCHs. The variable's value is that of the start of the process. */
-static bool is_switched_off(const struct snapshot *told)
-{
-	for (size_t i = 0; told && i < told->count; i++) {
-		if (strcmp(told->values[i].name, "NVRTC_DISABLE_PCH") == 0) {
-			return told->values[i].value != NULL;
-		}
-	}
-	return false;
-}
-
 /*
  * A compilation that did not search its directory for PCHs used one of the host's files, or could not make the
  * directory.
@@ -283,12 +272,8 @@ static bool is_switched_off(const struct snapshot *told)
 int pch_complete(const struct program *program, const struct call *call, uint32_t watched, struct trace *trace)
 {
 	struct input input = {.taints = watched};
-	int error;
+	int error = trace_has(trace, TRACE_SCRATCH_READ) ? read_input(program, call, trace->told, &input) : -ENOENT;
 
-	if (is_switched_off(trace->told)) {
-		return 0;
-	}
-	error = trace_has(trace, TRACE_SCRATCH_READ) ? read_input(program, call, trace->told, &input) : -ENOENT;
 	if (error == 0) {
 		error = complete_from_loaded(&input, trace);
 	}

@@ -228,8 +228,5 @@ check "$(cmp -s with plain && grep -q '^two 6 ' plain && [ "$(stores)" = 1 ]; ec
 rm -rf cache
 cached missing >/dev/null
 check "$([ "$(stores)" = 1 ]; echo $?)" "A program's own failure is cached."
-rm -rf cache
-NVRTC_DISABLE_PCH=1 cached one use >/dev/null
-check "$([ "$(stores)" = 2 ]; echo $?)" "So is what is compiled without precompiled headers."
 echo "1..$number"
 exit "$bad"
