@@ -251,20 +251,9 @@ struct compiler_option {
 	unsigned what;
 };
 
-/* Returns the bits of an option in a table, or `otherwise` if the table lacks it. */
-static inline unsigned compiler_option_what(const struct compiler_option *table, size_t count, const char *option,
-                                            unsigned otherwise)
-{
-	for (size_t i = 0; i < count; i++) {
-		size_t size = strlen(table[i].name);
-
-		if (strncmp(option, table[i].name, size) == 0 &&
-		    (table[i].name[size - 1] == '=' || option[size] == '\0')) {
-			return table[i].what;
-		}
-	}
-	return otherwise;
-}
+/* Returns the bits of an option in a table, or `otherwise` if the table lacks it. Defined in compilers.c. */
+unsigned compiler_option_what(const struct compiler_option *table, size_t count, const char *option,
+                              unsigned otherwise);
 
 static inline enum outcome compiler_outcome(const struct compiler *compiler, int return_code)
 {

@@ -109,3 +109,16 @@ struct node *compiler_node_of(const struct elf_object *object)
 	}
 	return node;
 }
+
+unsigned compiler_option_what(const struct compiler_option *table, size_t count, const char *option, unsigned otherwise)
+{
+	for (size_t i = 0; i < count; i++) {
+		size_t size = strlen(table[i].name);
+
+		if (strncmp(option, table[i].name, size) == 0 &&
+		    (table[i].name[size - 1] == '=' || option[size] == '\0')) {
+			return table[i].what;
+		}
+	}
+	return otherwise;
+}
