@@ -57,7 +57,7 @@ static const struct line {
     TEXT("s3-endpoint", "URL", service.engine.s3_endpoint, "endpoint of an S3 service other than Amazon's"),
     TEXT("s3-region", "NAME", service.engine.s3_region, "region of S3"),
     FLAG("status", mode, ARGUMENTS_STATUS, "show the status of the running agent, and exit"),
-    FLAG("json", form, ARGUMENTS_JSON, "with --status: print JSON"),
+    FLAG("json", form, STATUS_JSON, "with --status: print JSON"),
     FLAG("help", mode, ARGUMENTS_HELP, "show this text"),
     FLAG("version", mode, ARGUMENTS_VERSION, "show the version"),
 };
@@ -188,7 +188,7 @@ static bool judge_options(const struct arguments *options)
 			return true;
 		}
 		service_say("--status: unexpected argument '%s'", options->program[0]);
-	} else if (options->form == ARGUMENTS_JSON) {
+	} else if (options->form == STATUS_JSON) {
 		service_say("--json: requires --status");
 	} else if (service->engine.address == NULL) {
 		service_say("--engine is missing; see 'nvrtccache-agent --help'");

@@ -9,15 +9,14 @@
 #ifndef AGENT_NODE_ARGUMENTS_H
 #define AGENT_NODE_ARGUMENTS_H
 
-#include "agent/node/service.h"
+#include "agent/node/status.h"
 
-enum arguments_form { ARGUMENTS_LINES, ARGUMENTS_JSON };
 enum arguments_mode { ARGUMENTS_SERVE, ARGUMENTS_STATUS, ARGUMENTS_HELP, ARGUMENTS_VERSION };
 
 struct arguments {
 	enum arguments_mode mode;
-	enum arguments_form form; /* of ARGUMENTS_STATUS */
-	const char *directory;    /* NULL: NVRTCCACHE_DIR or the default */
+	enum status_form form; /* of ARGUMENTS_STATUS */
+	const char *directory; /* NULL: NVRTCCACHE_DIR or the default */
 	struct service_options service;
 	char **program; /* the words after "--", with NULL at the end; NULL: none */
 };

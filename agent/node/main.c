@@ -297,7 +297,7 @@ int main(int argc, char **argv)
 	} else if (!read_settings(&options, &settings)) {
 		return without_agent(options.program);
 	} else if (options.mode == ARGUMENTS_STATUS) {
-		status = command_status(&settings, asked_socket(&options, &settings), options.form == ARGUMENTS_JSON);
+		status = command_status(&settings, asked_socket(&options, &settings), options.form);
 	} else {
 		return begin_service(&options, &settings);
 	}

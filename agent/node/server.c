@@ -101,6 +101,7 @@ static enum agent_kind join_fetch(struct service *service, struct fetch *fetch)
 		service_wait(service, INT64_MAX);
 	}
 	fetch->waiting--;
+	size_t size;
 	pthread_cond_broadcast(&service->change);
 	return fetch->answer;
 }
@@ -108,7 +109,6 @@ static enum agent_kind join_fetch(struct service *service, struct fetch *fetch)
 /* Fetches a key, with the lock held, which is released meanwhile. */
 static enum agent_kind make_fetch(struct server *server, const uint8_t *key)
 {
-	struct service *service = server->service;
 	struct fetch fetch = {.next = server->fetches, .key = key};
 	struct fetch **at = &server->fetches;
 	enum agent_kind answer;
@@ -168,16 +168,14 @@ static void answer_fetch(struct server *server, int peer, const struct agent_mes
 	pthread_mutex_unlock(&service->lock);
 }
 
-static void answer_status(struct server *server, int peer)
+static void answer_status(struct server *server, int peer, enum status_form form)
 {
 	struct service *service = server->service;
 	char *text;
 
-	service_probe(service);
-	text = status_rows(service, server->listener->path, upload_waiting(&server->upload));
-	if (text != NULL) {
-		(void)send(peer, text, strlen(text), MSG_DONTWAIT | MSG_NOSIGNAL);
-	}
+	service_probe(server->service);
+	text = status_text(server->service, server->listener->path, upload_waiting(&server->upload), form, &size);
+	(void)send(peer, text, size, MSG_DONTWAIT | MSG_NOSIGNAL);
 	free(text);
 }
 
@@ -191,8 +189,11 @@ static bool answer_request(struct server *server, int peer, const struct agent_m
 	case AGENT_FETCH:
 		answer_fetch(server, peer, message);
 		return true;
-	case AGENT_STATUS:
-		answer_status(server, peer);
+	case AGENT_STATUS_LINES:
+		answer_status(server, peer, STATUS_LINES);
+		return true;
+	case AGENT_STATUS_JSON:
+		answer_status(server, peer, STATUS_JSON);
 		return true;
 	case AGENT_STORED:
 		if (is_here(server, message)) {

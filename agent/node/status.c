@@ -15,25 +15,60 @@
 
 #define PATIENCE_MS 5000
 
-/* ---- the agent's side: a row is a letter for its kind, a name and a value, with spaces between */
+/* ---- the agent's side */
 
-/* Text from an engine is made harmless, so that it is one line of a terminal, and one row. */
-static void write_text(FILE *rows, const char *name, const char *text)
+/* Lines for people leave out what is empty, 0 or false. */
+struct writer {
+	FILE *lines; /* NULL: JSON */
+	struct json json;
+};
+
+/* Text from an engine is made harmless, so that it is one line of a terminal. */
+static void write_text(struct writer *writer, const char *name, const char *text)
 {
 	char harmless[PATH_MAX + ENGINE_TEXT_MAX];
 
 	snprintf(harmless, sizeof(harmless), "%s", text);
 	harmless_text(harmless);
-	fprintf(rows, "t %s %s\n", name, harmless);
+	if (writer->lines == NULL) {
+		json_string(&writer->json, name, harmless);
+	} else if (text[0] != '\0') {
+		fprintf(writer->lines, "%-16s %s\n", name, harmless);
+	}
 }
 
-/* `kind`: 'n' is a number, 'd' a date, 'b' is true or false. */
-static void write_number(FILE *rows, char kind, const char *name, uint64_t number)
+static void write_number(struct writer *writer, const char *name, uint64_t number)
 {
-	fprintf(rows, "%c %s %" PRIu64 "\n", kind, name, number);
+	if (writer->lines == NULL) {
+		json_number(&writer->json, name, number);
+	} else if (number != 0) {
+		fprintf(writer->lines, "%-16s %" PRIu64 "\n", name, number);
+	}
 }
 
-static void write_counts(FILE *rows, struct service *service)
+static void write_bool(struct writer *writer, const char *name, bool value)
+{
+	if (writer->lines == NULL) {
+		json_bool(&writer->json, name, value);
+	} else {
+		write_text(writer, name, value ? "true" : "");
+	}
+}
+
+static void write_date(struct writer *writer, const char *name, time_t when)
+{
+	char date[32] = "";
+	struct tm parts;
+
+	if (writer->lines == NULL) {
+		json_number(&writer->json, name, (uint64_t)when);
+	} else if (localtime_r(&when, &parts) != NULL) {
+		(void)strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S", &parts);
+		write_text(writer, name, date);
+	}
+}
+
+static void write_counts(struct writer *writer, struct service *service)
 {
 	static const char *const counts[] = {
 #define COUNT_NAME(name) #name,
@@ -47,45 +82,58 @@ static void write_counts(FILE *rows, struct service *service)
 	};
 
 	for (int i = 0; i < SERVICE_COUNT_END; i++) {
-		write_number(rows, 'n', counts[i], atomic_load(&service->counts[i]));
+		write_number(writer, counts[i], atomic_load(&service->counts[i]));
 	}
 	for (int i = 0; i < ENGINE_ANSWER_COUNT; i++) {
 		if (answers[i][0] != '\0') { /* not an error */
-			write_number(rows, 'n', answers[i], atomic_load(&service->answers[i]));
+			write_number(writer, answers[i], atomic_load(&service->answers[i]));
 		}
 	}
 }
 
-/* The order of the rows is that of the output. Without memory the agent answers nothing, and the command says so. */
-char *status_rows(struct service *service, const char *socket, size_t uploads)
+static void write_all(struct writer *writer, struct service *service, const char *socket, size_t uploads)
 {
 	const struct service_options *options = &service->options;
-	char *text = NULL;
-	size_t size;
-	FILE *rows = open_memstream(&text, &size);
 
-	if (rows == NULL) {
-		return NULL;
-	}
-	write_text(rows, "version", NVRTCCACHE_VERSION);
-	write_number(rows, 'n', "pid", (uint64_t)getpid());
-	write_number(rows, 'd', "since", (uint64_t)service->since);
-	write_text(rows, "dir", service->settings.directory);
-	write_text(rows, "socket", socket);
-	write_text(rows, "engine", options->engine.address);
-	write_text(rows, "prefix", options->engine.prefix);
+	write_text(writer, "version", NVRTCCACHE_VERSION);
+	write_number(writer, "pid", (uint64_t)getpid());
+	write_date(writer, "since", service->since);
+	write_text(writer, "dir", service->settings.directory);
+	write_text(writer, "socket", socket);
+	write_text(writer, "engine", options->engine.address);
+	write_text(writer, "prefix", options->engine.prefix);
 	pthread_mutex_lock(&service->lock);
-	write_text(rows, "state", service_state_name(service->state));
-	write_text(rows, "why", service->why);
-	write_number(rows, 'd', "state_since", (uint64_t)service->state_since);
+	write_text(writer, "state", service_state_name(service->state));
+	write_text(writer, "why", service->why);
+	write_date(writer, "state_since", service->state_since);
 	pthread_mutex_unlock(&service->lock);
-	write_number(rows, 'b', "writes", options->writes == SERVICE_WRITES);
-	write_number(rows, 'b', "trusts_engine", options->trust == VALUE_TRUST_ENGINE);
-	write_text(rows, "signs_with", service->keyring != NULL ? service->keyring->keys[0].id : "");
-	write_counts(rows, service);
-	write_number(rows, 'n', "uploads_waiting", uploads);
-	fclose(rows);
-	return text;
+	write_bool(writer, "writes", options->writes == SERVICE_WRITES);
+	write_bool(writer, "trusts_engine", options->trust == VALUE_TRUST_ENGINE);
+	write_text(writer, "signs_with", service->keyring != NULL ? service->keyring->keys[0].id : "");
+	write_counts(writer, service);
+	write_number(writer, "uploads_waiting", uploads);
+}
+
+char *status_text(struct service *service, const char *socket, size_t uploads, enum status_form form, size_t *ret_size)
+{
+	struct writer writer = {.json = json_growing(JSON_BYTES_REPLACED, 1)};
+	char *lines = NULL;
+
+	*ret_size = 0;
+	if (form == STATUS_LINES) {
+		writer.lines = open_memstream(&lines, ret_size);
+		if (writer.lines != NULL) {
+			write_all(&writer, service, socket, uploads);
+			fclose(writer.lines);
+		}
+		return lines;
+	}
+	json_begin_object(&writer.json, NULL);
+	write_all(&writer, service, socket, uploads);
+	json_end(&writer.json);
+	json_end_line(&writer.json);
+	*ret_size = writer.json.failed ? 0 : writer.json.size;
+	return writer.json.bytes;
 }
 
 /* ---- the side of nvrtccache-agent --status */
@@ -113,10 +161,13 @@ static const char *explain_error(int error)
 	}
 }
 
-/* Has a timeout, so that a stopped agent (SIGSTOP) does not block the command. */
-static int ask_status(int socket, char *ret_rows, size_t size)
+/* Prints the agent's answer. Has a timeout, so that a stopped agent (SIGSTOP) does not block the command. */
+static int ask_status(int socket, enum status_form form)
 {
-	const struct agent_message message = {.magic = AGENT_MAGIC, .version = AGENT_VERSION, .kind = AGENT_STATUS};
+	static char text[AGENT_STATUS_MAX];
+	const struct agent_message message = {.magic = AGENT_MAGIC,
+	                                      .version = AGENT_VERSION,
+	                                      .kind = form == STATUS_JSON ? AGENT_STATUS_JSON : AGENT_STATUS_LINES};
 	struct pollfd polled = {.fd = socket, .events = POLLIN};
 	ssize_t got;
 
@@ -126,74 +177,36 @@ static int ask_status(int socket, char *ret_rows, size_t size)
 	if (poll(&polled, 1, PATIENCE_MS) != 1) {
 		return -ETIMEDOUT;
 	}
-	got = recv(socket, ret_rows, size - 1, 0);
+	got = recv(socket, text, sizeof(text), 0);
 	if (got <= 0) {
 		return -EPROTO;
 	}
-	ret_rows[got] = '\0';
+	fwrite(text, 1, (size_t)got, stdout);
 	return 0;
 }
 
-/* Lines for people leave out what is empty, 0 or false. */
-static void show_line(char kind, const char *name, const char *value)
-{
-	time_t when = strtoll(value, NULL, 10);
-	char date[32] = "";
-	struct tm parts;
-
-	if (kind == 'd' && localtime_r(&when, &parts) != NULL) {
-		(void)strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S", &parts);
-		value = date;
-	}
-	if (value[0] != '\0' && strcmp(value, "0") != 0) {
-		printf("%-16s %s\n", name, kind == 'b' ? "true" : value);
-	}
-}
-
-static void show_member(struct json *json, char kind, const char *name, const char *value)
-{
-	if (kind == 't') {
-		json_string(json, name, value);
-	} else if (kind == 'b') {
-		json_bool(json, name, value[0] == '1');
-	} else {
-		json_number(json, name, strtoull(value, NULL, 10));
-	}
-}
-
-static void show_rows(char *rows, bool as_json)
+/* As JSON too, because scripts then expect JSON. */
+static void show_error(const char *socket, int error, enum status_form form)
 {
 	struct json json = json_growing(JSON_BYTES_REPLACED, 1);
-	char *rest;
+	char text[PATH_MAX + 256];
 
+	snprintf(text, sizeof(text), "%s: %s", socket, explain_error(error));
+	service_say("%s", text);
 	json_begin_object(&json, NULL);
-	for (char *row = strtok_r(rows, "\n", &rest); row != NULL; row = strtok_r(NULL, "\n", &rest)) {
-		char *value = strlen(row) > 2 ? strchr(row + 2, ' ') : NULL;
-
-		if (value == NULL) {
-			continue;
-		}
-		*value++ = '\0';
-		if (as_json) {
-			show_member(&json, row[0], row + 2, value);
-		} else {
-			show_line(row[0], row + 2, value);
-		}
-	}
+	json_string(&json, "error", text);
 	json_end(&json);
 	json_end_line(&json);
-	fwrite(json.bytes, 1, as_json ? json.size : 0, stdout);
+	fwrite(json.bytes, 1, form == STATUS_JSON ? json.size : 0, stdout);
 	json_free(&json);
 }
 
 /* Checks the socket as programs do, because another user could have created it. */
-int command_status(const struct settings *settings, const char *said, bool as_json)
+int command_status(const struct settings *settings, const char *said, enum status_form form)
 {
-	static char rows[AGENT_STATUS_MAX + 1];
 	struct directory directory = {.path = settings->directory,
 	                              .shared = settings->shared && settings->directory != NULL};
 	const char *asked = said != NULL ? said : "no cache directory";
-	char text[PATH_MAX + 256];
 	char path[PATH_MAX];
 	int socket = -1;
 	int error = agent_socket_path(said != NULL ? said : "1", settings->directory, path);
@@ -205,14 +218,9 @@ int command_status(const struct settings *settings, const char *said, bool as_js
 	if (error == 0 && !agent_socket_trusted(socket, path, &directory)) {
 		error = -EPERM;
 	}
-	error = error == 0 ? ask_status(socket, rows, sizeof(rows)) : error;
-	if (error != 0) { /* also as JSON, because scripts then expect JSON */
-		snprintf(text, sizeof(text), "%s: %s", asked, explain_error(error));
-		service_say("%s", text);
-		snprintf(rows, sizeof(rows), "t error %s", text);
-	}
-	if (error == 0 || as_json) {
-		show_rows(rows, as_json);
+	error = error == 0 ? ask_status(socket, form) : error;
+	if (error != 0) {
+		show_error(asked, error, form);
 	}
 	if (socket >= 0) {
 		close(socket);
