@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A thread that is asked for a key makes the fetch itself, unless another one does already; then it waits for that
- * thread's answer. The lock of the service protects the list of fetches.
- */
 #include "agent/node/server.h"
 
 #include "agent/node/status.h"
@@ -20,14 +16,6 @@
 #define EXHAUSTED_US 100000 /* until another thread may have closed a descriptor */
 #define SETTLE_US    10000
 #define THREAD_FILES 8 /* descriptors for a connection, and for what is done for it */
-
-/* In the memory of the thread that makes it, which waits until no other thread uses it. */
-struct fetch {
-	struct fetch *next;
-	const uint8_t *key;
-	enum agent_kind answer; /* 0: not yet */
-	unsigned waiting;
-};
 
 static const enum service_count refused_counts[] = {
     [VALUE_FORGED] = SERVICE_COUNT_mac_refused, [VALUE_FOREIGN] = SERVICE_COUNT_format_refused,
@@ -83,49 +71,23 @@ static enum agent_kind fetch_value(struct server *server, const uint8_t *key)
 	return kind;
 }
 
-static struct fetch *find_fetch(const struct server *server, const uint8_t *key)
+/* The answer to a fetch that ended after this thread asked for the same key is the answer to this question too. */
+static enum agent_kind join_fetch(struct server *server, const uint8_t *key)
 {
-	struct fetch *fetch = server->fetches;
-
-	while (fetch != NULL && memcmp(fetch->key, key, ENTRY_KEY_BYTES) != 0) {
-		fetch = fetch->next;
-	}
-	return fetch;
-}
-
-/* Waits for the fetch of another thread, with the lock held. */
-static enum agent_kind join_fetch(struct service *service, struct fetch *fetch)
-{
-	fetch->waiting++;
-	while (fetch->answer == 0) {
-		service_wait(service, INT64_MAX);
-	}
-	fetch->waiting--;
-	size_t size;
-	pthread_cond_broadcast(&service->change);
-	return fetch->answer;
-}
-
-/* Fetches a key, with the lock held, which is released meanwhile. */
-static enum agent_kind make_fetch(struct server *server, const uint8_t *key)
-{
-	struct fetch fetch = {.next = server->fetches, .key = key};
-	struct fetch **at = &server->fetches;
+	struct lane *lane = &server->lanes[key[0] % SERVER_LANES];
+	int64_t asked_ns = call_clock_straight();
 	enum agent_kind answer;
 
-	server->fetches = &fetch;
-	pthread_mutex_unlock(&service->lock);
-	answer = fetch_value(server, key);
-	pthread_mutex_lock(&service->lock);
-	while (*at != &fetch) {
-		at = &(*at)->next;
+	pthread_mutex_lock(&lane->lock);
+	if (lane->ended_ns > asked_ns && memcmp(lane->key, key, sizeof(lane->key)) == 0) {
+		service_count(server->service, SERVICE_COUNT_joined, 1);
+	} else {
+		lane->answer = fetch_value(server, key);
+		memcpy(lane->key, key, sizeof(lane->key));
+		lane->ended_ns = call_clock_straight();
 	}
-	*at = fetch.next;
-	fetch.answer = answer;
-	pthread_cond_broadcast(&service->change);
-	while (fetch.waiting > 0) {
-		service_wait(service, INT64_MAX);
-	}
+	answer = lane->answer;
+	pthread_mutex_unlock(&lane->lock);
 	return answer;
 }
 
@@ -152,25 +114,14 @@ static bool is_here(const struct server *server, const struct agent_message *mes
 /* STARTED is sent before anything that could take time, because the process waits only 100 ms for it by default. */
 static void answer_fetch(struct server *server, int peer, const struct agent_message *message)
 {
-	struct service *service = server->service;
-	struct fetch *fetch;
-
-	service_count(service, SERVICE_COUNT_asked, 1);
+	service_count(server->service, SERVICE_COUNT_asked, 1);
 	tell(peer, AGENT_STARTED);
-	if (!is_here(server, message)) {
-		tell(peer, AGENT_ELSEWHERE);
-		return;
-	}
-	pthread_mutex_lock(&service->lock);
-	fetch = find_fetch(server, message->key);
-	service_count(service, SERVICE_COUNT_joined, fetch != NULL);
-	tell(peer, fetch != NULL ? join_fetch(service, fetch) : make_fetch(server, message->key));
-	pthread_mutex_unlock(&service->lock);
+	tell(peer, is_here(server, message) ? join_fetch(server, message->key) : AGENT_ELSEWHERE);
 }
 
 static void answer_status(struct server *server, int peer, enum status_form form)
 {
-	struct service *service = server->service;
+	size_t size;
 	char *text;
 
 	service_probe(server->service);
@@ -251,6 +202,9 @@ bool server_begin(struct server *server)
 	struct rlimit files;
 	pthread_t thread;
 
+	for (size_t i = 0; i < SERVER_LANES; i++) {
+		pthread_mutex_init(&server->lanes[i].lock, NULL);
+	}
 	if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur / THREAD_FILES < count) {
 		count = files.rlim_cur / THREAD_FILES;
 	}

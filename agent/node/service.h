@@ -13,8 +13,8 @@
  * ENGINE_SLOW leaves the state as it is.
  *
  * Calling sequence: service_begin(), start threads. It ends with the process. For each request:
- * service_may_ask(), then service_get() or service_put(). Errors: service_begin() prints them on stderr. Threads: any.
- * `lock` protects the state and the free engines, and the tables of server.c and upload.c; `change` is signalled when
+ * service_may_ask(), then service_ask(). Errors: service_begin() prints them on stderr. Threads: any.
+ * `lock` protects the state and the free engines, and the queue of upload.c; `change` is signalled when
  * one of them changes. Ownership: the service owns what it has opened; the caller frees a value with free().
  */
 #ifndef AGENT_NODE_SERVICE_H
