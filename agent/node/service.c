@@ -246,12 +246,11 @@ void service_probe(struct service *service)
 	}
 }
 
-/* Oldest first, because the store puts each result before the existing ones. */
 size_t service_land(struct service *service, const struct results *results)
 {
 	size_t landed = 0;
 
-	for (size_t i = results->count; i > 0; i--) {
+	for (size_t i = 0; i < results->count; i++) {
 		enum foreign_put put;
 		bool is_stored = foreign_put(service->store, results->entries[i - 1], &put) == 0;
 

@@ -124,10 +124,7 @@ static bool may_go(const struct service *service, const struct entry *entry)
 	       entry_info(entry)->total_size <= service->rules.raw_max && !is_bound(entry);
 }
 
-/*
- * Adds a result in front of the others, because entries are read oldest first. What is cheap here, and not on the node
- * that put it into the engine, stays there.
- */
+/* Adds a result to the others. What is cheap here, and not on the node that put it into the engine, stays there. */
 static int take_result(void *context, const struct entry *entry)
 {
 	struct taking *taking = context;
@@ -142,11 +139,9 @@ static int take_result(void *context, const struct entry *entry)
 	if (results->count == STORE_RESULTS_MAX) {
 		return -ENOMEM;
 	}
-	for (size_t i = results->count++; i > 0; i--) {
-		results->entries[i] = results->entries[i - 1];
-	}
 	taking->fresh += !is_theirs;
-	results->entries[0] = entry_ref((struct entry *)entry); /* inventory_read() created it, and has a reference */
+	/* inventory_read() made it for this visit */
+	results->entries[results->count++] = entry_ref((struct entry *)entry);
 	return 0;
 }
 

@@ -3,6 +3,7 @@
 #include "agent/wire/value.h"
 
 #include "agent/engine/engine.h"
+#include "cache/source.h"
 
 #include <endian.h>
 #include <errno.h>
@@ -39,9 +40,9 @@ static uint8_t *join_entries(const struct results *results, uint64_t raw_size)
 {
 	uint8_t *raw = malloc(raw_size);
 
-	for (size_t i = 0, at = 0; raw != NULL && i < results->count; i++) {
+	for (size_t i = results->count, at = 0; raw != NULL && i > 0; i--) {
 		size_t size;
-		const void *bytes = entry_bytes(results->entries[i], &size);
+		const void *bytes = entry_bytes(results->entries[i - 1], &size);
 
 		memcpy(raw + at, bytes, size);
 		at += size;
@@ -142,54 +143,40 @@ static uint8_t *unpack(const uint8_t *packed, size_t size, uint64_t raw_size)
 	return raw;
 }
 
-/* Copies one entry, because each has memory of its own. Rejects results of another key. */
-static struct entry *copy_entry(const uint8_t *raw, uint64_t left, const uint8_t *key, struct entry_info *ret_info)
+/* Adds a result behind the others. The error of a damaged one ends the visits. */
+static int add_result(void *context, int error, const struct entry *entry)
 {
-	struct entry *entry = NULL;
-	uint8_t *bytes;
+	struct results *results = context;
 
-	if (entry_parse_header(raw, left, left, ret_info) != 0 || memcmp(ret_info->key, key, ENTRY_KEY_BYTES) != 0) {
-		return NULL;
+	if (error == 0) {
+		results->entries[results->count++] = entry_ref((struct entry *)entry); /* it was made for this visit */
 	}
-	bytes = malloc(ret_info->total_size);
-	if (bytes == NULL) {
-		return NULL;
-	}
-	memcpy(bytes, raw, ret_info->total_size);
-	if (entry_adopt(bytes, ret_info->total_size, &entry) != 0) {
-		free(bytes);
-		return NULL;
-	}
-	return entry;
+	return error;
 }
 
-static enum value_found split_entries(const uint8_t *raw, uint64_t size, const uint8_t *key,
-                                      struct results *ret_results)
+/* Reads the results of the key like those of a file, and frees the bytes. Any other bytes are an error. */
+static bool read_results(uint8_t *raw, uint64_t size, const uint8_t *key, struct results *ret_results)
 {
-	struct results results = {.count = 0};
-	struct entry_info info;
+	struct source source = {.file = -1, .size = size, .bytes = raw, .have = size};
+	uint64_t end;
+	bool is_sound;
 
-	for (uint64_t at = 0; at < size; at += info.total_size) {
-		struct entry *entry =
-		    results.count < STORE_RESULTS_MAX ? copy_entry(raw + at, size - at, key, &info) : NULL;
-
-		if (entry == NULL) {
-			results_free(&results);
-			return VALUE_DAMAGED;
-		}
-		results.entries[results.count++] = entry;
+	ret_results->count = 0;
+	is_sound = source_each(&source, key, add_result, ret_results, &end) == 0 && end == size;
+	source_close(&source);
+	if (!is_sound) {
+		results_free(ret_results);
 	}
-	*ret_results = results;
-	return VALUE_SOUND;
+	return is_sound;
 }
 
 enum value_found value_open(const void *value, size_t size, const uint8_t key[ENTRY_KEY_BYTES],
                             const struct value_rules *rules, struct results *ret_results)
 {
-	const uint8_t *packed = (const uint8_t *)value + VALUE_HEAD_BYTES;
 	const struct keyring_key *signer;
 	uint8_t mac[KEYRING_MAC_BYTES];
 	enum value_found found;
+	const uint8_t *packed;
 	struct head head;
 	uint8_t *raw;
 
@@ -197,20 +184,18 @@ enum value_found value_open(const void *value, size_t size, const uint8_t key[EN
 		return VALUE_FOREIGN;
 	}
 	memcpy(&head, value, sizeof(head));
+	packed = (const uint8_t *)value + sizeof(head);
+	size -= sizeof(head);
 	found = judge(&head, key, rules, &signer);
 	if (found != VALUE_SOUND && found != VALUE_AGED) {
 		return found;
 	}
 	if (signer != NULL) {
-		keyring_sign(signer, &head, offsetof(struct head, mac), packed, size - sizeof(head), mac);
+		keyring_sign(signer, &head, offsetof(struct head, mac), packed, size, mac);
 		if (!keyring_macs_equal(mac, head.mac)) {
 			return VALUE_FORGED;
 		}
 	}
-	raw = unpack(packed, size - sizeof(head), le64toh(head.raw_size));
-	if (raw == NULL || split_entries(raw, le64toh(head.raw_size), key, ret_results) != VALUE_SOUND) {
-		found = VALUE_DAMAGED;
-	}
-	free(raw);
-	return found;
+	raw = unpack(packed, size, le64toh(head.raw_size));
+	return raw != NULL && read_results(raw, le64toh(head.raw_size), key, ret_results) ? found : VALUE_DAMAGED;
 }

@@ -33,7 +33,7 @@
 #define VALUE_HEAD_BYTES 104
 #define VALUE_RAW_MAX    (UINT64_C(64) << 20)
 
-/* The results of one key, newest first. */
+/* The results of one key, oldest first. */
 struct results {
 	struct entry *entries[STORE_RESULTS_MAX];
 	size_t count;
@@ -64,7 +64,7 @@ struct value_rules {
 	uint64_t raw_max; /* largest size before compression */
 };
 
-/* Verifies and unpacks a value. `ret_results` is written only with VALUE_SOUND and VALUE_AGED. */
+/* Verifies and unpacks a value. Only with VALUE_SOUND and VALUE_AGED there are results. */
 enum value_found value_open(const void *value, size_t size, const uint8_t key[ENTRY_KEY_BYTES],
                             const struct value_rules *rules, struct results *ret_results);
 

@@ -58,7 +58,7 @@ static void seal(struct results results, const char *keys)
 
 static void seal_two(const char *keys)
 {
-	seal((struct results){{entry_of(key, 'b', 100), entry_of(key, 'a', 60000)}, 2}, keys);
+	seal((struct results){{entry_of(key, 'a', 60000), entry_of(key, 'b', 100)}, 2}, keys);
 }
 
 static enum value_found open_with(const char *keys)
@@ -89,8 +89,8 @@ Test(value, results_are_returned_in_order)
 	seal_two(ONE);
 	cr_assert_eq(open_with(ONE), VALUE_SOUND);
 	cr_expect_eq(opened.count, 2);
-	cr_expect_eq(text_of(0), 'b');
-	cr_expect_eq(text_of(1), 'a');
+	cr_expect_eq(text_of(0), 'a');
+	cr_expect_eq(text_of(1), 'b');
 	cr_expect_lt(value_size, 2000, "it is compressed");
 }
 
