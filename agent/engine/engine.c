@@ -97,31 +97,20 @@ int engine_open(const struct engine_options *options, struct engine **ret_engine
 	return error != 0 || engine->kind->open == NULL ? error : engine->kind->open(engine);
 }
 
-/* All steps of a call share one deadline, because separate limits for each step would add up. */
-static void begin_call(struct engine *engine, unsigned limit_ms, struct engine_error *ret_error)
+/*
+ * All steps of a call share one deadline, because separate limits for each step would add up. A value that is too large
+ * for readers is not sent.
+ */
+enum engine_answer engine_ask(struct engine *engine, struct engine_request *request)
 {
-	ret_error->text[0] = '\0';
-	engine->error = ret_error;
-	engine->deadline_ns = call_clock_straight() + limit_ms * MS;
-}
-
-enum engine_answer engine_get(struct engine *engine, const uint8_t key[ENTRY_KEY_BYTES], unsigned limit_ms,
-                              void **ret_value, size_t *ret_size, struct engine_error *ret_error)
-{
-	begin_call(engine, limit_ms, ret_error);
-	return engine->kind->get(engine, key, ret_value, ret_size);
-}
-
-/* A value that is too large for readers is not sent. */
-enum engine_answer engine_put(struct engine *engine, const uint8_t key[ENTRY_KEY_BYTES], const void *value, size_t size,
-                              unsigned limit_ms, struct engine_error *ret_error)
-{
-	begin_call(engine, limit_ms, ret_error);
-	if (size > ENGINE_VALUE_MAX) {
-		return engine_tell(engine, ENGINE_TOO_LARGE, "the value has %zu bytes, and at most %u are sent", size,
-		                   ENGINE_VALUE_MAX);
+	request->error.text[0] = '\0';
+	engine->error = &request->error;
+	engine->deadline_ns = call_clock_straight() + request->limit_ms * MS;
+	if (request->is_put && request->size > ENGINE_VALUE_MAX) {
+		return engine_tell(engine, ENGINE_TOO_LARGE, "the value has %zu bytes, and at most %u are sent",
+		                   request->size, ENGINE_VALUE_MAX);
 	}
-	return engine->kind->put(engine, key, value, size);
+	return engine->kind->ask(engine, request);
 }
 
 /* 0 means that the deadline has passed, and never that there is no limit. */

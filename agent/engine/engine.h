@@ -5,20 +5,21 @@
  * The scheme of the address selects the kind of engine: Redis, an HTTP server or S3. A value is a string of bytes here;
  * agent/wire/value.h interprets and verifies it.
  *
- * Calling sequence: fill in engine_options; engine_open() for each connection, not connecting yet; engine_get() and
- * engine_put(), which connect if there is no connection, and reconnect once if the server has closed an idle one. An
- * engine stays open until the process ends.
+ * Calling sequence: fill in engine_options; engine_open() for each connection, not connecting yet; engine_ask(), which
+ * connects if there is no connection, and reconnects once if the server has closed an idle one. An engine stays open
+ * until the process ends.
  *
  * Errors: an answer, with a text for people, which never contains a secret and begins with the engine's place. Every
  * call ends within its limit, which includes name resolution and the check of certificates.
  * Threads: one at a time uses an engine. Signals: the program must ignore SIGPIPE. Fork: not supported. Ownership:
- * the options and their texts must outlive the engine; the caller frees returned values with free().
+ * the options and their texts must outlive the engine; the caller frees received values with free().
  */
 #ifndef AGENT_ENGINE_ENGINE_H
 #define AGENT_ENGINE_ENGINE_H
 
 #include "cache/entry.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -69,10 +70,15 @@ struct engine;
 /* Opens an engine. Returns 0, or a negative errno value with a text in `ret_error`. */
 int engine_open(const struct engine_options *options, struct engine **ret_engine, struct engine_error *ret_error);
 
-/* Each kind of engine makes its own form of name from the key. */
-enum engine_answer engine_get(struct engine *engine, const uint8_t key[ENTRY_KEY_BYTES], unsigned limit_ms,
-                              void **ret_value, size_t *ret_size, struct engine_error *ret_error);
-enum engine_answer engine_put(struct engine *engine, const uint8_t key[ENTRY_KEY_BYTES], const void *value, size_t size,
-                              unsigned limit_ms, struct engine_error *ret_error);
+/* Gets or puts the value of a key, from which each kind of engine makes its own form of name. */
+struct engine_request {
+	const uint8_t *key;
+	unsigned limit_ms;
+	bool is_put;
+	void *value; /* to put, or received with ENGINE_DONE, for free(); NULL: an empty one */
+	size_t size;
+	struct engine_error error; /* received with every other answer than ENGINE_DONE and ENGINE_ABSENT */
+};
+enum engine_answer engine_ask(struct engine *engine, struct engine_request *request);
 
 #endif

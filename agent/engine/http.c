@@ -214,8 +214,12 @@ static void set_url(const struct engine_http *http, const uint8_t *key)
 	curl_easy_setopt(http->handle, CURLOPT_URL, url);
 }
 
-/* Sets every option for each request, so that no option of the previous request remains. */
-static void prepare_request(struct engine_http *http, const uint8_t *key, struct response *ret_response)
+/*
+ * Sets every option for each request, so that no option of the previous request remains. A value to put is set with
+ * POSTFIELDS and not with a read callback, so that libcurl can send it again without rewinding.
+ */
+static void prepare_request(struct engine_http *http, const struct engine_request *request,
+                            struct response *ret_response)
 {
 	CURL *handle = http->handle;
 
@@ -223,7 +227,7 @@ static void prepare_request(struct engine_http *http, const uint8_t *key, struct
 	curl_easy_reset(handle); /* does not close connections */
 	engine_prepare(&http->engine, handle);
 	prove_identity(http);
-	set_url(http, key);
+	set_url(http, request->key);
 	curl_easy_setopt(handle, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
 	curl_easy_setopt(handle, CURLOPT_FOLLOWLOCATION, 0L);
 	curl_easy_setopt(handle, CURLOPT_USERAGENT, "nvrtccache-agent");
@@ -232,44 +236,28 @@ static void prepare_request(struct engine_http *http, const uint8_t *key, struct
 	curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, take_body);
 	curl_easy_setopt(handle, CURLOPT_WRITEDATA, ret_response);
 	curl_easy_setopt(handle, CURLOPT_HTTPHEADER, http->headers);
+	if (request->is_put) {
+		curl_easy_setopt(handle, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->size);
+		curl_easy_setopt(handle, CURLOPT_POSTFIELDS, request->size > 0 ? request->value : "");
+		curl_easy_setopt(handle, CURLOPT_EXPECT_100_TIMEOUT_MS, CONTINUE_MS);
+		curl_easy_setopt(handle, CURLOPT_CUSTOMREQUEST, "PUT");
+	}
 }
 
-/* An empty body is a valid value, so that `ret_value` is never NULL on success. */
-static enum engine_answer http_get(struct engine *engine, const uint8_t *key, void **ret_value, size_t *ret_size)
+static enum engine_answer http_ask(struct engine *engine, struct engine_request *request)
 {
 	struct engine_http *http = (struct engine_http *)engine;
 	struct response response;
 	enum engine_answer answer;
 
-	prepare_request(http, key, &response);
-	answer = judge_response(http, GET, &response, curl_easy_perform(http->handle));
-	if (answer == ENGINE_DONE && response.bytes == NULL) {
-		response.bytes = malloc(1);
-		answer = response.bytes != NULL ? ENGINE_DONE : engine_tell(engine, ENGINE_BROKEN, "out of memory");
-	}
-	if (answer != ENGINE_DONE) {
+	prepare_request(http, request, &response);
+	answer = judge_response(http, request->is_put ? PUT : GET, &response, curl_easy_perform(http->handle));
+	if (answer == ENGINE_DONE && !request->is_put) {
+		request->value = response.bytes;
+		request->size = response.size;
+	} else {
 		free(response.bytes);
-		return answer;
 	}
-	*ret_value = response.bytes;
-	*ret_size = response.size;
-	return ENGINE_DONE;
-}
-
-/* POSTFIELDS and not a read callback, so that libcurl can send the value again without rewinding. */
-static enum engine_answer http_put(struct engine *engine, const uint8_t *key, const void *value, size_t size)
-{
-	struct engine_http *http = (struct engine_http *)engine;
-	struct response response;
-	enum engine_answer answer;
-
-	prepare_request(http, key, &response);
-	curl_easy_setopt(http->handle, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)size);
-	curl_easy_setopt(http->handle, CURLOPT_POSTFIELDS, size > 0 ? value : "");
-	curl_easy_setopt(http->handle, CURLOPT_EXPECT_100_TIMEOUT_MS, CONTINUE_MS);
-	curl_easy_setopt(http->handle, CURLOPT_CUSTOMREQUEST, "PUT");
-	answer = judge_response(http, PUT, &response, curl_easy_perform(http->handle));
-	free(response.bytes);
 	return answer;
 }
 
@@ -369,6 +357,5 @@ static int http_open(struct engine *engine)
 const struct engine_kind engine_kind_http = {
     .size = sizeof(struct engine_http),
     .open = http_open,
-    .get = http_get,
-    .put = http_put,
+    .ask = http_ask,
 };

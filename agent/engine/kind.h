@@ -3,8 +3,8 @@
  * kind: what each kind of engine implements, and what all kinds share: libcurl with TLS and limits, names, error texts
  *
  * A kind keeps its state in a struct that begins with a struct engine. engine.c fills in that part and calls open(),
- * which gets the rest zeroed. get() and put() are those of engine.h; the error is empty at first, and put() never gets
- * more than ENGINE_VALUE_MAX bytes. To add a kind: a file with a struct engine_kind, a line here and in engine.c, and
+ * which gets the rest zeroed. ask() is that of engine.h; the error is empty at first, and no value to put has more than
+ * ENGINE_VALUE_MAX bytes. To add a kind: a file with a struct engine_kind, a line here and in engine.c, and
  * its schemes in address.c.
  *
  * Redis uses libcurl too, so that one library resolves names, connects and checks certificates, within one time limit.
@@ -22,8 +22,7 @@
 struct engine_kind {
 	size_t size;                        /* of the kind's struct */
 	int (*open)(struct engine *engine); /* does not connect; or NULL */
-	enum engine_answer (*get)(struct engine *engine, const uint8_t *key, void **ret_value, size_t *ret_size);
-	enum engine_answer (*put)(struct engine *engine, const uint8_t *key, const void *value, size_t size);
+	enum engine_answer (*ask)(struct engine *engine, struct engine_request *request);
 };
 
 struct engine {

@@ -271,7 +271,7 @@ static bool is_stale(const struct engine_redis *redis)
  * The connection stays open only after a reply, with AUTH and SELECT done. It is also closed after ENGINE_REFUSED: a
  * master that became a replica refuses writes, and a new connection to the same name may reach the new master.
  */
-static enum engine_answer ask(struct engine *engine, char *command, int size, redisReply **ret_reply)
+static enum engine_answer send_and_receive(struct engine *engine, char *command, int size, redisReply **ret_reply)
 {
 	struct engine_redis *redis = (struct engine_redis *)engine;
 	enum engine_answer answer = ENGINE_DONE;
@@ -294,44 +294,44 @@ static enum engine_answer ask(struct engine *engine, char *command, int size, re
 	return answer;
 }
 
-/* GETEX reads a value and renews its expiry. */
-static enum engine_answer redis_get(struct engine *engine, const uint8_t *key, void **ret_value, size_t *ret_size)
+/*
+ * GETEX reads a value and renews its expiry. SET has EX, because with a separate EXPIRE a value would never expire if
+ * the agent ended between the two. Returns the size of the command.
+ */
+static int format_command(const struct engine *engine, const struct engine_request *request, char **ret_command)
 {
 	unsigned expire_s = engine->options->expire_s;
 	char name[ENGINE_NAME_MAX];
-	size_t length = engine_name_redis(engine->options->prefix, key, name);
-	redisReply *reply = NULL;
-	char *command = NULL;
-	int size = expire_s != 0 ? redisFormatCommand(&command, "GETEX %b EX %u", name, length, expire_s)
-	                         : redisFormatCommand(&command, "GET %b", name, length);
-	enum engine_answer answer = ask(engine, command, size, &reply);
+	size_t length = engine_name_redis(engine->options->prefix, request->key, name);
 
-	if (answer == ENGINE_DONE && reply->type == REDIS_REPLY_STRING) {
-		*ret_value = reply->str; /* taken out of the reply, and not copied */
-		*ret_size = (size_t)reply->len;
-		reply->str = NULL;
-	} else if (answer == ENGINE_DONE) {
-		answer = reply->type == REDIS_REPLY_NIL
-		             ? ENGINE_ABSENT
-		             : engine_tell(engine, ENGINE_UNSUITED, "unexpected type of reply");
+	if (request->is_put) {
+		const void *value = request->value;
+
+		return expire_s != 0 ? redisFormatCommand(ret_command, "SET %b %b EX %u", name, length, value,
+		                                          request->size, expire_s)
+		                     : redisFormatCommand(ret_command, "SET %b %b", name, length, value, request->size);
 	}
-	freeReplyObject(reply);
-	return answer;
+	return expire_s != 0 ? redisFormatCommand(ret_command, "GETEX %b EX %u", name, length, expire_s)
+	                     : redisFormatCommand(ret_command, "GET %b", name, length);
 }
 
-/* SET has EX, because with a separate EXPIRE a value would never expire if the agent ended between the two. */
-static enum engine_answer redis_put(struct engine *engine, const uint8_t *key, const void *value, size_t bytes)
+static enum engine_answer redis_ask(struct engine *engine, struct engine_request *request)
 {
-	unsigned expire_s = engine->options->expire_s;
-	char name[ENGINE_NAME_MAX];
-	size_t length = engine_name_redis(engine->options->prefix, key, name);
 	redisReply *reply = NULL;
 	char *command = NULL;
-	int size = expire_s != 0 ? redisFormatCommand(&command, "SET %b %b EX %u", name, length, value, bytes, expire_s)
-	                         : redisFormatCommand(&command, "SET %b %b", name, length, value, bytes);
-	enum engine_answer answer = ask(engine, command, size, &reply);
+	int size = format_command(engine, request, &command);
+	enum engine_answer answer = send_and_receive(engine, command, size, &reply);
 
-	if (answer == ENGINE_DONE && (reply->type != REDIS_REPLY_STATUS || strcmp(reply->str, "OK") != 0)) {
+	if (answer != ENGINE_DONE) {
+		return answer;
+	}
+	if (!request->is_put && reply->type == REDIS_REPLY_STRING) {
+		request->value = reply->str; /* taken out of the reply, and not copied */
+		request->size = (size_t)reply->len;
+		reply->str = NULL;
+	} else if (!request->is_put && reply->type == REDIS_REPLY_NIL) {
+		answer = ENGINE_ABSENT;
+	} else if (!request->is_put || reply->type != REDIS_REPLY_STATUS || strcmp(reply->str, "OK") != 0) {
 		answer = engine_tell(engine, ENGINE_UNSUITED, "unexpected type of reply");
 	}
 	freeReplyObject(reply);
@@ -341,6 +341,5 @@ static enum engine_answer redis_put(struct engine *engine, const uint8_t *key, c
 /* Connects at the first request, because the agent has to start even if the engine is down. */
 const struct engine_kind engine_kind_redis = {
     .size = sizeof(struct engine_redis),
-    .get = redis_get,
-    .put = redis_put,
+    .ask = redis_ask,
 };

@@ -50,24 +50,23 @@ static enum agent_kind land_value(struct server *server, const uint8_t *key, con
 static enum agent_kind fetch_value(struct server *server, const uint8_t *key)
 {
 	struct service *service = server->service;
+	struct engine_request request = {.key = key, .limit_ms = SERVICE_LIMIT_MS};
 	enum engine_answer answer;
 	enum agent_kind kind;
-	void *value = NULL;
-	size_t size = 0;
 
 	if (!service_may_ask(service)) {
 		service_count(service, SERVICE_COUNT_down, 1);
 		return AGENT_DOWN;
 	}
 	service_count(service, SERVICE_COUNT_fetches, 1);
-	answer = service_get(service, key, SERVICE_LIMIT_MS, &value, &size);
+	answer = service_ask(service, &request);
 	if (answer != ENGINE_DONE) {
 		service_count(service, SERVICE_COUNT_absent, answer == ENGINE_ABSENT);
 		return answer == ENGINE_ABSENT || answer == ENGINE_TOO_LARGE ? AGENT_ABSENT : AGENT_DOWN;
 	}
-	service_count(service, SERVICE_COUNT_fetched_bytes, size);
-	kind = land_value(server, key, value, size);
-	free(value);
+	service_count(service, SERVICE_COUNT_fetched_bytes, request.size);
+	kind = land_value(server, key, request.value, request.size);
+	free(request.value);
 	return kind;
 }
 
@@ -121,8 +120,8 @@ static void answer_fetch(struct server *server, int peer, const struct agent_mes
 
 static void answer_status(struct server *server, int peer, enum status_form form)
 {
-	size_t size;
 	char *text;
+	size_t size;
 
 	service_probe(server->service);
 	text = status_text(server->service, server->listener->path, upload_waiting(&server->upload), form, &size);

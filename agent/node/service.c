@@ -169,80 +169,59 @@ bool service_may_ask(struct service *service)
  * Returns NULL with a text if no engine is free within the limit, which it shortens. The state and the pause stay then,
  * because the engine has not answered.
  */
-static struct engine *take_engine(struct service *service, unsigned *limit_ms, struct engine_error *ret_error)
+static struct engine *take_engine(struct service *service, struct engine_request *request)
 {
-	int64_t until_ns = call_clock_straight() + *limit_ms * (SECOND / 1000), left_ms;
+	int64_t until_ns = call_clock_straight() + request->limit_ms * (SECOND / 1000), left_ms;
 	struct engine *engine = NULL;
 
 	pthread_mutex_lock(&service->lock);
-	while (service->engine_count == 0 && *limit_ms > 0) {
+	while (service->engine_count == 0 && request->limit_ms > 0) {
 		service_wait(service, until_ns);
 		left_ms = (until_ns - call_clock_straight()) / (SECOND / 1000);
-		*limit_ms = left_ms > 0 ? (unsigned)left_ms : 0;
+		request->limit_ms = left_ms > 0 ? (unsigned)left_ms : 0;
 	}
 	if (service->engine_count > 0) {
 		engine = service->engines[--service->engine_count];
 	} else {
-		snprintf(ret_error->text, sizeof(ret_error->text), "no connection was free");
-		atomic_fetch_add(&service->answers[ENGINE_SLOW], 1);
+		snprintf(request->error.text, sizeof(request->error.text), "no connection was free");
 	}
 	pthread_mutex_unlock(&service->lock);
 	return engine;
 }
 
-static void give_engine_back(struct service *service, struct engine *engine, enum engine_answer answer)
+static void give_engine_back(struct service *service, struct engine *engine)
 {
-	atomic_fetch_add(&service->answers[answer], 1);
 	pthread_mutex_lock(&service->lock);
 	service->engines[service->engine_count++] = engine;
 	pthread_cond_broadcast(&service->change);
 	pthread_mutex_unlock(&service->lock);
 }
 
-enum engine_answer service_get(struct service *service, const uint8_t key[ENTRY_KEY_BYTES], unsigned limit_ms,
-                               void **ret_value, size_t *ret_size)
+enum engine_answer service_ask(struct service *service, struct engine_request *request)
 {
 	int64_t asked_ns = call_clock_straight();
-	struct engine_error error;
-	struct engine *engine = take_engine(service, &limit_ms, &error);
-	enum engine_answer answer;
+	struct engine *engine = take_engine(service, request);
+	enum engine_answer answer = ENGINE_SLOW;
 
-	if (engine == NULL) {
-		return ENGINE_SLOW;
+	if (engine != NULL) {
+		answer = engine_ask(engine, request);
+		give_engine_back(service, engine);
+		if (!request->is_put || states[answer] == STATE_CONNECTED) {
+			note_answer(service, answer, &request->error, asked_ns);
+		}
 	}
-	answer = engine_get(engine, key, limit_ms, ret_value, ret_size, &error);
-	give_engine_back(service, engine, answer);
-	note_answer(service, answer, &error, asked_ns);
-	return answer;
-}
-
-enum engine_answer service_put(struct service *service, const uint8_t key[ENTRY_KEY_BYTES], const void *value,
-                               size_t size, unsigned limit_ms, struct engine_error *ret_error)
-{
-	int64_t asked_ns = call_clock_straight();
-	struct engine *engine = take_engine(service, &limit_ms, ret_error);
-	enum engine_answer answer;
-
-	if (engine == NULL) {
-		return ENGINE_SLOW;
-	}
-	answer = engine_put(engine, key, value, size, limit_ms, ret_error);
-	give_engine_back(service, engine, answer);
-	if (states[answer] == STATE_CONNECTED) {
-		note_answer(service, answer, ret_error, asked_ns);
-	}
+	atomic_fetch_add(&service->answers[answer], 1);
 	return answer;
 }
 
 void service_probe(struct service *service)
 {
 	static const uint8_t nobodys[ENTRY_KEY_BYTES];
-	void *value = NULL;
-	size_t size;
+	struct engine_request request = {.key = nobodys, .limit_ms = SERVICE_LIMIT_MS};
 
 	if (service_may_ask(service)) {
-		(void)service_get(service, nobodys, SERVICE_LIMIT_MS, &value, &size);
-		free(value);
+		(void)service_ask(service, &request);
+		free(request.value);
 	}
 }
 
@@ -252,7 +231,7 @@ size_t service_land(struct service *service, const struct results *results)
 
 	for (size_t i = 0; i < results->count; i++) {
 		enum foreign_put put;
-		bool is_stored = foreign_put(service->store, results->entries[i - 1], &put) == 0;
+		bool is_stored = foreign_put(service->store, results->entries[i], &put) == 0;
 
 		landed += is_stored;
 		service_count(service, SERVICE_COUNT_store_errors, !is_stored);

@@ -107,12 +107,11 @@ bool service_begin(struct service *service, const struct service_options *option
 void service_count(struct service *service, enum service_count what, uint64_t how_many);
 /* Returns false during a pause. */
 bool service_may_ask(struct service *service);
-/* engine_get() and engine_put() for a key, with a free engine. The answer changes counts, state and pause. */
-enum engine_answer service_get(struct service *service, const uint8_t key[ENTRY_KEY_BYTES], unsigned limit_ms,
-                               void **ret_value, size_t *ret_size);
-/* A put that is refused says nothing about reading: its text is for the caller, and the state stays. */
-enum engine_answer service_put(struct service *service, const uint8_t key[ENTRY_KEY_BYTES], const void *value,
-                               size_t size, unsigned limit_ms, struct engine_error *ret_error);
+/*
+ * engine_ask() with a free engine. The answer changes counts, state and pause, but a put that is refused says nothing
+ * about reading: its text is for the caller, and the state stays.
+ */
+enum engine_answer service_ask(struct service *service, struct engine_request *request);
 /* Asks the engine for a key that no entry has, unless it is paused, so that the state is that of this moment. */
 void service_probe(struct service *service);
 

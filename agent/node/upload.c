@@ -169,45 +169,42 @@ static enum engine_answer take_theirs(struct upload *upload, const uint8_t *key,
                                       struct results *ret_theirs)
 {
 	struct service *service = upload->service;
-	void *value = NULL;
-	size_t size = 0;
-	enum engine_answer answer = service_get(service, key, limit_ms(upload), &value, &size);
+	struct engine_request request = {.key = key, .limit_ms = limit_ms(upload)};
+	enum engine_answer answer = service_ask(service, &request);
 
 	ret_theirs->count = 0;
 	*ret_found = VALUE_FOREIGN;
 	if (answer == ENGINE_TOO_LARGE) {
 		answer = ENGINE_ABSENT;
 	} else if (answer == ENGINE_DONE) {
-		*ret_found = value_open(value, size, key, &service->rules, ret_theirs);
+		*ret_found = value_open(request.value, request.size, key, &service->rules, ret_theirs);
 		/* if a result cannot be stored here, a put would lose it */
 		answer = service_land(service, ret_theirs) < ret_theirs->count ? ENGINE_TOO_LARGE : ENGINE_DONE;
 	}
-	free(value);
+	free(request.value);
 	return answer == ENGINE_ABSENT ? ENGINE_DONE : answer;
 }
 
 static enum engine_answer put_value(struct upload *upload, const uint8_t *key, const struct results *results)
 {
 	struct service *service = upload->service;
-	enum engine_answer answer = ENGINE_TOO_LARGE;
-	struct engine_error error;
-	void *value = NULL;
-	size_t size;
+	struct engine_request request = {.key = key, .limit_ms = limit_ms(upload), .is_put = true};
+	enum engine_answer answer;
 
-	if (value_seal(results, key, service->keyring, service->rules.raw_max, &value, &size) != 0) {
+	if (value_seal(results, key, service->keyring, service->rules.raw_max, &request.value, &request.size) != 0) {
 		service_count(service, SERVICE_COUNT_dropped, 1);
-		return answer;
+		return ENGINE_TOO_LARGE;
 	}
-	answer = service_put(service, key, value, size, limit_ms(upload), &error);
-	free(value);
+	answer = service_ask(service, &request);
+	free(request.value);
 	if (answer == ENGINE_DONE) {
 		service_count(service, SERVICE_COUNT_uploads, 1);
-		service_count(service, SERVICE_COUNT_uploaded_bytes, size);
+		service_count(service, SERVICE_COUNT_uploaded_bytes, request.size);
 		pause_end(&upload->puts, call_clock_straight()); /* one thread puts */
 		return answer;
 	}
 	if (upload->puts.since == 0) { /* once, and not for each result */
-		service_say("not uploaded: %s", error.text);
+		service_say("not uploaded: %s", request.error.text);
 	}
 	pause_begin(&upload->puts, call_clock_straight());
 	return answer;

@@ -64,22 +64,21 @@ static void listen_to(struct input *input)
 	static struct engine_options options = {.address = address, .prefix = "nvrtccache"};
 	struct speech speech = {.bytes = input->at, .size = input->left};
 	static const uint8_t key[ENTRY_KEY_BYTES];
-	struct engine_error error = {""};
+	struct engine_request request = {.key = key, .limit_ms = 5000};
 	pthread_t speaker;
-	void *value = NULL;
-	size_t size = 0;
 	enum engine_answer answer;
 
 	(void)snprintf(address, sizeof(address), "redis+unix://%s", place.sun_path);
-	require(engine != NULL || engine_open(&options, &engine, &error) == 0);
+	require(engine != NULL || engine_open(&options, &engine, &request.error) == 0);
 	require(pthread_create(&speaker, NULL, speak, &speech) == 0);
-	answer = engine_get(engine, key, 5000, &value, &size, &error);
+	answer = engine_ask(engine, &request);
 	require(answer != ENGINE_SLOW && answer != ENGINE_UNREACHABLE);
 	if (answer == ENGINE_DONE) {
-		require(size < speech.size && memmem(speech.bytes, speech.size, value, size) != NULL);
-		free(value);
+		require(request.size < speech.size &&
+		        memmem(speech.bytes, speech.size, request.value, request.size) != NULL);
+		free(request.value);
 	} else {
-		require(answer == ENGINE_ABSENT || error.text[0] != '\0');
+		require(answer == ENGINE_ABSENT || request.error.text[0] != '\0');
 	}
 	pthread_join(speaker, NULL);
 }

@@ -9,19 +9,13 @@
 /* An engine whose answer the test chooses. */
 static enum engine_answer next_answer;
 
-static enum engine_answer get(struct engine *engine, const uint8_t *name, void **ret_value, size_t *ret_size)
+static enum engine_answer answer_request(struct engine *engine, struct engine_request *request)
 {
-	(void)engine, (void)name, (void)ret_value, (void)ret_size;
+	(void)request;
 	return engine_tell(engine, next_answer, "so");
 }
 
-static enum engine_answer put(struct engine *engine, const uint8_t *name, const void *value, size_t size)
-{
-	(void)engine, (void)name, (void)value, (void)size;
-	return next_answer;
-}
-
-static const struct engine_kind kind = {.get = get, .put = put};
+static const struct engine_kind kind = {.ask = answer_request};
 static struct engine fake = {.kind = &kind, .address.host = "host"};
 static const uint8_t key[ENTRY_KEY_BYTES];
 static struct service service = {
@@ -35,11 +29,8 @@ static struct service service = {
 /* Makes a request, which the test has asked for. */
 static void get_answer(enum engine_answer answer)
 {
-	void *value;
-	size_t size;
-
 	next_answer = answer;
-	cr_assert_eq(service_get(&service, key, 1000, &value, &size), answer);
+	cr_assert_eq(service_ask(&service, &(struct engine_request){.key = key, .limit_ms = 1000}), answer);
 }
 
 static enum engine_state state(void)
@@ -67,22 +58,19 @@ Test(service, each_answer_says_in_which_state_the_engine_is)
 
 Test(service, a_request_waits_for_a_connection_no_longer_than_its_limit)
 {
-	void *value;
-	size_t size;
-
 	service.engine_count = 0;
-	cr_expect_eq(service_get(&service, key, 5, &value, &size), ENGINE_SLOW);
+	cr_expect_eq(service_ask(&service, &(struct engine_request){.key = key, .limit_ms = 5}), ENGINE_SLOW);
 	cr_expect_eq(state(), STATE_STARTING, "the engine was not asked");
 	cr_expect_eq(service.answers[ENGINE_SLOW], 1);
 }
 
 Test(service, a_put_that_is_refused_says_nothing_about_reading)
 {
-	struct engine_error error;
+	struct engine_request request = {.key = key, .limit_ms = 1000, .is_put = true};
 
 	get_answer(ENGINE_ABSENT);
 	next_answer = ENGINE_REFUSED;
-	cr_expect_eq(service_put(&service, key, "", 1, 1000, &error), ENGINE_REFUSED);
+	cr_expect_eq(service_ask(&service, &request), ENGINE_REFUSED);
 	cr_expect_eq(state(), STATE_CONNECTED);
 	cr_expect(service_may_ask(&service));
 }
