@@ -1,259 +1,214 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * dependencies_build(): the writer. It stores as hints what each look-up would otherwise have to find out: whether
- * opening a directory saves time.
- */
+/* dependencies_hold() and dependencies_tell(): walks that end at the first change, and that go on to the end. */
 #include "keygen/dependencies.h"
+
 #include "keygen/dependencies_format.h"
-#include "keygen/dependencies_items.h"
-#include "keygen/facts.h"
+#include "keygen/dependencies_walk.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
 
-/*
- * Measured: opening a directory costs as much time as it saves on four or five names. If the directory does not exist,
- * the failed open costs as much as a stat, but no name has to be looked up.
- */
-#define NAMES_FOR_DIRECTORY  4
-#define ABSENT_FOR_DIRECTORY 2
-#define CALLS_FOR_BASE       4
+struct check {
+	const struct roots *roots;
+	char *why;
+	size_t why_size;
+};
 
-/* Learns the file's content if its stamp is settled. Stats it again, because the trace does not record mounts. */
-static void learn_item(const struct item *item, int64_t start_ns, struct facts *facts)
+static _Atomic(bool (*)(void)) paths_agree;
+
+void dependencies_ask_paths(bool (*agree)(void))
 {
-	const struct facts_mount *mount;
-	struct file_stamp now;
-	uint64_t number;
-
-	if (stamp_look(AT_FDCWD, item->event->path, &now, &number) != 0) {
-		return;
-	}
-	mount = facts_mount(facts, item->event->path, now.device, number);
-	if (file_stamp_same(&now, &item->event->stamp) && facts_settled(&now, mount, start_ns)) {
-		facts_learn_content(facts, &now, mount, item->event->digest.bytes);
-	}
+	atomic_store_explicit(&paths_agree, agree, memory_order_relaxed);
 }
 
-static void learn_items(const struct items *items, int64_t start_ns)
+/* Describes the failure and returns the error that ends the walk. */
+__attribute__((format(printf, 2, 3))) static int refuse_walk(const struct check *check, const char *format, ...)
 {
-	struct facts facts;
+	va_list arguments;
 
-	facts_begin(&facts);
-	for (size_t i = 0; i < items->count; i++) {
-		if (item_kind(&items->item[i]) == ITEM_CONTENT) {
-			learn_item(&items->item[i], start_ns, &facts);
-		}
+	if (check->why_size > 0) {
+		va_start(arguments, format);
+		(void)vsnprintf(check->why, check->why_size, format, arguments);
+		va_end(arguments);
 	}
-	facts_end(&facts);
+	return -ECANCELED;
 }
 
-/* Times, and sizes of files that were not read, are written only if the result contains them: others may change. */
-static void write_item(const struct item *item, bool exact, struct stream *stream)
+static int refuse_root(const struct check *check, const struct dependency *dependency)
 {
-	const struct file_stamp *stamp = &item->event->stamp;
-	const uint32_t kind = item_kind(item);
-	struct fixed_item head = {
-	    .kind = kind,
-	    .size = (uint32_t)strlen(item->name),
-	    .number = kind == ITEM_ABSENT ? (uint32_t)item_absence(item->event->error) : item->class,
+	const struct root *now;
+
+	if (dependency->root >= check->roots->count) {
+		return 0; /* the number of roots is compared at the end */
+	}
+	now = &check->roots->root[dependency->root];
+	return refuse_walk(check, DEPENDENCIES_BOUND "%.*s" DEPENDENCIES_NOW "%.*s",
+	                   dependency->size ? (int)dependency->size : 1, dependency->size ? dependency->path : "/",
+	                   now->size ? (int)now->size : 1, now->size ? now->text : "/");
+}
+
+/* Ends the walk of dependencies_hold(), to which only dependencies that do not hold are reported. */
+static int refuse_dependency(const struct dependency *dependency, void *context)
+{
+	static const char *const words[] = {
+	    [DEPENDENCY_CHANGED] = "header changed",
+	    [DEPENDENCY_TOUCHED] = "size or time changed",
+	    [DEPENDENCY_GONE] = "file is gone",
+	    [DEPENDENCY_APPEARED] = "file appeared",
+	    [DEPENDENCY_UNREADABLE] = "header cannot be read",
+	    [DEPENDENCY_OTHER_KIND] = "no longer the same kind of file",
+	    [DEPENDENCY_OTHER_FILE] = "no longer the same file as another path",
+	    [DEPENDENCY_DOUBTFUL] = "cannot tell whether the file is there",
+	    [DEPENDENCY_NOT_ASKED] = "the number of roots differs",
 	};
-	struct fixed_identity identity = {.type = stamp->mode & S_IFMT};
+	char question[MACHINE_WORDS_MAX];
 
-	stream_bytes(stream, &head, sizeof(head));
-	stream_bytes(stream, item->name, head.size);
-	if (kind == ITEM_ABSENT) {
-		return;
-	}
-	if (!S_ISDIR(stamp->mode)) {
-		identity.size = exact || kind == ITEM_CONTENT ? stamp->size : 0;
-		identity.mtime_ns = exact ? stamp->mtime_ns : 0;
-	}
-	stream_bytes(stream, &identity, sizeof(identity));
-	if (kind == ITEM_CONTENT) {
-		stream_bytes(stream, item->event->digest.bytes, sizeof(struct fixed_content));
-	}
-}
-
-/* Returns the index after the last item of the group that begins at `first`: the items of one directory. */
-static size_t group_end(const struct items *items, size_t first)
-{
-	size_t end = first + 1;
-
-	while (end < items->count && items_by_directory(&items->item[first], &items->item[end]) == 0) {
-		end++;
-	}
-	return end;
-}
-
-/* Returns true if opening the group's directory saves time at a hit. */
-static bool opens_directory(const struct items *items, size_t first, size_t end)
-{
-	if (end - first >= NAMES_FOR_DIRECTORY) {
-		return true;
-	}
-	for (size_t i = first; i < end; i++) {
-		if (item_absence(items->item[i].event->error) != ENOENT) {
-			return false;
-		}
-	}
-	return end - first >= ABSENT_FOR_DIRECTORY;
-}
-
-static bool opens_base(const struct items *items, size_t first)
-{
-	uint32_t base = items->item[first].base;
-	size_t end = first;
-
-	while (end < items->count && items->item[end].base == base) {
-		end++;
-	}
-	return base != BASE_CWD && base != BASE_LITERAL && end - first >= CALLS_FOR_BASE;
-}
-
-/* Whether the base directory is opened is decided once for all groups of a base, because they share its descriptor. */
-static void write_groups(const struct items *items, bool exact, struct stream *stream)
-{
-	bool base = false;
-	size_t end;
-
-	for (size_t first = 0; first < items->count; first = end) {
-		const struct item *head = &items->item[first];
-		uint32_t hints = 0;
-
-		end = group_end(items, first);
-		if (first == 0 || head->base != items->item[first - 1].base) {
-			base = opens_base(items, first);
-		}
-		hints |= opens_directory(items, first, end) ? HINT_OPEN_DIRECTORY : 0;
-		hints |= base ? HINT_OPEN_BASE : 0;
-		stream_u32(stream, head->base);
-		stream_u32(stream, hints);
-		stream_u32(stream, (uint32_t)(end - first));
-		stream_u32(stream, (uint32_t)head->directory_size);
-		stream_bytes(stream, head->directory, head->directory_size);
-		for (size_t i = first; i < end; i++) {
-			write_item(&items->item[i], exact, stream);
-		}
+	switch (dependency->kind) {
+	case DEPENDENCY_COMPANION:
+		return refuse_walk(context, "the library that the compiler loads %s",
+		                   dependency->state == DEPENDENCY_CHANGED ? "differs" : "cannot be foretold");
+	case DEPENDENCY_ARITHMETIC:
+		return refuse_walk(context, "the mathematics library differs");
+	case DEPENDENCY_MACHINE:
+		return refuse_walk(context, "the %s was %" PRId64 DEPENDENCIES_NOW "%" PRId64,
+		                   machine_words(dependency->question, question), dependency->answer, dependency->now);
+	case DEPENDENCY_ROOT:
+		return refuse_root(context, dependency);
+	default:
+		return refuse_walk(context, "%s: %s", words[dependency->state], dependency->path);
 	}
 }
 
-/* The text of the root directory is empty and cannot be found in an output, so it is always a dependency. */
-static bool is_literal(const struct dependencies_input *input, size_t root)
+/* Describes an error of the walk itself. */
+static const char *error_words(int error)
 {
-	return input->roots->root[root].size == 0 || (input->root_is_literal && input->root_is_literal[root]);
+	switch (error) {
+	case -EPROTONOSUPPORT:
+		return "the dependencies are of another version, or damaged";
+	case -ENAMETOOLONG:
+		return "a path is too long";
+	case -ENOMEM:
+		return "no memory";
+	case -EXDEV:
+		return "another preloaded library redirects some functions that take paths, but not all";
+	case -E2BIG:
+		return "more files than a look-up compares";
+	default:
+		return "the dependencies are damaged";
+	}
 }
 
-static void write_roots(const struct dependencies_input *input, struct stream *stream)
+/* Checks dependencies in the directories of the present request. */
+static int check_all(const struct walk_order *order, const void *dependencies, size_t size)
 {
-	for (size_t i = 0; i < input->roots->count; i++) {
-		const struct root *root = &input->roots->root[i];
-
-		if (!is_literal(input, i)) {
-			stream_u32(stream, ROOT_FREE);
-			continue;
-		}
-		stream_u32(stream, (uint32_t)root->size);
-		stream_bytes(stream, root->text, root->size);
-	}
-}
-
-/* The order is that of dependencies_format.h, which walk_dependencies() reads. */
-static int write_all(const struct dependencies_input *input, const struct items *items, struct stream *ret_stream)
-{
-	struct stream bytes = STREAM_EMPTY;
-	struct stream *stream = &bytes;
-	const struct trace *trace = input->trace;
-	uint32_t groups = 0;
-
-	for (size_t first = 0; first < items->count; first = group_end(items, first)) {
-		groups++;
-	}
-	stream_u32(stream, DEPENDENCIES_MAGIC);
-	stream_u32(stream, (input->exact ? DEPENDENCIES_EXACT : 0) | (input->arithmetic ? DEPENDENCIES_ARITHMETIC : 0) |
-	                       (trace->answer_count > 0 ? DEPENDENCIES_MACHINE : 0) |
-	                       (input->companion ? DEPENDENCIES_COMPANION : 0));
-	stream_u32(stream, (uint32_t)input->roots->count);
-	stream_u32(stream, groups);
-	stream_u32(stream, (uint32_t)items->count);
-	stream_u32(stream, items->classes);
-	if (input->companion) {
-		stream_bytes(stream, input->companion->bytes, KEY_BYTES);
-	}
-	if (input->arithmetic) {
-		stream_bytes(stream, roots_arithmetic(input->roots)->bytes, KEY_BYTES);
-	}
-	if (trace->answer_count > 0) {
-		stream_u32(stream, (uint32_t)trace->answer_count);
-		stream_bytes(stream, trace->answers, trace->answer_count * sizeof(trace->answers[0]));
-	}
-	write_roots(input, stream);
-	write_groups(items, input->exact, stream);
-	if (stream->failed) {
-		stream_free(stream);
-		return -ENOMEM;
-	}
-	*ret_stream = bytes;
-	return 0;
-}
-
-/* A result whose dependencies cannot be read back would be stored by every process, and never be found. */
-static int check_readable(const struct stream *stream)
-{
+	const struct check *check = order->context;
 	struct dependencies_told told;
-	int error = dependencies_tell(stream->bytes, stream->size, NULL, NULL, NULL, &told);
+	int error = walk_dependencies(order, dependencies, size, &told);
 
-	return error == 0 || error == -ENOMEM ? error : -EINVAL;
+	if (error == 0 && told.roots != check->roots->count) {
+		error = refuse_walk(check, "the number of roots differs");
+	}
+	if (error == 0 && told.joined) {
+		error = refuse_walk(check, "two paths that were different files are one file");
+	}
+	return error != 0 && error != -ECANCELED ? refuse_walk(check, "%s", error_words(error)) : error;
 }
 
-static bool any_literal_root(const struct dependencies_input *input)
+bool dependencies_hold_within(const void *dependencies, size_t size, const struct roots *roots,
+                              struct dependencies_budget *budget, char *ret_why, size_t why_size)
 {
-	for (size_t i = 0; i < input->roots->count; i++) {
-		if (is_literal(input, i)) {
-			return true;
-		}
-	}
-	return false;
+	struct check check = {.roots = roots, .why = ret_why, .why_size = ret_why ? why_size : 0};
+	const struct walk_order order = {
+	    .budget = budget,
+	    .roots = roots,
+	    .agree = atomic_load_explicit(&paths_agree, memory_order_relaxed),
+	    .look = true,
+	    .here = true,
+	    .report = refuse_dependency,
+	    .context = &check,
+	};
+
+	return size == 0 || check_all(&order, dependencies, size) == 0;
 }
 
-int dependencies_build(const struct dependencies_input *input, struct stream *ret_stream)
+bool dependencies_hold(const void *dependencies, size_t size, const struct roots *roots, char *ret_why, size_t why_size)
 {
-	const struct trace *trace = input->trace;
-	struct stream stream = STREAM_EMPTY;
-	struct items items = {0};
-	int error = 0;
+	struct dependencies_budget budget;
 
-	/* Dependencies do not record the entries of a directory or the target of a link. */
-	if (trace->failed || atomic_load(&trace->tainted) != 0 || trace_has(trace, TRACE_LISTING) ||
-	    (input->arithmetic && !roots_arithmetic(input->roots)) || trace->count > UINT32_MAX / 4) {
-		return -EINVAL;
+	dependencies_budget_begin(&budget);
+	return dependencies_hold_within(dependencies, size, roots, &budget, ret_why, why_size);
+}
+
+bool dependencies_name_files(const void *dependencies, size_t size)
+{
+	struct cursor cursor = cursor_over(dependencies, size);
+	uint32_t magic = cursor_u32(&cursor);
+	uint32_t items;
+
+	(void)cursor_u32(&cursor); /* flags, roots, groups */
+	(void)cursor_u32(&cursor);
+	(void)cursor_u32(&cursor);
+	items = cursor_u32(&cursor);
+	return size > 0 && (cursor.failed || magic != DEPENDENCIES_MAGIC || items > 0);
+}
+
+const char *dependency_state_text(enum dependency_state state)
+{
+	static const char *const texts[] = {
+	    [DEPENDENCY_UNCHANGED] = "unchanged",     [DEPENDENCY_CHANGED] = "changed",
+	    [DEPENDENCY_TOUCHED] = "touched",         [DEPENDENCY_GONE] = "gone",
+	    [DEPENDENCY_APPEARED] = "appeared",       [DEPENDENCY_UNREADABLE] = "unreadable",
+	    [DEPENDENCY_OTHER_KIND] = "another kind", [DEPENDENCY_OTHER_FILE] = "another file",
+	    [DEPENDENCY_DOUBTFUL] = "unknown",        [DEPENDENCY_NOT_ASKED] = "not checked",
+	    [DEPENDENCY_DAMAGED] = "damaged",
+	};
+
+	return texts[state];
+}
+
+struct telling {
+	void (*each)(const struct dependency *dependency, void *context);
+	void *context;
+};
+
+/* Roots are counted, not reported. */
+static int tell_dependency(const struct dependency *dependency, void *context)
+{
+	const struct telling *telling = context;
+
+	if (telling->each && dependency->kind != DEPENDENCY_ROOT) {
+		telling->each(dependency, telling->context);
 	}
-	/* If no file was opened, probes served only #pragma once and do not affect the output. */
-	if (input->has_memory_headers || input->exact || trace_has(trace, TRACE_OPEN)) {
-		error = items_collect(input, &items);
-	}
-	if (error == 0 && items.count > DEPENDENCIES_PATHS_MAX) {
-		error = -EINVAL;
-	}
-	if (error == 0 && (items.count > 0 || input->arithmetic || input->companion || trace->answer_count > 0 ||
-	                   any_literal_root(input))) {
-		error = write_all(input, &items, &stream);
-	}
-	if (error == 0) {
-		error = check_readable(&stream);
-	}
-	if (error == 0) {
-		learn_items(&items, trace->start_ns);
-	}
-	items_free(&items);
-	if (error != 0) {
-		stream_free(&stream);
-		return error;
-	}
-	*ret_stream = stream;
 	return 0;
+}
+
+int dependencies_tell(const void *dependencies, size_t size, const struct dependency_places *places,
+                      void (*each)(const struct dependency *dependency, void *context), void *context,
+                      struct dependencies_told *ret_told)
+{
+	struct dependencies_budget unlimited = {UINT64_MAX, DEPENDENCIES_BYTES_MAX, INT64_MAX};
+	struct telling telling = {each, context};
+	struct roots roots = {0};
+	const struct walk_order order = {
+	    .budget = &unlimited,
+	    .roots = &roots,
+	    .look = places != NULL,
+	    .here = places && places->here,
+	    .every = true,
+	    .report = tell_dependency,
+	    .context = &telling,
+	};
+
+	if (size == 0) {
+		*ret_told = (struct dependencies_told){0};
+		return 0;
+	}
+	if (places) {
+		roots.root = places->root;
+		roots.count = places->root_count;
+	}
+	return walk_dependencies(&order, dependencies, size, ret_told);
 }

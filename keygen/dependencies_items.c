@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -216,54 +217,40 @@ static int merge_all(struct items *items)
 	return 0;
 }
 
-/* Orders items of the same file by address, because qsort() may leave equal elements in any order. */
 static int by_file(const void *left, const void *right)
 {
-	const struct item *one = *(const struct item *const *)left;
-	const struct item *other = *(const struct item *const *)right;
+	const struct file_stamp *one = &((const struct item *)left)->event->stamp;
+	const struct file_stamp *other = &((const struct item *)right)->event->stamp;
 
-	const struct file_stamp *left_file = &one->event->stamp, *right_file = &other->event->stamp;
+	if (one->device != other->device) {
+		return one->device < other->device ? -1 : 1;
+	}
+	return one->inode < other->inode ? -1 : one->inode > other->inode;
+}
 
-	if (left_file->device != right_file->device) {
-		return left_file->device < right_file->device ? -1 : 1;
-	}
-	if (left_file->inode != right_file->inode) {
-		return left_file->inode < right_file->inode ? -1 : 1;
-	}
-	return one < other ? -1 : one > other;
+static void keep_item(void *item)
+{
+	(void)item;
 }
 
 /* Numbers the distinct files in the order in which the items first name them. */
 static int number_files(struct items *items)
 {
-	struct item **sorted = calloc(items->count + 1, sizeof(struct item *));
-	size_t present = 0;
+	void *files = NULL; /* tree of the first item of each file */
+	int error = 0;
 
-	if (!sorted) {
-		return -ENOMEM;
-	}
-	for (size_t i = 0; i < items->count; i++) {
-		if (items->item[i].event->error == 0) {
-			sorted[present++] = &items->item[i];
-		}
-	}
-	qsort(sorted, present, sizeof(struct item *), by_file);
-	/* First each item gets the index of the first item of its file, then the indexes become consecutive numbers. */
-	for (size_t i = 0; i < present; i++) {
-		bool again = i > 0 && sorted[i]->event->stamp.device == sorted[i - 1]->event->stamp.device &&
-		             sorted[i]->event->stamp.inode == sorted[i - 1]->event->stamp.inode;
-
-		sorted[i]->class = again ? sorted[i - 1]->class : (uint32_t)(sorted[i] - items->item);
-	}
-	for (size_t i = 0; i < items->count; i++) {
+	for (size_t i = 0; error == 0 && i < items->count; i++) {
 		struct item *item = &items->item[i];
 
 		if (item->event->error == 0) {
-			item->class = item->class == i ? items->classes++ : items->item[item->class].class;
+			struct item **first = tsearch(item, &files, by_file);
+
+			error = first ? 0 : -ENOMEM;
+			item->class = first && *first != item ? (*first)->class : items->classes++;
 		}
 	}
-	free(sorted);
-	return 0;
+	tdestroy(files, keep_item);
+	return error;
 }
 
 int items_collect(const struct dependencies_input *input, struct items *ret_items)

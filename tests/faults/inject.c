@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <search.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -118,6 +119,8 @@ static bool is_answer(const char *path)
 	X(MEMORY, void *, aligned_alloc, NULL, true, (size_t alignment, size_t size), (alignment, size))               \
 	X(MEMORY, char *, strdup, NULL, true, (const char *text), (text))                                              \
 	X(MEMORY, char *, strndup, NULL, true, (const char *text, size_t size), (text, size))                          \
+	X(MEMORY, void *, tsearch, NULL, true, (const void *key, void **tree, comparison_fn_t order),                  \
+	  (key, tree, order))                                                                                          \
 	X(OPEN, DIR *, fdopendir, NULL, true, (int file), (file))                                                      \
 	X(LIST, struct dirent *, readdir, NULL, true, (DIR * names), (names))                                          \
 	X(STAT, int, stat, -1, true, (const char *path, struct stat *found), (path, found))                            \
@@ -312,7 +315,8 @@ static const char harmless[] =
     "sigaddset sigemptyset"
     " sigismember sigpending sigprocmask sigtimedwait snprintf stderr stdout stpcpy strcasecmp strchr strchrnul strcmp "
     "strcpy"
-    " strcspn strerror strlen strncat strncmp strnlen strrchr strspn strstr strtok_r strtol strtoull sysconf uselocale "
+    " strcspn strerror strlen strncat strncmp strnlen strrchr strspn strstr strtok_r strtol strtoull sysconf tdestroy "
+    "uselocale "
     "vfprintf"
     " vprintf vsnprintf ";
 

@@ -231,7 +231,7 @@ static void offer_all(struct tally *tally, unsigned at, unsigned call)
 static void offer_memory(struct tally *tally, unsigned at, unsigned call)
 {
 	if (inject_admits(call, ENOMEM) &&
-	    strstr("malloc calloc realloc aligned_alloc strdup strndup getcwd", inject_name(call))) {
+	    strstr("malloc calloc realloc aligned_alloc strdup strndup tsearch getcwd", inject_name(call))) {
 		offer(tally, call, (struct inject_plan){.action = INJECT_ERROR, .at = at, .error = ENOMEM});
 		offer(tally, call, (struct inject_plan){.action = INJECT_ERROR, .at = at, .error = ENOMEM, .on = true});
 	}
