@@ -208,7 +208,7 @@ const struct facts_mount *facts_add_mount(struct facts *facts, const char *path,
 {
 	static const struct facts_mount unknown = {.mount = {.kind = MOUNT_UNKNOWN}};
 	struct facts_mount *mount;
-	struct span parts[2];
+	struct span identity;
 
 	if (facts->mounts == FACTS_MOUNTS_MAX) {
 		return &unknown;
@@ -219,10 +219,8 @@ const struct facts_mount *facts_add_mount(struct facts *facts, const char *path,
 	}
 	mount->number = number;
 	mount_identify(path, device, number, &mount->mount);
-	parts[0] = (struct span){&mount->mount, sizeof(mount->mount)};
-	parts[1] = (struct span){facts->credentials.who, sizeof(facts->credentials.who)};
-	digest_fingerprint(&process.secret, parts, 1, &mount->world);
-	digest_fingerprint(&process.secret, parts, 2, &mount->own);
+	identity = (struct span){&mount->mount, sizeof(mount->mount)};
+	digest_fingerprint(&process.secret, &identity, 1, &mount->world);
 	return mount;
 }
 
@@ -255,9 +253,10 @@ static inline uint64_t word_of_directory(const struct span *directory)
  * 2^-64, whatever they are. Not digest_fingerprint(), which takes three times as long: this is done for each header of
  * each hit.
  */
-static inline struct fingerprint print_of(const struct fingerprint *world, const struct file_stamp *stamp,
+static inline struct fingerprint print_of(const struct facts_mount *mount, const struct file_stamp *stamp,
                                           const uint8_t digest[KEY_BYTES], const struct span *directory)
 {
+	const struct fingerprint *world = &mount->world;
 	uint64_t words[WORDS] = {
 	    world->low, world->high, stamp->inode, stamp->size, (uint64_t)stamp->mtime_ns, (uint64_t)stamp->ctime_ns,
 	    stamp->mode};
@@ -274,29 +273,28 @@ static inline struct fingerprint print_of(const struct fingerprint *world, const
 }
 
 /* An empty file is always read: on some file systems (procfs) a file of size 0 has content. */
-static inline bool know(const struct facts *facts, const struct fingerprint *world, const struct file_stamp *stamp,
-                        const struct facts_mount *mount, const uint8_t digest[KEY_BYTES], const struct span *directory)
+static inline bool know(const struct facts *facts, const struct file_stamp *stamp, const struct facts_mount *mount,
+                        const uint8_t digest[KEY_BYTES], const struct span *directory)
 {
 	struct fingerprint print;
 
 	if (!facts->usable || mount->mount.kind == MOUNT_UNKNOWN || stamp->size == 0) {
 		return false;
 	}
-	print = print_of(world, stamp, digest, directory);
+	print = print_of(mount, stamp, digest, directory);
 	return is_known(&print);
 }
 
 bool facts_opened_here(struct facts *facts, const struct span *directory, const struct file_stamp *stamp,
                        const struct facts_mount *mount, const uint8_t digest[KEY_BYTES])
 {
-	return know(facts, &mount->own, stamp, mount, digest, directory);
+	return facts->ours && know(facts, stamp, mount, digest, directory);
 }
 
 bool facts_know_content(struct facts *facts, const struct file_stamp *stamp, const struct facts_mount *mount,
                         const uint8_t digest[KEY_BYTES])
 {
-	const bool is_used = know(facts, &mount->world, stamp, mount, digest, NULL) ||
-	                     (!facts->ours && know(facts, &mount->own, stamp, mount, digest, NULL));
+	const bool is_used = know(facts, stamp, mount, digest, NULL);
 
 	facts->used += is_used;
 	return is_used;
@@ -313,14 +311,14 @@ static void add_news(struct facts *facts, const struct fingerprint *print)
 	}
 }
 
-/* Returns true if the fact is new. */
-static bool learn(const struct facts *facts, const struct fingerprint *world, const struct file_stamp *stamp,
+/* Returns true if the fact is new. What a thread with other credentials could open says nothing of these. */
+static bool learn(const struct facts *facts, const struct file_stamp *stamp, const struct facts_mount *mount,
                   const uint8_t digest[KEY_BYTES], const struct span *directory, struct fingerprint *ret_print)
 {
-	if (!facts->usable) {
+	if (!facts->ours) {
 		return false;
 	}
-	*ret_print = print_of(world, stamp, digest, directory);
+	*ret_print = print_of(mount, stamp, digest, directory);
 	if (is_known(ret_print)) {
 		return false;
 	}
@@ -333,20 +331,15 @@ void facts_learn_opened(struct facts *facts, const struct span *directory, const
 {
 	struct fingerprint print;
 
-	(void)learn(facts, &mount->own, stamp, digest, directory, &print);
+	(void)learn(facts, stamp, mount, digest, directory, &print);
 }
 
-/*
- * The file of facts says of each file that a thread with its credentials opened it. What this thread has read says that
- * only if its credentials are the same.
- */
 void facts_learn_content(struct facts *facts, const struct file_stamp *stamp, const struct facts_mount *mount,
                          const uint8_t digest[KEY_BYTES])
 {
 	struct fingerprint print;
-	const bool is_new = learn(facts, facts->ours ? &mount->world : &mount->own, stamp, digest, NULL, &print);
 
-	if (facts->ours && is_new) {
+	if (learn(facts, stamp, mount, digest, NULL, &print)) {
 		add_news(facts, &print);
 	}
 }

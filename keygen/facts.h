@@ -10,7 +10,8 @@
  * The process holds a list of them, and a file holds those of earlier processes: one for each boot and set of
  * credentials, named by their digest, for all results. The list is filled from the file when the first fact is asked
  * for. facts_end() writes the file anew if a check has read files. Two processes that do so at once keep those of one;
- * the others are learned again. What threads with other credentials than those of the file learn stays in the process.
+ * the others are learned again. What threads with other credentials than those of the file read
+ * or open is not learned.
  *
  * Calling sequence: facts_keep_in() before there are threads (never: facts live as long as the process); for each check
  * facts_begin(), the other functions, facts_end(). Errors: what cannot be kept is read again. Threads: any, each with a
@@ -41,7 +42,6 @@ struct facts {
 		struct mount mount;
 		uint64_t number;          /* from stamp_look(): one file system may have two mounts */
 		struct fingerprint world; /* of the mount's identity */
-		struct fingerprint own;   /* of that and the thread's credentials */
 	} mount[FACTS_MOUNTS_MAX];
 	uint32_t mounts;
 	struct credentials credentials; /* of the thread; read with the first mount */
