@@ -117,14 +117,21 @@ static int listen_there(struct listener *listener)
 	return 0;
 }
 
-/* Returns the text of an error for the user who starts the agent. */
-static const char *explain_error(int error)
+const char *listener_explain(int error)
 {
 	switch (error) {
 	case -EBUSY:
 		return "another agent is using this socket";
+	case -ECONNREFUSED:
+		return "the agent is not running any more";
+	case -EAGAIN:
+		return "the agent is overloaded";
+	case -ETIMEDOUT:
+		return "the agent does not answer";
+	case -EPROTO:
+		return "the agent sent no answer: it has another version, or serves other users";
 	case -EPERM:
-		return "not used: others can write to the directory, or it belongs to another user";
+		return "not used: it belongs to another user, or others can write to its directory";
 	case -EINVAL:
 		return "not an absolute path";
 	default:
@@ -142,7 +149,7 @@ int listener_open(const struct directory *directory, const char *said, struct li
 	error = error != 0 ? error : listen_there(&listener);
 	*ret_listener = listener;
 	if (error != 0) {
-		service_say("%s: %s", said != NULL ? said : directory->path, explain_error(error));
+		service_say("%s: %s", said != NULL ? said : directory->path, listener_explain(error));
 	}
 	return error;
 }

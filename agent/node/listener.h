@@ -37,4 +37,7 @@ bool listener_stands(const struct listener *listener);
 bool listener_admits(const struct listener *listener, int peer);
 void listener_close(struct listener *listener);
 
+/* Returns the text of an error of the socket, for users: those of errno describe the socket, and not the agent. */
+const char *listener_explain(int error);
+
 #endif

@@ -52,15 +52,7 @@ static const char *asked_socket(const struct arguments *options, const struct se
 	                                                                     : settings->agent;
 }
 
-/* Returns whether the mode needs a cache directory: --status with the path of a socket does not. */
-static bool needs_directory(const struct arguments *options, const struct settings *settings)
-{
-	const char *socket = asked_socket(options, settings);
-
-	return options->mode != ARGUMENTS_STATUS || socket == NULL || socket[0] != '/';
-}
-
-/* Returns false after a message. */
+/* Returns false after a message. --status needs no directory if it has the path of a socket. */
 static bool read_settings(const struct arguments *options, struct settings *ret_settings)
 {
 	if ((options->directory != NULL && setenv("NVRTCCACHE_DIR", options->directory, 1) != 0) ||
@@ -72,10 +64,13 @@ static bool read_settings(const struct arguments *options, struct settings *ret_
 		service_say("%s: bad value: it takes %s", ret_settings->complaints[i],
 		            settings_wanted(ret_settings->complaints[i]));
 	}
-	if (ret_settings->directory == NULL && needs_directory(options, ret_settings)) {
+	if (options->mode == ARGUMENTS_STATUS) {
+		return true;
+	}
+	if (ret_settings->directory == NULL) {
 		service_say("no cache directory: --dir is missing, and none of NVRTCCACHE_DIR, XDG_CACHE_HOME and HOME "
 		            "is an absolute path");
-	} else if (ret_settings->read_only && options->mode == ARGUMENTS_SERVE) {
+	} else if (ret_settings->read_only) {
 		service_say("%s: the agent must write to it, but NVRTCCACHE_READONLY is set", ret_settings->directory);
 	} else {
 		return true;
@@ -83,14 +78,14 @@ static bool read_settings(const struct arguments *options, struct settings *ret_
 	return false;
 }
 
-/* Sets the variables for the program. Paths are absolute, because the program may change its directory. */
-static bool tell_program(const char *socket, const char *directory)
+/*
+ * Sets the variables for the program. Paths are absolute, because the program may change its directory. Without memory
+ * the program does not ask.
+ */
+static void tell_program(const char *socket, const char *directory)
 {
-	if (setenv("NVRTCCACHE_AGENT", socket, 1) == 0 && setenv("NVRTCCACHE_DIR", directory, 1) == 0) {
-		return true;
-	}
-	service_say("out of memory");
-	return false;
+	(void)setenv("NVRTCCACHE_AGENT", socket, 1);
+	(void)setenv("NVRTCCACHE_DIR", directory, 1);
 }
 
 static void say_begun(const struct service *service, const struct listener *listener)
@@ -216,12 +211,11 @@ static int serve_node(struct service *service, struct listener *listener, char *
 	int status = EXIT_TROUBLE;
 	bool uploads;
 	sigset_t signals;
-	pid_t child = -1;
+	pid_t child;
 
 	collect_signals(&signals);
-	if (program == NULL || tell_program(listener->path, service->settings.directory)) {
-		child = start_program(program, &signals);
-	}
+	tell_program(listener->path, service->settings.directory);
+	child = start_program(program, &signals);
 	if (child < 0) {
 		listener_close(listener);
 		return without_agent(program);
@@ -259,7 +253,8 @@ static int begin_service(const struct arguments *options, struct settings *setti
 	if (error == 0) {
 		return serve_node(&service, &listener, program);
 	}
-	if (error == -EBUSY && program != NULL && tell_program(listener.path, service.settings.directory)) {
+	if (error == -EBUSY && program != NULL) {
+		tell_program(listener.path, service.settings.directory);
 		service_say("the program uses that agent");
 		return become_program(program);
 	}

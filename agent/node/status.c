@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/node/status.h"
 
+#include "agent/node/listener.h"
 #include "cache/harmless.h"
 #include "cache/json.h"
 #include "cache/version.h"
@@ -138,29 +139,6 @@ char *status_text(struct service *service, const char *socket, size_t uploads, e
 
 /* ---- the side of nvrtccache-agent --status */
 
-/* These texts tell users what is wrong with the agent, unlike the texts of errno, which describe the socket. */
-static const char *explain_error(int error)
-{
-	switch (error) {
-	case -ENOENT:
-		return "no agent is running";
-	case -ECONNREFUSED:
-		return "the agent is not running any more";
-	case -EAGAIN:
-		return "the agent is overloaded";
-	case -ETIMEDOUT:
-		return "the agent does not answer";
-	case -EPROTO:
-		return "the agent sent no answer: it has another version, or serves other users";
-	case -EPERM:
-		return "not used: it belongs to another user";
-	case -EINVAL:
-		return "not an absolute path";
-	default:
-		return strerror(-error);
-	}
-}
-
 /* Prints the agent's answer. Has a timeout, so that a stopped agent (SIGSTOP) does not block the command. */
 static int ask_status(int socket, enum status_form form)
 {
@@ -191,7 +169,8 @@ static void show_error(const char *socket, int error, enum status_form form)
 	struct json json = json_growing(JSON_BYTES_REPLACED, 1);
 	char text[PATH_MAX + 256];
 
-	snprintf(text, sizeof(text), "%s: %s", socket, explain_error(error));
+	snprintf(text, sizeof(text), "%s: %s", socket,
+	         error == -ENOENT ? "no agent is running" : listener_explain(error));
 	service_say("%s", text);
 	json_begin_object(&json, NULL);
 	json_string(&json, "error", text);
@@ -206,7 +185,7 @@ int command_status(const struct settings *settings, const char *said, enum statu
 {
 	struct directory directory = {.path = settings->directory,
 	                              .shared = settings->shared && settings->directory != NULL};
-	const char *asked = said != NULL ? said : "no cache directory";
+	const char *asked = said != NULL ? said : "the cache directory (--dir)";
 	char path[PATH_MAX];
 	int socket = -1;
 	int error = agent_socket_path(said != NULL ? said : "1", settings->directory, path);
