@@ -105,7 +105,7 @@ enum engine_answer engine_ask(struct engine *engine, struct engine_request *requ
 {
 	request->error.text[0] = '\0';
 	engine->error = &request->error;
-	engine->deadline_ns = call_clock_straight() + request->limit_ms * MS;
+	engine->deadline_ns = request->until_ns;
 	if (request->is_put && request->size > ENGINE_VALUE_MAX) {
 		return engine_tell(engine, ENGINE_TOO_LARGE, "the value has %zu bytes, and at most %u are sent",
 		                   request->size, ENGINE_VALUE_MAX);

@@ -73,7 +73,7 @@ int engine_open(const struct engine_options *options, struct engine **ret_engine
 /* Gets or puts the value of a key, from which each kind of engine makes its own form of name. */
 struct engine_request {
 	const uint8_t *key;
-	unsigned limit_ms;
+	int64_t until_ns; /* by call_clock_straight() */
 	bool is_put;
 	void *value; /* to put, or received with ENGINE_DONE, for free(); NULL: an empty one */
 	size_t size;

@@ -50,7 +50,7 @@ static enum agent_kind land_value(struct server *server, const uint8_t *key, con
 static enum agent_kind fetch_value(struct server *server, const uint8_t *key)
 {
 	struct service *service = server->service;
-	struct engine_request request = {.key = key, .limit_ms = SERVICE_LIMIT_MS};
+	struct engine_request request = {.key = key, .until_ns = call_clock_straight() + SERVICE_LIMIT_NS};
 	enum engine_answer answer;
 	enum agent_kind kind;
 

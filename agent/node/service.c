@@ -28,13 +28,6 @@ void service_say(const char *format, ...)
 	fprintf(stderr, "nvrtccache-agent: %s\n", text);
 }
 
-void service_wait(struct service *service, int64_t until_ns)
-{
-	const struct timespec until = {.tv_sec = until_ns / SECOND, .tv_nsec = until_ns % SECOND};
-
-	pthread_cond_timedwait(&service->change, &service->lock, &until);
-}
-
 /* ---- begin */
 
 /* Without a key file, values are not signed and signatures are not checked (--trust-engine). */
@@ -73,25 +66,14 @@ static bool open_engines(struct service *service)
 {
 	struct engine_error error;
 
-	while (service->engine_count < SERVICE_ENGINES) {
-		if (engine_open(&service->options.engine, &service->engines[service->engine_count], &error) != 0) {
+	for (size_t i = 0; i < SERVICE_CONNECTIONS; i++) {
+		pthread_mutex_init(&service->connections[i].lock, NULL);
+		if (engine_open(&service->options.engine, &service->connections[i].engine, &error) != 0) {
 			service_say("--engine: %s", error.text);
 			return false;
 		}
-		service->engine_count++;
 	}
 	return true;
-}
-
-static void begin_lock(struct service *service)
-{
-	pthread_condattr_t clock;
-
-	pthread_mutex_init(&service->lock, NULL);
-	pthread_condattr_init(&clock);
-	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-	pthread_cond_init(&service->change, &clock);
-	pthread_condattr_destroy(&clock);
 }
 
 bool service_begin(struct service *service, const struct service_options *options, struct settings *settings)
@@ -105,7 +87,7 @@ bool service_begin(struct service *service, const struct service_options *option
 	service->state_since = service->since;
 	service->pause.first_ns = SECOND;
 	service->pause.longest_ns = 60 * SECOND;
-	begin_lock(service);
+	pthread_mutex_init(&service->lock, NULL);
 	events_open(&service->directory, EVENTS_WRITABLE, getpid());
 	ground_settle(service->settings.directory, service->settings.base_length, service->settings.base_is_home);
 	service->rules.trust = options->trust;
@@ -165,47 +147,19 @@ bool service_may_ask(struct service *service)
 	return pause_ask(&service->pause, call_clock_straight());
 }
 
-/*
- * Returns NULL with a text if no engine is free within the limit, which it shortens. The state and the pause stay then,
- * because the engine has not answered.
- */
-static struct engine *take_engine(struct service *service, struct engine_request *request)
-{
-	int64_t until_ns = call_clock_straight() + request->limit_ms * (SECOND / 1000), left_ms;
-	struct engine *engine = NULL;
-
-	pthread_mutex_lock(&service->lock);
-	while (service->engine_count == 0 && request->limit_ms > 0) {
-		service_wait(service, until_ns);
-		left_ms = (until_ns - call_clock_straight()) / (SECOND / 1000);
-		request->limit_ms = left_ms > 0 ? (unsigned)left_ms : 0;
-	}
-	if (service->engine_count > 0) {
-		engine = service->engines[--service->engine_count];
-	} else {
-		snprintf(request->error.text, sizeof(request->error.text), "no connection was free");
-	}
-	pthread_mutex_unlock(&service->lock);
-	return engine;
-}
-
-static void give_engine_back(struct service *service, struct engine *engine)
-{
-	pthread_mutex_lock(&service->lock);
-	service->engines[service->engine_count++] = engine;
-	pthread_cond_broadcast(&service->change);
-	pthread_mutex_unlock(&service->lock);
-}
-
 enum engine_answer service_ask(struct service *service, struct engine_request *request)
 {
+	struct connection *connection = &service->connections[request->key[0] % SERVICE_CONNECTIONS];
+	const struct timespec until = {.tv_sec = request->until_ns / SECOND, .tv_nsec = request->until_ns % SECOND};
 	int64_t asked_ns = call_clock_straight();
-	struct engine *engine = take_engine(service, request);
 	enum engine_answer answer = ENGINE_SLOW;
 
-	if (engine != NULL) {
-		answer = engine_ask(engine, request);
-		give_engine_back(service, engine);
+	if (pthread_mutex_clocklock(&connection->lock, CLOCK_MONOTONIC, &until) != 0) {
+		/* the state and the pause stay, because the engine was not asked */
+		snprintf(request->error.text, sizeof(request->error.text), "no connection was free");
+	} else {
+		answer = engine_ask(connection->engine, request);
+		pthread_mutex_unlock(&connection->lock);
 		if (!request->is_put || states[answer] == STATE_CONNECTED) {
 			note_answer(service, answer, &request->error, asked_ns);
 		}
@@ -217,7 +171,7 @@ enum engine_answer service_ask(struct service *service, struct engine_request *r
 void service_probe(struct service *service)
 {
 	static const uint8_t nobodys[ENTRY_KEY_BYTES];
-	struct engine_request request = {.key = nobodys, .limit_ms = SERVICE_LIMIT_MS};
+	struct engine_request request = {.key = nobodys, .until_ns = call_clock_straight() + SERVICE_LIMIT_NS};
 
 	if (service_may_ask(service)) {
 		(void)service_ask(service, &request);

@@ -9,13 +9,12 @@
  * for 1 s, then 2 s, and so on up to a minute (cache/pause.h). During a pause service_may_ask() is false, so that no
  * process waits for the engine. When the pause is over, one request is made; the pause ends with a useful answer.
  *
- * The threads share SERVICE_ENGINES connections: each request waits for a free one within its limit; without one,
- * ENGINE_SLOW leaves the state as it is.
+ * The threads share SERVICE_CONNECTIONS connections, of which the key selects one: a request waits for it within its
+ * limit; after that, ENGINE_SLOW leaves the state as it is.
  *
  * Calling sequence: service_begin(), start threads. It ends with the process. For each request:
  * service_may_ask(), then service_ask(). Errors: service_begin() prints them on stderr. Threads: any.
- * `lock` protects the state and the free engines, and the queue of upload.c; `change` is signalled when
- * one of them changes. Ownership: the service owns what it has opened; the caller frees a value with free().
+ * `lock` protects the state. Ownership: the service owns what it has opened; the caller frees a value with free().
  */
 #ifndef AGENT_NODE_SERVICE_H
 #define AGENT_NODE_SERVICE_H
@@ -67,8 +66,8 @@ enum engine_state { STATE_STARTING, STATE_CONNECTED, STATE_REFUSED, STATE_UNREAC
 
 const char *service_state_name(enum engine_state state);
 
-#define SERVICE_ENGINES  4
-#define SERVICE_LIMIT_MS 2000 /* for a request that a process waits for */
+#define SERVICE_CONNECTIONS 4
+#define SERVICE_LIMIT_NS    INT64_C(2000000000) /* for a request that a process waits for */
 
 enum service_writes { SERVICE_READS, SERVICE_WRITES };
 
@@ -90,13 +89,14 @@ struct service {
 	struct value_rules rules;
 	time_t since;
 	pthread_mutex_t lock;
-	pthread_cond_t change; /* waits until times of CLOCK_MONOTONIC */
 	enum engine_state state;
 	time_t state_since;
 	char why[ENGINE_TEXT_MAX];
 	struct pause pause;
-	struct engine *engines[SERVICE_ENGINES]; /* those that no request uses */
-	size_t engine_count;
+	struct connection {
+		pthread_mutex_t lock; /* of the request in progress */
+		struct engine *engine;
+	} connections[SERVICE_CONNECTIONS];
 	_Atomic uint64_t counts[SERVICE_COUNT_END];
 	_Atomic uint64_t answers[ENGINE_ANSWER_COUNT];
 };
@@ -108,8 +108,8 @@ void service_count(struct service *service, enum service_count what, uint64_t ho
 /* Returns false during a pause. */
 bool service_may_ask(struct service *service);
 /*
- * engine_ask() with a free engine. The answer changes counts, state and pause, but a put that is refused says nothing
- * about reading: its text is for the caller, and the state stays.
+ * engine_ask() by the key's connection. The answer changes counts, state and pause, but a put that is refused says
+ * nothing about reading: its text is for the caller, and the state stays.
  */
 enum engine_answer service_ask(struct service *service, struct engine_request *request);
 /* Asks the engine for a key that no entry has, unless it is paused, so that the state is that of this moment. */
@@ -117,9 +117,6 @@ void service_probe(struct service *service);
 
 /* Stores results in the directory. Returns how many were stored, or were there already. */
 size_t service_land(struct service *service, const struct results *results);
-
-/* Waits for `change`, with the lock held, at most until a time of call_clock_straight(). */
-void service_wait(struct service *service, int64_t until_ns);
 
 /* Prints a line on stderr after the program name. Harmful characters become '?' (cache/harmless.h). */
 __attribute__((format(printf, 1, 2))) void service_say(const char *format, ...);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One thread, because a node compiles less than it can upload. The lock of the service protects the queue. */
+/* One thread, because a node compiles less than it can upload. The lock protects the queue. */
 #include "agent/node/upload.h"
 
 #include "cache/calls.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define SECOND   INT64_C(1000000000)
-#define LIMIT_MS 10000
+#define LIMIT_NS (10 * SECOND) /* for a request, while the agent runs */
 #define TURN_NS  (SECOND / 10) /* interval of looks whether a pause is over */
 
 /* ---- queue, with the lock held */
@@ -37,42 +37,42 @@ static void enqueue_key(struct upload *upload, const uint8_t *key, int64_t delay
 	upload->queue[upload->count++].due_ns = call_clock_straight() + delay_ns;
 }
 
-/* Returns the time that is left for a request; 0: none. A running agent has LIMIT_MS for each. */
-static unsigned limit_ms(const struct upload *upload)
-{
-	int64_t left = (upload->deadline_ns - call_clock_straight()) / 1000000;
-
-	return left < 1 ? 0 : left < LIMIT_MS ? (unsigned)left : LIMIT_MS;
-}
-
 /* When the agent ends, all keys are due: delays are for nodes that start together, and a pause may take longer. */
-static bool may_upload(struct upload *upload)
+static bool is_due(struct upload *upload, int64_t now)
 {
-	int64_t now = call_clock_straight();
-
 	return upload->count > 0 &&
-	       (is_draining(upload) || (upload->queue[0].due_ns <= now && pause_is_over(&upload->puts, now))) &&
-	       service_may_ask(upload->service);
+	       (is_draining(upload) || (upload->queue[0].due_ns <= now && pause_is_over(&upload->puts, now)));
 }
 
 /*
  * Waits until the oldest key is due and the engine may be asked, and takes the key. Returns false if the agent ends,
  * and no key or no time is left.
  */
-static bool await_key(struct upload *upload, uint8_t ret_key[ENTRY_KEY_BYTES])
+static bool take_key(struct upload *upload, uint8_t ret_key[ENTRY_KEY_BYTES])
 {
-	pthread_mutex_lock(&upload->service->lock);
-	upload->is_working = false;
-	while (!may_upload(upload) && limit_ms(upload) > 0 && !(is_draining(upload) && upload->count == 0)) {
-		service_wait(upload->service, upload->count > 0 ? call_clock_straight() + TURN_NS : INT64_MAX);
+	int64_t now = call_clock_straight();
+
+	while (!is_due(upload, now) || !service_may_ask(upload->service)) {
+		const int64_t until_ns = upload->count > 0 ? now + TURN_NS : INT64_MAX;
+		const struct timespec until = {.tv_sec = until_ns / SECOND, .tv_nsec = until_ns % SECOND};
+
+		if (is_draining(upload) && (upload->count == 0 || now >= upload->deadline_ns)) {
+			return false;
+		}
+		pthread_cond_timedwait(&upload->change, &upload->lock, &until);
+		now = call_clock_straight();
 	}
-	if (upload->count > 0 && limit_ms(upload) > 0) {
-		memcpy(ret_key, upload->queue[0].key, ENTRY_KEY_BYTES);
-		memmove(upload->queue, upload->queue + 1, --upload->count * sizeof(upload->queue[0]));
-		upload->is_working = true;
-	}
-	pthread_mutex_unlock(&upload->service->lock);
-	return upload->is_working;
+	memcpy(ret_key, upload->queue[0].key, ENTRY_KEY_BYTES);
+	memmove(upload->queue, upload->queue + 1, --upload->count * sizeof(upload->queue[0]));
+	return now < upload->deadline_ns;
+}
+
+/* A running agent has LIMIT_NS for each request. */
+static int64_t request_deadline(const struct upload *upload)
+{
+	int64_t until_ns = call_clock_straight() + LIMIT_NS;
+
+	return until_ns < upload->deadline_ns ? until_ns : upload->deadline_ns;
 }
 
 /* ---- which results of this node go to other nodes (docs/DESIGN.md G3) */
@@ -169,7 +169,7 @@ static enum engine_answer take_theirs(struct upload *upload, const uint8_t *key,
                                       struct results *ret_theirs)
 {
 	struct service *service = upload->service;
-	struct engine_request request = {.key = key, .limit_ms = limit_ms(upload)};
+	struct engine_request request = {.key = key, .until_ns = request_deadline(upload)};
 	enum engine_answer answer = service_ask(service, &request);
 
 	ret_theirs->count = 0;
@@ -188,7 +188,7 @@ static enum engine_answer take_theirs(struct upload *upload, const uint8_t *key,
 static enum engine_answer put_value(struct upload *upload, const uint8_t *key, const struct results *results)
 {
 	struct service *service = upload->service;
-	struct engine_request request = {.key = key, .limit_ms = limit_ms(upload), .is_put = true};
+	struct engine_request request = {.key = key, .until_ns = request_deadline(upload), .is_put = true};
 	enum engine_answer answer;
 
 	if (value_seal(results, key, service->keyring, service->rules.raw_max, &request.value, &request.size) != 0) {
@@ -242,11 +242,11 @@ static void upload_key(struct upload *upload, const uint8_t *key)
 	if (answer == ENGINE_REFUSED || answer == ENGINE_UNSUITED) {
 		service_count(upload->service, SERVICE_COUNT_dropped, 1);
 	} else if (answer != ENGINE_DONE && answer != ENGINE_TOO_LARGE) {
-		pthread_mutex_lock(&upload->service->lock);
+		pthread_mutex_lock(&upload->lock);
 		if (!is_draining(upload)) {
 			enqueue_key(upload, key, SECOND);
 		}
-		pthread_mutex_unlock(&upload->service->lock);
+		pthread_mutex_unlock(&upload->lock);
 	}
 }
 
@@ -257,20 +257,31 @@ static void *run_thread(void *context)
 	struct upload *upload = context;
 	uint8_t key[ENTRY_KEY_BYTES];
 
-	while (await_key(upload, key)) {
+	pthread_mutex_lock(&upload->lock);
+	while (take_key(upload, key)) {
+		upload->is_working = true;
+		pthread_mutex_unlock(&upload->lock);
 		upload_key(upload, key);
+		pthread_mutex_lock(&upload->lock);
+		upload->is_working = false;
 	}
+	pthread_mutex_unlock(&upload->lock);
 	return NULL;
 }
 
 bool upload_begin(struct upload *upload, struct service *service)
 {
+	pthread_condattr_t clock;
 	int error;
 
 	upload->service = service;
 	upload->deadline_ns = INT64_MAX;
 	upload->puts.first_ns = SECOND;
 	upload->puts.longest_ns = 60 * SECOND;
+	pthread_mutex_init(&upload->lock, NULL);
+	pthread_condattr_init(&clock);
+	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+	pthread_cond_init(&upload->change, &clock);
 	error = pthread_create(&upload->thread, NULL, run_thread, upload);
 	if (error != 0) {
 		service_say("no thread: %s", strerror(error));
@@ -289,19 +300,19 @@ void upload_stored(struct upload *upload, const uint8_t key[ENTRY_KEY_BYTES])
 	if (upload->service->options.writes == SERVICE_READS) {
 		return;
 	}
-	pthread_mutex_lock(&upload->service->lock);
+	pthread_mutex_lock(&upload->lock);
 	enqueue_key(upload, key, (int64_t)drawn % UPLOAD_DELAY_NS);
-	pthread_cond_broadcast(&upload->service->change);
-	pthread_mutex_unlock(&upload->service->lock);
+	pthread_cond_broadcast(&upload->change);
+	pthread_mutex_unlock(&upload->lock);
 }
 
 size_t upload_waiting(struct upload *upload)
 {
 	size_t waiting;
 
-	pthread_mutex_lock(&upload->service->lock);
+	pthread_mutex_lock(&upload->lock);
 	waiting = upload->count + upload->is_working;
-	pthread_mutex_unlock(&upload->service->lock);
+	pthread_mutex_unlock(&upload->lock);
 	return waiting;
 }
 
@@ -309,10 +320,10 @@ bool upload_end(struct upload *upload, unsigned limit_s)
 {
 	struct timespec until;
 
-	pthread_mutex_lock(&upload->service->lock);
+	pthread_mutex_lock(&upload->lock);
 	upload->deadline_ns = call_clock_straight() + limit_s * SECOND;
-	pthread_cond_broadcast(&upload->service->change);
-	pthread_mutex_unlock(&upload->service->lock);
+	pthread_cond_broadcast(&upload->change);
+	pthread_mutex_unlock(&upload->lock);
 	(void)clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += limit_s;
 	return pthread_timedjoin_np(upload->thread, NULL, &until) == 0;

@@ -30,6 +30,8 @@
 struct upload {
 	struct service *service;
 	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t change; /* of the queue or the deadline */
 	struct {
 		int64_t due_ns;
 		uint8_t key[ENTRY_KEY_BYTES];

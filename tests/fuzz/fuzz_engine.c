@@ -7,6 +7,7 @@
  */
 #include "agent/engine/address.h"
 #include "agent/engine/kind.h"
+#include "cache/calls.h"
 
 #include "tests/fuzz/fuzz.h"
 
@@ -64,7 +65,7 @@ static void listen_to(struct input *input)
 	static struct engine_options options = {.address = address, .prefix = "nvrtccache"};
 	struct speech speech = {.bytes = input->at, .size = input->left};
 	static const uint8_t key[ENTRY_KEY_BYTES];
-	struct engine_request request = {.key = key, .limit_ms = 5000};
+	struct engine_request request = {.key = key, .until_ns = call_clock_straight() + INT64_C(5000000000)};
 	pthread_t speaker;
 	enum engine_answer answer;
 
