@@ -117,12 +117,13 @@ static int check_all(const struct walk_order *order, const void *dependencies, s
 	return error != 0 && error != -ECANCELED ? refuse_walk(check, "%s", error_words(error)) : error;
 }
 
-bool dependencies_hold_within(const void *dependencies, size_t size, const struct roots *roots,
-                              struct dependencies_budget *budget, char *ret_why, size_t why_size)
+bool dependencies_hold(const void *dependencies, size_t size, const struct roots *roots,
+                       struct dependencies_budget *budget, char *ret_why, size_t why_size)
 {
+	struct dependencies_budget own = DEPENDENCIES_BUDGET;
 	struct check check = {.roots = roots, .why = ret_why, .why_size = ret_why ? why_size : 0};
 	const struct walk_order order = {
-	    .budget = budget,
+	    .budget = budget ? budget : &own,
 	    .roots = roots,
 	    .agree = atomic_load_explicit(&paths_agree, memory_order_relaxed),
 	    .look = true,
@@ -132,14 +133,6 @@ bool dependencies_hold_within(const void *dependencies, size_t size, const struc
 	};
 
 	return size == 0 || check_all(&order, dependencies, size) == 0;
-}
-
-bool dependencies_hold(const void *dependencies, size_t size, const struct roots *roots, char *ret_why, size_t why_size)
-{
-	struct dependencies_budget budget;
-
-	dependencies_budget_begin(&budget);
-	return dependencies_hold_within(dependencies, size, roots, &budget, ret_why, why_size);
 }
 
 bool dependencies_name_files(const void *dependencies, size_t size)

@@ -2,8 +2,8 @@
 /*
  * dependencies: what must be unchanged for a result to be valid (docs/DESIGN.md B2, B5, B6, B19-B21)
  *
- * Purpose: dependencies_build() turns a trace into bytes that are stored with the result; dependencies_hold() checks
- * them against the present file system and machine. The store treats the bytes as opaque.
+ * Purpose: dependencies_build() (dependencies_build.h) turns a trace into bytes that are stored with the result;
+ * dependencies_hold() checks them against the present file system and machine. The store treats the bytes as opaque.
  *
  * The dependencies of a result, one per distinct path:
  *   content    the file was opened: its BLAKE2b-256 is the same. The content is not read if it is known for the present
@@ -20,55 +20,19 @@
  *   root text  root N has exactly this text, because the output contains it; always for "/".
  * A path inside a root is stored relative to it, another absolute path literally, a relative path relative to the cwd.
  *
- * Probed paths are dependencies if the request has in-memory headers, if a file was opened, or in exact mode (debug
- * information shows whether a file of the program's name exists); otherwise the dependencies contain no path.
- *
  * Speed: one stat per distinct path, and at most two opens per directory: of the directory and of one file in it (of
  * every file if the thread is confined). No allocation grows with file content. Content is read only if it is not
  * known. Beyond the budget of a look-up the dependencies do not hold.
  *
- * Errors: dependencies_build() returns -ENOMEM, or -EINVAL for a trace that dependencies cannot express (tainted,
- * failed, TRACE_LISTING, too many paths, bytes that cannot be read back). dependencies_hold() returns false in every
- * case of doubt (unreadable file, damaged bytes, no memory).
+ * Errors: dependencies_hold() returns false in every case of doubt (unreadable file, damaged bytes, no memory).
  */
 #ifndef KEYGEN_DEPENDENCIES_H
 #define KEYGEN_DEPENDENCIES_H
 
+#include "keygen/machine.h"
 #include "keygen/surroundings.h"
-#include "keygen/trace.h"
 
 #include <stdbool.h>
-
-struct dependencies_input {
-	const struct trace *trace;
-	const struct roots *roots;
-	const uint8_t *root_is_literal; /* one flag per root: the output contains its text */
-	bool exact;                     /* debug forms: sizes and times are dependencies */
-	bool arithmetic;                /* roots_arithmetic() is a dependency, and must be known */
-	const struct key *companion;    /* roots_companion() is a dependency: it must be this one; NULL: it is none */
-	bool has_memory_headers;
-	/*
-	 * The compiler stats the working directory by its absolute name, and compares $PWD with ".". Path-dependent
-	 * requests have both texts in their key. If `cwd` or `pwd` is NULL, a probe of that directory is stored as a
-	 * literal path.
-	 */
-	const char *cwd; /* as getcwd() returned it: a probe of exactly this directory is stored as "." */
-	/*
-	 * NVRTC 13.5 puts the working directory in front of paths, even absolute ones. A path in cwd is then stored
-	 * relative to cwd, and, if it is in a root too, relative to both, because the trace does not show which one the
-	 * compiler meant.
-	 */
-	bool cwd_spelled;
-	/* Paths in cwd that are stat()ed and not opened are stored relative to it (debug information). */
-	bool cwd_looked_at;
-	const char *pwd; /* $PWD: a probe of exactly this directory is no dependency unless it is in a root */
-};
-
-/*
- * Builds the dependencies, and learns the contents of the files; the caller frees the stream. Size 0 means that the
- * result has no dependencies.
- */
-int dependencies_build(const struct dependencies_input *input, struct stream *ret_stream);
 
 /*
  * What one look-up may do, in all results that it checks. Dependencies may come from another machine, and may name ten
@@ -85,7 +49,7 @@ struct dependencies_budget {
 	int64_t until_ns; /* CLOCK_MONOTONIC_COARSE; 0: no path was looked up yet */
 };
 
-void dependencies_budget_begin(struct dependencies_budget *ret_budget);
+#define DEPENDENCIES_BUDGET ((struct dependencies_budget){DEPENDENCIES_PATHS_MAX, DEPENDENCIES_BYTES_MAX, 0})
 
 #define DEPENDENCIES_BOUND "bound to "
 #define DEPENDENCIES_NOW   ", and now it is "
@@ -94,13 +58,10 @@ void dependencies_budget_begin(struct dependencies_budget *ret_budget);
  * Returns true if the dependencies hold. `roots` are those of the present request; their count must be that of the
  * request for which the dependencies were built. `ret_why` (may be NULL) receives a description of the first dependency
  * that does not hold, in at most `why_size` bytes with the NUL. If the text of a root differs, the description is
- * DEPENDENCIES_BOUND, the old text, DEPENDENCIES_NOW, the new text.
+ * DEPENDENCIES_BOUND, the old text, DEPENDENCIES_NOW, the new text. Several checks may share a budget; NULL: a new one.
  */
-bool dependencies_hold(const void *dependencies, size_t size, const struct roots *roots, char *ret_why,
-                       size_t why_size);
-/* As dependencies_hold(), within a budget that several checks share. */
-bool dependencies_hold_within(const void *dependencies, size_t size, const struct roots *roots,
-                              struct dependencies_budget *budget, char *ret_why, size_t why_size);
+bool dependencies_hold(const void *dependencies, size_t size, const struct roots *roots,
+                       struct dependencies_budget *budget, char *ret_why, size_t why_size);
 /*
  * Sets a function that says whether this library finds the same files as the compiler (path_functions_agree()). It is
  * called before a path is first looked up; if it returns false, dependencies with a path do not hold. Default: true.

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dependencies_build(): the writer. It stores as hints what each look-up would otherwise have to find out: whether
- * opening a directory saves time.
+ * The writer stores as hints what each look-up would otherwise have to find out: whether opening a directory saves
+ * time.
  */
+#include "keygen/dependencies_build.h"
+
 #include "keygen/dependencies.h"
 #include "keygen/dependencies_format.h"
 #include "keygen/dependencies_items.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dependencies_format: the bytes of dependencies, shared by their writer (dependencies.c) and their reader
- * (dependencies_read.c)
+ * dependencies_format: the bytes of dependencies, shared by their writer (dependencies_build.c) and their
+ * reader (dependencies_walk.c)
  *
  *     u32 magic, flags, roots, groups, items, classes
  *     KEY_BYTES, with DEPENDENCIES_COMPANION

@@ -11,7 +11,7 @@
 #ifndef KEYGEN_DEPENDENCIES_ITEMS_H
 #define KEYGEN_DEPENDENCIES_ITEMS_H
 
-#include "keygen/dependencies.h"
+#include "keygen/dependencies_build.h"
 
 /* One path, its base, and what was found there. */
 struct item {

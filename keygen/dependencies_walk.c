@@ -3,7 +3,6 @@
 #include "keygen/dependencies_walk.h"
 
 #include "keygen/dependencies_format.h"
-#include "keygen/dependencies_look.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -66,11 +65,6 @@ static int64_t budget_clock(void)
 
 	(void)clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-void dependencies_budget_begin(struct dependencies_budget *ret_budget)
-{
-	*ret_budget = (struct dependencies_budget){.paths = DEPENDENCIES_PATHS_MAX, .bytes = DEPENDENCIES_BYTES_MAX};
 }
 
 /* Returns false if the paths of a group are beyond the budget. The time begins with the first group. */

@@ -12,7 +12,7 @@
 #include "interpose/compile/runtime.h"
 #include "interpose/watch/arithmetic.h"
 #include "interpose/watch/environment.h"
-#include "keygen/dependencies.h"
+#include "keygen/dependencies_build.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -22,7 +22,7 @@
 
 #include "interpose/compile/attempt.h"
 #include "interpose/compile/result.h"
-#include "keygen/dependencies.h"
+#include "keygen/dependencies_build.h"
 
 struct binding {
 	uint8_t *literal;

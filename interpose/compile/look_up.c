@@ -25,15 +25,16 @@ struct looking {
 	struct dependencies_budget budget; /* of all results that are checked */
 };
 
-static bool dependencies_still_hold(void *context, const void *dependencies, size_t size)
+/* Returns true if the dependencies hold; else the event has the reason. */
+static bool judge_dependencies(void *context, const void *dependencies, size_t size)
 {
 	struct looking *looking = context;
 	char other
 	    [EVENT_DETAIL_BYTES]; /* for later entries: the newest entry comes first, and only its reason is reported */
 	char *why = looking->event->detail[0] == '\0' ? looking->event->detail : other;
 
-	if (dependencies_hold_within(dependencies, size, &looking->request->roots, &looking->budget, why,
-	                             EVENT_DETAIL_BYTES)) {
+	if (dependencies_hold(dependencies, size, &looking->request->roots, &looking->budget, why,
+	                      EVENT_DETAIL_BYTES)) {
 		looking->event->detail[0] = '\0';
 		return true;
 	}
@@ -46,8 +47,7 @@ static int look_on_disk(struct looking *looking, struct entry **ret_entry)
 {
 	const struct runtime *runtime = runtime_get();
 	const uint8_t *key = looking->finding->key.bytes;
-	int error =
-	    runtime->store ? store_get(runtime->store, key, dependencies_still_hold, looking, ret_entry) : -ENOENT;
+	int error = runtime->store ? store_get(runtime->store, key, judge_dependencies, looking, ret_entry) : -ENOENT;
 
 	if (error != 0 && error != -ENOENT && error != -ESTALE) {
 		char text[ERROR_TEXT_BYTES];
@@ -56,7 +56,7 @@ static int look_on_disk(struct looking *looking, struct entry **ret_entry)
 		counters_add(runtime_error_counter(error, COUNTER_ERRORS_read), 1);
 	}
 	for (int i = 0; i < runtime->lower_count && error != 0; i++) {
-		int below = store_get(runtime->lower[i], key, dependencies_still_hold, looking, ret_entry);
+		int below = store_get(runtime->lower[i], key, judge_dependencies, looking, ret_entry);
 
 		error = below == 0 || below == -ESTALE ? below : error;
 	}
@@ -78,7 +78,7 @@ static struct entry *look_in_memory(struct looking *looking)
 	const struct finding *finding = looking->finding;
 	struct memory *memory = runtime_get()->memory;
 	struct entry *entry = memory ? memory_get(memory, finding->fingerprint.low, finding->fingerprint.high,
-	                                          dependencies_still_hold, looking)
+	                                          judge_dependencies, looking)
 	                             : NULL;
 
 	if (entry && entry_info(entry)->reader != ENTRY_ANYBODY && entry_info(entry)->reader != geteuid()) {
@@ -95,7 +95,7 @@ struct entry *look_up(const struct request *request, struct event *event, struct
 	struct entry *entry = NULL;
 	int error;
 
-	dependencies_budget_begin(&looking.budget);
+	looking.budget = DEPENDENCIES_BUDGET;
 	event->detail[0] = '\0';
 	event->record.why = EVENTS_WHY_UNKNOWN;
 	digest_fingerprint(&runtime->secret, request->spans, request->span_count, &ret_finding->fingerprint);

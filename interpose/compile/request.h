@@ -56,7 +56,7 @@ static inline bool entry_holds(const struct entry *entry, const struct roots *ro
 	size_t size;
 	const void *dependencies = entry_dependencies(entry, &size);
 
-	return dependencies_hold(dependencies, size, roots, NULL, 0);
+	return dependencies_hold(dependencies, size, roots, NULL, NULL, 0);
 }
 
 /* Returns true if any dependency of the entry is a path. */

@@ -6,6 +6,7 @@
  * needle and a text. It only looks at files, below /etc and /usr and wherever the bytes say.
  */
 #include "keygen/dependencies.h"
+#include "keygen/dependencies_build.h"
 #include "keygen/needles.h"
 
 #include "tests/fuzz/fuzz.h"
@@ -85,7 +86,7 @@ FUZZ_SET_UP()
 	trace_answered(&trace, MACHINE_GET_NPROCS, get_nprocs());
 	trace_answered(&trace, MACHINE_QUESTION(MACHINE_SYSCONF, _SC_PAGESIZE), sysconf(_SC_PAGESIZE));
 	require(dependencies_build(&input, &real) == 0);
-	require(dependencies_hold(real.bytes, real.size, &roots, NULL, 0));
+	require(dependencies_hold(real.bytes, real.size, &roots, NULL, NULL, 0));
 	trace_free(&trace);
 }
 
@@ -130,9 +131,9 @@ static void tell(const uint8_t *data, size_t size, bool holds)
 static bool ask(const uint8_t *data, size_t size)
 {
 	char why[64];
-	bool holds = dependencies_hold(data, size, &roots, why, sizeof(why));
+	bool holds = dependencies_hold(data, size, &roots, NULL, why, sizeof(why));
 
-	require(dependencies_hold(data, size, &roots, why, sizeof(why)) == holds);
+	require(dependencies_hold(data, size, &roots, NULL, why, sizeof(why)) == holds);
 	tell(data, size, holds);
 	return holds;
 }
@@ -185,7 +186,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		break;
 	case 2:
 		require(size - 1 >= real.size || size == 1 ||
-		        !dependencies_hold(real.bytes, size - 1, &roots, why, sizeof(why)));
+		        !dependencies_hold(real.bytes, size - 1, &roots, NULL, why, sizeof(why)));
 		break;
 	default:
 		text(data + 1, size - 1);

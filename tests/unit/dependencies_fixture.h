@@ -5,6 +5,7 @@
 #define TESTS_UNIT_DEPENDENCIES_FIXTURE_H
 
 #include "keygen/dependencies.h"
+#include "keygen/dependencies_build.h"
 #include "tests/unit/support.h"
 
 #include <stdarg.h>
@@ -158,7 +159,7 @@ static inline void build(void)
 static inline bool holds(void)
 {
 	why[0] = '\0';
-	return dependencies_hold(built.bytes, built.size, &tree_roots, why, sizeof(why));
+	return dependencies_hold(built.bytes, built.size, &tree_roots, NULL, why, sizeof(why));
 }
 
 /* Builds of one header. */
@@ -207,8 +208,8 @@ static inline int bytes_read(void)
 	struct dependencies_budget budget;
 	bool held;
 
-	dependencies_budget_begin(&budget);
-	held = dependencies_hold_within(built.bytes, built.size, &tree_roots, &budget, why, sizeof(why));
+	budget = DEPENDENCIES_BUDGET;
+	held = dependencies_hold(built.bytes, built.size, &tree_roots, &budget, why, sizeof(why));
 	return held ? (int)(DEPENDENCIES_BYTES_MAX - budget.bytes) : -1;
 }
 

@@ -7,7 +7,7 @@ TestSuite(dependencies_build, .init = tree_begin, .fini = tree_end);
 static void assert_no_part_holds(void)
 {
 	for (size_t size = 1; size < built.size; size++) {
-		cr_assert_not(dependencies_hold(built.bytes, size, &tree_roots, NULL, 0), "%zu", size);
+		cr_assert_not(dependencies_hold(built.bytes, size, &tree_roots, NULL, NULL, 0), "%zu", size);
 	}
 }
 
@@ -164,13 +164,13 @@ Test(dependencies_build, a_result_of_the_mathematics_library_holds_only_with_the
 	cr_assert_gt(built.size, 0);
 	assert_holds();
 	arithmetic_now.bytes[KEY_BYTES - 1] ^= 1;
-	cr_assert_not(dependencies_hold(built.bytes, built.size, &tree_roots, why, sizeof(why)));
+	cr_assert_not(dependencies_hold(built.bytes, built.size, &tree_roots, NULL, why, sizeof(why)));
 	cr_assert_str_eq(why, "the mathematics library differs");
 	arithmetic_now.bytes[KEY_BYTES - 1] ^= 1;
 	arithmetic_known = false;
-	cr_assert_not(dependencies_hold(built.bytes, built.size, &tree_roots, NULL, 0));
+	cr_assert_not(dependencies_hold(built.bytes, built.size, &tree_roots, NULL, NULL, 0));
 	tree_roots.arithmetic = NULL;
-	cr_assert_not(dependencies_hold(built.bytes, built.size, &tree_roots, NULL, 0));
+	cr_assert_not(dependencies_hold(built.bytes, built.size, &tree_roots, NULL, NULL, 0));
 }
 
 Test(dependencies_build, the_mathematics_library_is_digested_only_if_a_result_depends_on_it)
@@ -285,7 +285,7 @@ Test(dependencies_build, an_unknown_question_to_the_machine_does_not_hold)
 {
 	trace_answered(&trace, 0x77, 0);
 	build();
-	cr_assert_not(dependencies_hold(built.bytes, built.size, &tree_roots, NULL, 0));
+	cr_assert_not(dependencies_hold(built.bytes, built.size, &tree_roots, NULL, NULL, 0));
 }
 
 Test(dependencies_build, truncated_answers_do_not_hold)

@@ -136,10 +136,10 @@ Test(dependencies_doubt, flipped_bits_do_no_harm)
 	memcpy(bytes, built.bytes, built.size);
 	for (size_t bit = 0; bit < built.size * 8; bit++) {
 		bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
-		dependencies_hold(bytes, built.size, &tree_roots, why, sizeof(why));
+		dependencies_hold(bytes, built.size, &tree_roots, NULL, why, sizeof(why));
 		bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
 	}
-	cr_assert(dependencies_hold(bytes, built.size, &tree_roots, why, sizeof(why)), "%s", why);
+	cr_assert(dependencies_hold(bytes, built.size, &tree_roots, NULL, why, sizeof(why)), "%s", why);
 	free(bytes);
 }
 
@@ -150,10 +150,10 @@ Test(dependencies_doubt, the_reason_fits_into_any_buffer)
 	see_open(in_tree("none.h"));
 	build();
 	put_file(in_tree("none.h"), "");
-	cr_assert_not(dependencies_hold(built.bytes, built.size, &tree_roots, small, sizeof(small)));
+	cr_assert_not(dependencies_hold(built.bytes, built.size, &tree_roots, NULL, small, sizeof(small)));
 	cr_assert_str_eq(small, "fil");
-	cr_assert_not(dependencies_hold(built.bytes, built.size, &tree_roots, small, 0));
-	cr_assert_not(dependencies_hold(built.bytes, built.size, &tree_roots, NULL, 100));
+	cr_assert_not(dependencies_hold(built.bytes, built.size, &tree_roots, NULL, small, 0));
+	cr_assert_not(dependencies_hold(built.bytes, built.size, &tree_roots, NULL, NULL, 100));
 	cr_assert_str_eq(small, "fil");
 }
 
@@ -197,7 +197,7 @@ Test(dependencies_doubt, dependencies_with_paths_do_not_hold_if_a_preload_redire
 
 static bool holds_within(struct dependencies_budget *budget)
 {
-	return dependencies_hold_within(built.bytes, built.size, &tree_roots, budget, why, sizeof(why));
+	return dependencies_hold(built.bytes, built.size, &tree_roots, budget, why, sizeof(why));
 }
 
 /* Records a header that was read and two names that were absent. */
@@ -215,7 +215,7 @@ Test(dependencies_doubt, one_look_up_compares_a_limited_number_of_paths_in_all_r
 	struct dependencies_budget budget;
 
 	see_three_paths();
-	dependencies_budget_begin(&budget);
+	budget = DEPENDENCIES_BUDGET;
 	budget.paths = 5;
 	cr_expect(holds_within(&budget), "%s", why);
 	cr_expect_not(holds_within(&budget));
@@ -228,7 +228,7 @@ Test(dependencies_doubt, one_look_up_takes_a_limited_time)
 	struct dependencies_budget budget;
 
 	see_three_paths();
-	dependencies_budget_begin(&budget);
+	budget = DEPENDENCIES_BUDGET;
 	cr_expect(holds_within(&budget), "%s", why);
 	cr_expect_gt(budget.until_ns, 0);
 	budget.until_ns = 1;
@@ -241,7 +241,7 @@ Test(dependencies_doubt, one_look_up_reads_a_limited_number_of_bytes_in_all_resu
 
 	see_three_paths();
 	put_file(in_tree("a.h"), "int a;"); /* has to be read, and is too new for that to be kept */
-	dependencies_budget_begin(&budget);
+	budget = DEPENDENCIES_BUDGET;
 	budget.bytes = 11;
 	cr_expect(holds_within(&budget), "%s", why);
 	cr_expect_eq(budget.bytes, 5);
