@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <hiredis/hiredis.h>
 #include <poll.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -172,33 +173,38 @@ static enum engine_answer judge_error(const struct engine *engine, const char *t
 	                       : engine_tell(engine, reply->answer, "%s", reply->words);
 }
 
-/*
- * Sends a command, which hiredis has formatted to `size` bytes, and frees it. On ENGINE_DONE the reply is no error, and
- * the caller frees it.
- */
-static enum engine_answer run_command(struct engine_redis *redis, enum step step, char *command, int size,
-                                      redisReply **ret_reply)
+/* Sends a command and receives its reply. On ENGINE_DONE it is no error, and the caller frees it unless it is NULL. */
+static enum engine_answer run_command(struct engine_redis *redis, enum step step, redisReply **ret_reply,
+                                      const char *format, ...)
 {
 	redisReader *reader = redisReaderCreate();
+	enum engine_answer answer = ENGINE_BROKEN;
 	redisReply *reply = NULL;
-	enum engine_answer answer;
+	char *command = NULL;
+	va_list arguments;
+	int size;
 
+	va_start(arguments, format);
+	size = redisvFormatCommand(&command, format, arguments);
+	va_end(arguments);
 	if (size < 0 || reader == NULL) {
-		redisReaderFree(reader);
-		return engine_tell(&redis->engine, ENGINE_BROKEN, "out of memory");
+		(void)engine_tell(&redis->engine, ENGINE_BROKEN, "out of memory");
+	} else {
+		answer = send_command(redis, command, (size_t)size);
+		/* a reply is read even after ENGINE_BROKEN: a server that rejects a command says why, then closes */
+		if (answer == ENGINE_DONE || answer == ENGINE_BROKEN) {
+			answer = receive_reply(redis, reader, &reply);
+		}
 	}
-	answer = send_command(redis, command, (size_t)size);
 	redisFreeCommand(command);
-	/* a reply is read even after ENGINE_BROKEN: a server that rejects a command sends the reason, then closes */
-	if (answer == ENGINE_DONE || answer == ENGINE_BROKEN) {
-		answer = receive_reply(redis, reader, &reply);
-	}
 	redisReaderFree(reader);
 	if (answer == ENGINE_DONE && reply->type == REDIS_REPLY_ERROR) {
 		answer = judge_error(&redis->engine, reply->str, step);
-		freeReplyObject(reply);
-	} else if (answer == ENGINE_DONE) {
+	}
+	if (answer == ENGINE_DONE && ret_reply != NULL) {
 		*ret_reply = reply;
+	} else {
+		freeReplyObject(reply);
 	}
 	return answer;
 }
@@ -240,21 +246,13 @@ static enum engine_answer connect_to(struct engine_redis *redis)
 	const struct engine *engine = &redis->engine;
 	const char *user = engine->options->user;
 	enum engine_answer answer = open_connection(redis);
-	redisReply *reply = NULL;
-	char *command = NULL;
-	int size;
 
 	if (answer == ENGINE_DONE && engine->password != NULL) {
-		size = user != NULL ? redisFormatCommand(&command, "AUTH %s %s", user, engine->password)
-		                    : redisFormatCommand(&command, "AUTH %s", engine->password);
-		answer = run_command(redis, LOGIN, command, size, &reply);
-		freeReplyObject(reply);
-		reply = NULL;
+		answer = user != NULL ? run_command(redis, LOGIN, NULL, "AUTH %s %s", user, engine->password)
+		                      : run_command(redis, LOGIN, NULL, "AUTH %s", engine->password);
 	}
 	if (answer == ENGINE_DONE && engine->address.database != 0) {
-		size = redisFormatCommand(&command, "SELECT %u", engine->address.database);
-		answer = run_command(redis, DATABASE, command, size, &reply);
-		freeReplyObject(reply);
+		answer = run_command(redis, DATABASE, NULL, "SELECT %u", engine->address.database);
 	}
 	return answer;
 }
@@ -268,73 +266,68 @@ static bool is_stale(const struct engine_redis *redis)
 }
 
 /*
- * The connection stays open only after a reply, with AUTH and SELECT done. It is also closed after ENGINE_REFUSED: a
- * master that became a replica refuses writes, and a new connection to the same name may reach the new master.
- */
-static enum engine_answer send_and_receive(struct engine *engine, char *command, int size, redisReply **ret_reply)
-{
-	struct engine_redis *redis = (struct engine_redis *)engine;
-	enum engine_answer answer = ENGINE_DONE;
-
-	if (redis->handle != NULL && is_stale(redis)) {
-		drop_connection(redis);
-	}
-	if (redis->handle == NULL) {
-		answer = connect_to(redis);
-		if (answer != ENGINE_DONE) {
-			redisFreeCommand(command);
-			drop_connection(redis);
-			return answer;
-		}
-	}
-	answer = run_command(redis, COMMAND, command, size, ret_reply);
-	if (answer != ENGINE_DONE && answer != ENGINE_FULL && answer != ENGINE_UNSUITED) {
-		drop_connection(redis);
-	}
-	return answer;
-}
-
-/*
  * GETEX reads a value and renews its expiry. SET has EX, because with a separate EXPIRE a value would never expire if
- * the agent ended between the two. Returns the size of the command.
+ * the agent ended between the two.
  */
-static int format_command(const struct engine *engine, const struct engine_request *request, char **ret_command)
+static enum engine_answer run_request(struct engine_redis *redis, const struct engine_request *request,
+                                      redisReply **ret_reply)
 {
-	unsigned expire_s = engine->options->expire_s;
+	const struct engine_options *options = redis->engine.options;
+	unsigned expire_s = options->expire_s;
 	char name[ENGINE_NAME_MAX];
-	size_t length = engine_name_redis(engine->options->prefix, request->key, name);
+	size_t length = engine_name_redis(options->prefix, request->key, name);
 
 	if (request->is_put) {
-		const void *value = request->value;
-
-		return expire_s != 0 ? redisFormatCommand(ret_command, "SET %b %b EX %u", name, length, value,
-		                                          request->size, expire_s)
-		                     : redisFormatCommand(ret_command, "SET %b %b", name, length, value, request->size);
+		return run_command(redis, COMMAND, ret_reply, expire_s != 0 ? "SET %b %b EX %u" : "SET %b %b", name,
+		                   length, request->value, request->size, expire_s);
 	}
-	return expire_s != 0 ? redisFormatCommand(ret_command, "GETEX %b EX %u", name, length, expire_s)
-	                     : redisFormatCommand(ret_command, "GET %b", name, length);
+	return run_command(redis, COMMAND, ret_reply, expire_s != 0 ? "GETEX %b EX %u" : "GET %b", name, length,
+	                   expire_s);
 }
 
-static enum engine_answer redis_ask(struct engine *engine, struct engine_request *request)
+static enum engine_answer take_reply(const struct engine *engine, redisReply *reply, struct engine_request *request)
 {
-	redisReply *reply = NULL;
-	char *command = NULL;
-	int size = format_command(engine, request, &command);
-	enum engine_answer answer = send_and_receive(engine, command, size, &reply);
-
-	if (answer != ENGINE_DONE) {
-		return answer;
+	if (request->is_put && reply->type == REDIS_REPLY_STATUS && strcmp(reply->str, "OK") == 0) {
+		return ENGINE_DONE;
+	}
+	if (!request->is_put && reply->type == REDIS_REPLY_NIL) {
+		return ENGINE_ABSENT;
 	}
 	if (!request->is_put && reply->type == REDIS_REPLY_STRING) {
 		request->value = reply->str; /* taken out of the reply, and not copied */
 		request->size = (size_t)reply->len;
 		reply->str = NULL;
-	} else if (!request->is_put && reply->type == REDIS_REPLY_NIL) {
-		answer = ENGINE_ABSENT;
-	} else if (!request->is_put || reply->type != REDIS_REPLY_STATUS || strcmp(reply->str, "OK") != 0) {
-		answer = engine_tell(engine, ENGINE_UNSUITED, "unexpected type of reply");
+		return ENGINE_DONE;
 	}
-	freeReplyObject(reply);
+	return engine_tell(engine, ENGINE_UNSUITED, "unexpected type of reply");
+}
+
+/*
+ * The connection stays open only after a reply, with AUTH and SELECT done. It is also closed after ENGINE_REFUSED: a
+ * master that became a replica refuses writes, and a new connection to the same name may reach the new master.
+ */
+static enum engine_answer redis_ask(struct engine *engine, struct engine_request *request)
+{
+	struct engine_redis *redis = (struct engine_redis *)engine;
+	enum engine_answer answer;
+	redisReply *reply = NULL;
+
+	if (redis->handle != NULL && is_stale(redis)) {
+		drop_connection(redis);
+	}
+	answer = redis->handle == NULL ? connect_to(redis) : ENGINE_DONE;
+	if (answer != ENGINE_DONE) {
+		drop_connection(redis);
+		return answer;
+	}
+	answer = run_request(redis, request, &reply);
+	if (answer != ENGINE_DONE && answer != ENGINE_FULL && answer != ENGINE_UNSUITED) {
+		drop_connection(redis);
+	}
+	if (reply != NULL) {
+		answer = take_reply(engine, reply, request);
+		freeReplyObject(reply);
+	}
 	return answer;
 }
 
