@@ -145,29 +145,6 @@ static bool take_option(const struct line *line, struct arguments *options)
 	}
 }
 
-/*
- * Returns the row of the next option; NULL if there is none, or if the option is wrong (*ret_wrong). The last two rows,
- * --help and --version, also have a letter.
- */
-static const struct line *next_option(int argc, char **argv, bool *ret_wrong)
-{
-	struct option long_options[LINES + 1] = {{NULL, 0, NULL, 0}};
-	int number = -1;
-	int letter;
-
-	for (size_t i = 0; i < LINES; i++) {
-		long_options[i].name = lines[i].name;
-		long_options[i].has_arg = lines[i].takes != NULL ? required_argument : no_argument;
-	}
-	opterr = 0;
-	letter = getopt_long(argc, argv, "+:hV", long_options, &number);
-	if (letter == 'h' || letter == 'V') {
-		number = (int)LINES - (letter == 'h' ? 2 : 1);
-	}
-	*ret_wrong = letter == '?' || letter == ':';
-	return letter >= 0 && !*ret_wrong ? &lines[number] : NULL;
-}
-
 /* getopt's own message has the value too, which may be an address with a password. */
 static void say_wrong(const char *word)
 {
@@ -201,19 +178,36 @@ static bool judge_options(const struct arguments *options)
 	return false;
 }
 
-bool arguments_read(int argc, char **argv, struct arguments *ret_arguments)
+/* Returns false after a message. */
+static bool take_options(int argc, char **argv, struct arguments *options)
 {
-	struct arguments options = {.mode = ARGUMENTS_SERVE, .service.engine.prefix = "nvrtccache"};
-	const struct line *line;
-	bool wrong;
+	struct option long_options[LINES + 1] = {{NULL, 0, NULL, 0}};
+	int letter, number;
 
-	while ((line = next_option(argc, argv, &wrong)) != NULL) {
-		if (!take_option(line, &options)) {
+	for (size_t i = 0; i < LINES; i++) {
+		long_options[i].name = lines[i].name;
+		long_options[i].has_arg = lines[i].takes != NULL ? required_argument : no_argument;
+	}
+	opterr = 0;
+	while ((letter = getopt_long(argc, argv, "+:hV", long_options, &number)) >= 0) {
+		if (letter == '?' || letter == ':') {
+			say_wrong(argv[optind - 1]);
+			return false;
+		}
+		/* the last two rows, --help and --version, also have a letter */
+		number = letter == 'h' ? (int)LINES - 2 : letter == 'V' ? (int)LINES - 1 : number;
+		if (!take_option(&lines[number], options)) {
 			return false;
 		}
 	}
-	if (wrong) {
-		say_wrong(argv[optind - 1]);
+	return true;
+}
+
+bool arguments_read(int argc, char **argv, struct arguments *ret_arguments)
+{
+	struct arguments options = {.mode = ARGUMENTS_SERVE, .service.engine.prefix = "nvrtccache"};
+
+	if (!take_options(argc, argv, &options)) {
 		return false;
 	}
 	if (optind < argc && strcmp(argv[optind - 1], "--") != 0) {
