@@ -11,7 +11,6 @@
 #include "cache/harmless.h"
 #include "cache/tools/secret_file.h"
 
-#include <blake2.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -19,9 +18,6 @@
 #include <string.h>
 
 #define MS INT64_C(1000000)
-
-/* Everything that changes the meaning of a value is part of its name, so nodes of different versions never meet. */
-#define NAMING 3
 
 static const struct engine_kind *const kinds[] = {
     [ADDRESS_HTTP] = &engine_kind_http,
@@ -243,27 +239,6 @@ size_t engine_name_redis(const char *prefix, const uint8_t key[ENTRY_KEY_BYTES],
 {
 	char digits[DIGITS_BYTES(ENTRY_KEY_BYTES)];
 
-	return (size_t)snprintf(ret_name, ENGINE_NAME_MAX, "%s:%d:%u:%s", prefix, NAMING, ENTRY_FORMAT,
+	return (size_t)snprintf(ret_name, ENGINE_NAME_MAX, "%s:%d:%u:%s", prefix, ENGINE_NAMING, ENTRY_FORMAT,
 	                        digits_spell(key, ENTRY_KEY_BYTES, digits));
-}
-
-/* The first byte of the key names a subdirectory, so that no directory of an HTTP server gets too many files. */
-void engine_name_path(const char *prefix, const uint8_t key[ENTRY_KEY_BYTES], char ret_name[ENGINE_NAME_MAX])
-{
-	char digits[DIGITS_BYTES(ENTRY_KEY_BYTES)];
-
-	(void)digits_spell(key, ENTRY_KEY_BYTES, digits);
-	(void)snprintf(ret_name, ENGINE_NAME_MAX, "%s/%d-%u/%.2s/%s", prefix, NAMING, ENTRY_FORMAT, digits, digits + 2);
-}
-
-/* The digest is that of the Redis name, because a name of 64 digits has no room for version, format and prefix. */
-void engine_name_bazel(const char *prefix, const uint8_t key[ENTRY_KEY_BYTES], char ret_name[ENGINE_NAME_MAX])
-{
-	char text[ENGINE_NAME_MAX];
-	size_t size = engine_name_redis(prefix, key, text);
-	uint8_t digest[32];
-	char digits[DIGITS_BYTES(sizeof(digest))];
-
-	(void)blake2b(digest, text, NULL, sizeof(digest), size, 0);
-	(void)snprintf(ret_name, ENGINE_NAME_MAX, "ac/%s", digits_spell(digest, sizeof(digest), digits));
 }

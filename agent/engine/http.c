@@ -9,6 +9,9 @@
  */
 #include "agent/engine/kind.h"
 
+#include "cache/digits.h"
+
+#include <blake2.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -199,6 +202,28 @@ static void prove_identity(const struct engine_http *http)
 #endif
 }
 
+/* The first byte of the key names a subdirectory, so that no directory of an HTTP server gets too many files. */
+static void name_path(const char *prefix, const uint8_t key[ENTRY_KEY_BYTES], char ret_name[ENGINE_NAME_MAX])
+{
+	char digits[DIGITS_BYTES(ENTRY_KEY_BYTES)];
+
+	(void)digits_spell(key, ENTRY_KEY_BYTES, digits);
+	(void)snprintf(ret_name, ENGINE_NAME_MAX, "%s/%d-%u/%.2s/%s", prefix, ENGINE_NAMING, ENTRY_FORMAT, digits,
+	               digits + 2);
+}
+
+/* The digest is that of the Redis name, because a name of 64 digits has no room for version, format and prefix. */
+static void name_bazel(const char *prefix, const uint8_t key[ENTRY_KEY_BYTES], char ret_name[ENGINE_NAME_MAX])
+{
+	char text[ENGINE_NAME_MAX];
+	size_t size = engine_name_redis(prefix, key, text);
+	uint8_t digest[32];
+	char digits[DIGITS_BYTES(sizeof(digest))];
+
+	(void)blake2b(digest, text, NULL, sizeof(digest), size, 0);
+	(void)snprintf(ret_name, ENGINE_NAME_MAX, "ac/%s", digits_spell(digest, sizeof(digest), digits));
+}
+
 /* Names need no escaping, because they contain only unreserved characters of URLs. */
 static void set_url(const struct engine_http *http, const uint8_t *key)
 {
@@ -206,9 +231,9 @@ static void set_url(const struct engine_http *http, const uint8_t *key)
 	char url[BASE_MAX + ENGINE_NAME_MAX];
 
 	if (http->dialect == BAZEL) {
-		engine_name_bazel(http->engine.options->prefix, key, place);
+		name_bazel(http->engine.options->prefix, key, place);
 	} else {
-		engine_name_path(http->engine.options->prefix, key, place);
+		name_path(http->engine.options->prefix, key, place);
 	}
 	(void)snprintf(url, sizeof(url), "%s/%s", http->base, place);
 	curl_easy_setopt(http->handle, CURLOPT_URL, url);
@@ -273,13 +298,6 @@ static size_t write_base(const struct engine_address *address, char ret_base[BAS
 	                        address->port, address->path);
 }
 
-/* The characters are limited, because the region becomes part of a host name. */
-static bool is_region(const char *text)
-{
-	return text[0] != '\0' && strlen(text) < 64 &&
-	       strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") == strlen(text);
-}
-
 /* Writes <endpoint>/<bucket><path>. The address of the endpoint replaces that of the engine. */
 static int use_endpoint(struct engine_http *http, const char *endpoint)
 {
@@ -315,9 +333,6 @@ static int open_s3(struct engine_http *http)
 	if (options->user == NULL || options->password_file == NULL) {
 		return engine_refuse(&http->engine,
 		                     "s3:// requires an access key and a secret key: --user and --password-file");
-	}
-	if (!is_region(region)) {
-		return engine_refuse(&http->engine, "--s3-region: it takes a name such as eu-central-1");
 	}
 	(void)snprintf(http->signature, sizeof(http->signature), "aws:amz:%s:s3", region);
 	(void)snprintf(http->base, BASE_MAX, "https://%s%ss3.%s.amazonaws.com%s%s%s", is_in_path ? "" : bucket.host,

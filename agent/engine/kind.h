@@ -56,6 +56,9 @@ void engine_prepare(struct engine *engine, CURL *handle);
 /* Returns the answer for a code of libcurl other than CURLE_OK, and writes an error text. */
 enum engine_answer engine_failed(const struct engine *engine, CURL *handle, CURLcode code);
 
+/* Everything that changes the meaning of a value is part of its name, so nodes of different versions never meet. */
+#define ENGINE_NAMING 3
+
 /*
  * The name of a value: version of the naming, format of the entry, prefix and key
  *     Redis     <prefix>:3:<format>:<64 hex>
@@ -63,7 +66,5 @@ enum engine_answer engine_failed(const struct engine *engine, CURL *handle, CURL
  *     digests   ac/ and BLAKE2b-256 of the Redis name, for bazel-remote
  */
 size_t engine_name_redis(const char *prefix, const uint8_t key[ENTRY_KEY_BYTES], char ret_name[ENGINE_NAME_MAX]);
-void engine_name_path(const char *prefix, const uint8_t key[ENTRY_KEY_BYTES], char ret_name[ENGINE_NAME_MAX]);
-void engine_name_bazel(const char *prefix, const uint8_t key[ENTRY_KEY_BYTES], char ret_name[ENGINE_NAME_MAX]);
 
 #endif
