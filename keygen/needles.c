@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * PTX contains a path as a list of numbers, so each initialiser is converted back to bytes, at the width of its
- * elements, and searched like plain text.
+ * PTX contains a path as a list of numbers, so each initialiser is converted back to bytes and searched like plain
+ * text.
  *
  *     .global .align 1 .b8 $str[12] = {47, 116, 109, 112};                       bytes, also of wide strings
  *     .global .align 8 .u64 s[3] = {generic($str), 7886981044170129415, 7219};   words, if one of them is a pointer
@@ -20,11 +20,6 @@ enum token { TOKEN_NUMBER, TOKEN_OTHER, TOKEN_END };
 struct initialiser {
 	const uint8_t *at;
 	const uint8_t *end;
-};
-
-struct number {
-	uint64_t magnitude;
-	bool negative;
 };
 
 static bool is_blank(uint8_t byte)
@@ -49,30 +44,32 @@ static bool ends_element(uint8_t byte)
 	return byte == ',' || byte == '{' || byte == '}' || byte == ';';
 }
 
-static void read_number(struct initialiser *list, struct number *ret_number)
+/* Reads a number, of which a negative one is in two's complement. */
+static uint64_t read_number(struct initialiser *list)
 {
 	static const char prefixes[] = {'x', 'X', 'f', 'F', 'd', 'D'};
 	const uint8_t *at = list->at;
 	const uint8_t *end = list->end;
-	struct number number = {.negative = *at == '-'};
+	const bool negative = *at == '-';
+	uint64_t number = 0;
 
-	at += number.negative;
+	at += negative;
 	if (end - at > 2 && at[0] == '0' && memchr(prefixes, at[1], sizeof(prefixes))) {
 		/* 0x..., and the bits of 0f... and 0d... */
 		for (at += 2; at < end && hexadecimal_value(*at) < 16; at++) {
-			number.magnitude = number.magnitude * 16 + hexadecimal_value(*at);
+			number = number * 16 + hexadecimal_value(*at);
 		}
 	} else {
 		for (; at < end && decimal_value(*at) < 10; at++) {
-			number.magnitude = number.magnitude * 10 + decimal_value(*at);
+			number = number * 10 + decimal_value(*at);
 		}
 	}
 	list->at = at;
-	*ret_number = number;
+	return negative ? 0 - number : number;
 }
 
 /* Reads the next element. One that is not a number is TOKEN_OTHER. */
-static enum token next_token(struct initialiser *list, struct number *ret_number)
+static enum token next_token(struct initialiser *list, uint64_t *ret_number)
 {
 	enum token token = TOKEN_OTHER;
 
@@ -83,34 +80,13 @@ static enum token next_token(struct initialiser *list, struct number *ret_number
 		return TOKEN_END;
 	}
 	if (decimal_value(*list->at) < 10 || *list->at == '-') {
-		read_number(list, ret_number);
+		*ret_number = read_number(list);
 		token = TOKEN_NUMBER;
 	}
 	while (list->at < list->end && !ends_element(*list->at)) {
 		list->at++;
 	}
 	return token;
-}
-
-/*
- * Returns the smallest width that all numbers of the list fit into. The declared width may be larger, but then text
- * that spans two words would have made a number too large for this width.
- */
-static size_t width_of(struct initialiser list)
-{
-	struct number number;
-	uint64_t most = 0;
-	enum token token;
-
-	while ((token = next_token(&list, &number)) != TOKEN_END) {
-		if (token == TOKEN_NUMBER && number.negative && number.magnitude > 0) {
-			/* a positive number that needs as many bytes */
-			most |= number.magnitude > INT64_MAX ? UINT64_MAX : (number.magnitude - 1) * 2;
-		} else if (token == TOKEN_NUMBER) {
-			most |= number.magnitude;
-		}
-	}
-	return most <= UINT8_MAX ? 1 : most <= UINT16_MAX ? 2 : most <= UINT32_MAX ? 4 : 8;
 }
 
 /*
@@ -199,17 +175,16 @@ static void search_bytes(struct needles *needles, struct stream *bytes)
 	bytes->size = 0;
 }
 
-static void search_list(struct needles *needles, struct initialiser *list, struct stream *bytes)
+/* Searches the bytes of a list whose elements have that width. */
+static void search_list(struct needles *needles, struct initialiser *list, size_t width, struct stream *bytes)
 {
-	const size_t width = width_of(*list);
-	struct number number;
+	uint64_t number;
 	enum token token;
 
 	while ((token = next_token(list, &number)) != TOKEN_END) {
 		if (token == TOKEN_NUMBER) {
-			uint64_t value = htole64(number.negative ? 0 - number.magnitude : number.magnitude);
-
-			stream_bytes(bytes, &value, width);
+			number = htole64(number);
+			stream_bytes(bytes, &number, width);
 		} else {
 			search_bytes(needles, bytes);
 		}
@@ -217,6 +192,7 @@ static void search_list(struct needles *needles, struct initialiser *list, struc
 	search_bytes(needles, bytes);
 }
 
+/* The width of the elements is declared elsewhere, so each is tried: a false match is safe. */
 static void search_lists(struct needles *needles, const uint8_t *text, size_t size)
 {
 	struct initialiser list = {.at = text, .end = text + size};
@@ -225,8 +201,9 @@ static void search_lists(struct needles *needles, const uint8_t *text, size_t si
 	while ((list.at = memchr(list.at, '{', (size_t)(list.end - list.at)))) {
 		const uint8_t *brace = list.at++;
 
-		if (begins_initialiser(text, brace)) {
-			search_list(needles, &list, &bytes);
+		for (size_t width = 1; width <= sizeof(uint64_t) && begins_initialiser(text, brace); width *= 2) {
+			list.at = brace + 1;
+			search_list(needles, &list, width, &bytes);
 		}
 	}
 	stream_free(&bytes);
