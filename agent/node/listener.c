@@ -76,12 +76,12 @@ static int look_for_agent(const struct listener *listener)
  * Binds the socket with its final mode, so that no other user can connect at any moment. bind() gives the file the mode
  * of the socket, less the umask, which no other thread needs: there is none yet.
  */
-static int bind_there(struct listener *listener)
+static int bind_there(struct listener *listener, const char *path)
 {
 	struct agent_address address;
 	mode_t mode = trust_first_mode(is_shared(listener), listener->place, 0660);
 	mode_t mask;
-	int error = agent_socket_address(listener->path, &address);
+	int error = agent_socket_address(path, &address);
 
 	if (error != 0) {
 		return error;
@@ -97,20 +97,27 @@ static int bind_there(struct listener *listener)
 	return error;
 }
 
-/* Replaces the socket of an agent that has died. Of two agents that do so at once, one finds its socket replaced. */
+/*
+ * Replaces the socket of an agent that has died. It gets its name when it listens, because a process that finds it
+ * earlier would count the agent as dead. Of two agents that do so at once, one finds its socket replaced.
+ */
 static int listen_there(struct listener *listener)
 {
+	char path[PATH_MAX + 16];
+	const char *name = path + (name_of(listener) - listener->path);
 	struct stat bound;
 	int error;
 
-	(void)unlinkat(listener->place, name_of(listener), 0);
-	error = bind_there(listener);
-	if (error != 0) {
-		return error;
+	(void)snprintf(path, sizeof(path), "%s.%d", listener->path, (int)getpid());
+	error = bind_there(listener, path);
+	if (error == 0 && (listen(listener->socket, BACKLOG) != 0 ||
+	                   fstatat(listener->place, name, &bound, AT_SYMLINK_NOFOLLOW) != 0 ||
+	                   renameat(listener->place, name, listener->place, name_of(listener)) != 0)) {
+		error = -errno;
 	}
-	if (listen(listener->socket, BACKLOG) != 0 ||
-	    fstatat(listener->place, name_of(listener), &bound, AT_SYMLINK_NOFOLLOW) != 0) {
-		return -errno;
+	if (error != 0) {
+		(void)unlinkat(listener->place, name, 0);
+		return error;
 	}
 	listener->device = bound.st_dev;
 	listener->inode = bound.st_ino;

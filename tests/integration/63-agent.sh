@@ -321,6 +321,26 @@ killed() {
 	[ -S "$socket" ] && refused 1 "the agent is not running any more" --status --dir "$served" && start served --key-file "$tmp/keys" && answers "STARTED FOUND" fetch "$key"
 }
 check "The socket of an agent that was killed is another one's." killed
+# inotify's events of the directory: 0x100 a file was created under the name, 0x80 it was renamed to it
+cat >"$tmp/watch.py" <<-'END'
+	import ctypes, os, struct, sys
+	libc = ctypes.CDLL(None)
+	watch = libc.inotify_init1(0)
+	libc.inotify_add_watch(watch, os.path.dirname(sys.argv[1]).encode(), 0x180)
+	print("watching", flush=True)
+	events, name = b"", os.path.basename(sys.argv[1]).encode() + b"\0"
+	while name not in events:
+	    events = os.read(watch, 288)
+	sys.exit(struct.unpack_from("iI", events, max(events.find(name) - 16, 0))[1] != 0x80)
+END
+named_late() { # a process that finds the socket finds an agent that listens
+	local watch
+	mkdir -p "$tmp/named" && chmod 700 "$tmp/named"
+	python3 "$tmp/watch.py" "$tmp/named/agent" >"$tmp/watching" &
+	watch=$!
+	wait_for [ -s "$tmp/watching" ] && stop && start served --key-file "$tmp/keys" --socket "$tmp/named/agent" && stop && wait "$watch" && start served --key-file "$tmp/keys"
+}
+check "A socket has its name when the agent listens." named_late
 gone() { ! grep -q '^State:[^Z]*$' "/proc/$1/status" 2>/dev/null; }
 removed() { # FILE: the socket, or what it is in
 	local status
