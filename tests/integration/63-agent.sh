@@ -469,7 +469,7 @@ rolled() { # readers first, then writers, then the old key goes
 }
 check "With two keys both are accepted, and what the old one signed is signed anew." rolled
 unwilling() { # a file where it would make a directory
-	mv "$tmp/engine/cache" "$tmp/engine.values" && mkdir "$tmp/engine/cache" && : >"$tmp/engine/cache/nvrtccache" && rm -rf "$tmp/rolling" && cp -r "$tmp/served" "$tmp/rolling" && start rolling "${options[@]}" && report_all && becomes dropped 1 && peer stored "$key" &&
+	mv "$tmp/engine/cache" "$tmp/engine.values" && mkdir "$tmp/engine/cache" && : >"$tmp/engine/cache/nvrtccache" && rm -rf "$tmp/rolling" && cp -r "$tmp/served" "$tmp/rolling" && start rolling "${options[@]}" && report_all && becomes dropped 3 &&
 		[ "$(status state)" = connected ] && [ "$(grep -c 'not uploaded: ' "$tmp/agent.err")" -eq 1 ] && stop && [ "$(status refused)" = "" ] && rm -r "$tmp/engine/cache" && mv "$tmp/engine.values" "$tmp/engine/cache"
 }
 check "An engine that answers, and will not have a value, is not asked over and over." unwilling
