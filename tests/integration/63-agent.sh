@@ -513,6 +513,17 @@ cat >"$tmp/mute.py" <<-END
 	while True:
 	    held.append(listener.accept())
 END
+joined() { # once the engine goes on
+	local first=$store twins
+	rm -f "$tmp/said" "$tmp/second-store"
+	begin_store "$tmp/second-store" && engine=http+unix://$tmp/second-store:/cache start hostile --key-file "$tmp/keys" && kill -STOP "$store" || return
+	peer twins "$(printf '%064d' 8)" >"$tmp/said" &
+	twins=$!
+	wait_for grep -q STARTED "$tmp/said" && kill -CONT "$store" && wait "$twins" && [ "$(status joined) $(status fetches)" = "1 1" ] && stop && kill "$store" && wait "$store" 2>/dev/null
+	store=$first
+	[ -z "$agent" ]
+}
+check "Two clients that ask for one key wait for one fetch." joined
 killed_fetching() { # while two wait for one fetch of an engine that has stopped
 	local first=$store twins asked
 	rm -f "$tmp/said" "$tmp/third-store"
@@ -531,7 +542,7 @@ killed_fetching() { # while two wait for one fetch of an engine that has stopped
 	[ "$asked" -eq 1 ] && [ "$(tail -1 "$tmp/said")" = "CLOSED CLOSED" ] || { echo "asked $asked times" && cat "$tmp/said" && return 1; }
 	NVRTCCACHE_DIR=$tmp/hostile/cache "$COMMAND" verify >/dev/null && start hostile --key-file "$tmp/keys" && answers "STARTED ABSENT" fetch "$none" && stop
 }
-check "Two clients that ask for one key wait for one fetch; an agent killed meanwhile leaves a sound directory." killed_fetching
+check "An agent that is killed while two clients wait for it leaves a sound directory." killed_fetching
 flooded() { # with an engine that says nothing, so that nothing leaves the queue
 	local mute waiting=0 dropped=0
 	python3 "$tmp/mute.py" "$tmp/mute" &
