@@ -54,7 +54,7 @@ static void settle_process(void)
  * Returns the place of the key. If it has none, one that is not in use becomes its place: forgetting that no thread
  * waits for a key costs a wait, and the oldest one goes. NULL: all are in use.
  */
-static struct place *find_place(const uint8_t *key)
+static struct place *assign_place(const uint8_t *key)
 {
 	struct place *best = NULL;
 
@@ -104,13 +104,13 @@ static enum compile_lock_outcome wait_for_place(const struct compile_lock *lock,
  * Takes a place for the key, or waits for the thread that has it. Returns COMPILE_LOCK_ABANDONED if the place was
  * taken, otherwise the outcome of the other thread; COMPILE_LOCK_NOT_KEPT also if there is nothing to wait for.
  */
-static enum compile_lock_outcome take_place(struct compile_lock *lock)
+static enum compile_lock_outcome take_or_await_place(struct compile_lock *lock)
 {
 	enum compile_lock_outcome outcome = COMPILE_LOCK_ABANDONED;
 	struct place *place;
 
 	fork_mutex_lock(&table.lock);
-	while ((place = find_place(lock->key)) && place->held && held == 0 && outcome == COMPILE_LOCK_ABANDONED) {
+	while ((place = assign_place(lock->key)) && place->held && held == 0 && outcome == COMPILE_LOCK_ABANDONED) {
 		lock->waited = true;
 		outcome = wait_for_place(lock, place);
 	}
@@ -133,7 +133,7 @@ static void stop_waiting_for(const uint8_t *key)
 	struct place *place;
 
 	fork_mutex_lock(&table.lock);
-	place = find_place(key);
+	place = assign_place(key);
 	if (place && !place->held) {
 		place->no_waits_until = call_clock_straight() + NO_WAIT_FOR;
 	}
@@ -168,7 +168,7 @@ static bool wait_for_processes(struct compile_lock *lock, const struct directory
 /* Called after the first miss. */
 static bool begin_waiting(struct compile_lock *lock, const struct directory *directory)
 {
-	enum compile_lock_outcome outcome = take_place(lock);
+	enum compile_lock_outcome outcome = take_or_await_place(lock);
 
 	lock->owner = getpid(); /* a signal handler may have forked while this thread waited */
 	if (lock->place) {

@@ -192,7 +192,7 @@ static enum bundle_found pass_over(struct bundle_reader *reader, uint64_t size)
 }
 
 /* Checks that key and size are those of the frame, which has no checksum of its own. */
-static enum bundle_found read_entry(struct bundle_reader *reader, const struct frame *frame, struct entry **ret_entry)
+static enum bundle_found read_content(struct bundle_reader *reader, const struct frame *frame, struct entry **ret_entry)
 {
 	uint8_t *bytes = read_whole(reader, frame->size);
 	struct entry *entry;
@@ -259,7 +259,7 @@ enum bundle_found bundle_read_next(struct bundle_reader *reader, struct entry **
 		return BUNDLE_BROKEN;
 	}
 	return frame.size > reader->entry_size_max ? pass_over(reader, frame.size)
-	                                           : read_entry(reader, &frame, ret_entry);
+	                                           : read_content(reader, &frame, ret_entry);
 }
 
 int bundle_judge(const struct bundle_reader *reader, const struct keyring *keyring)
