@@ -5,17 +5,19 @@
  */
 #include "cache/recency.h"
 
-#include "cache/calls.h"
-
 #include <errno.h>
 #include <fcntl.h>
+#include <time.h>
 
 #define SECOND_NS INT64_C(1000000000)
 #define GRAIN_NS  1000
 
 int64_t recency_now(void)
 {
-	return call_clock_ns(CLOCK_REALTIME);
+	struct timespec now = {0};
+
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	return (int64_t)now.tv_sec * SECOND_NS + now.tv_nsec;
 }
 
 /* Converts to nanoseconds. Times from other systems may be before 1970 or too large for 64 bits: they are clamped. */
@@ -49,20 +51,11 @@ enum recency_mark recency_mark_of(const struct stat *found)
 	}
 }
 
-/* A time of a wrong clock says nothing, and would keep the file for as long as it is ahead. */
-static bool is_ahead(int64_t used, int64_t now)
-{
-	return used - RECENCY_PERIOD_NS > now;
-}
-
 /* Most hits within the hour after the first one do not show in the time, so the file may have been used until now. */
 int64_t recency_order(const struct stat *found, int64_t now)
 {
-	int64_t used = recency_of(found);
+	int64_t used = recency_of(found) < now ? recency_of(found) : now;
 
-	if (used > now) {
-		used = is_ahead(used, now) ? 0 : now;
-	}
 	switch (recency_mark_of(found)) {
 	case RECENCY_SHORT_LIVED:
 		return used - RECENCY_FIRST;
@@ -79,11 +72,16 @@ bool recency_within(int64_t used, int64_t within_ns, int64_t now)
 	return within_ns > now || used >= now - within_ns;
 }
 
+bool recency_ahead(int64_t used, int64_t now)
+{
+	return used - RECENCY_PERIOD_NS > now;
+}
+
 bool recency_due(const struct stat *found, int64_t now)
 {
 	int64_t used = recency_of(found);
 
-	return recency_mark_of(found) != RECENCY_USED || now - used >= RECENCY_PERIOD_NS || is_ahead(used, now);
+	return recency_mark_of(found) != RECENCY_USED || now - used >= RECENCY_PERIOD_NS || recency_ahead(used, now);
 }
 
 /* Omits mtime: eviction uses it as a lower bound of the time of use, and removal of damaged files compares it. */
@@ -97,14 +95,15 @@ static void make_times(struct timespec times[2], int64_t now, enum recency_mark 
 
 /*
  * Only the owner may set arbitrary times; another user with write permission may set both times to the current time
- * (utimensat() with NULL).
+ * (utimensat() with NULL). A file whose mtime is in the future needs that too, or it would always be the newest.
  */
-void recency_touch(int at, const char *path, int64_t now)
+void recency_touch(int at, const char *path, const struct stat *found, int64_t now)
 {
+	bool written_ahead = recency_ahead(nanoseconds_of(found->st_mtim), now);
 	struct timespec times[2];
 
 	make_times(times, now, RECENCY_USED);
-	if (utimensat(at, path, times, AT_SYMLINK_NOFOLLOW) < 0 && errno == EPERM) {
+	if (written_ahead || (utimensat(at, path, times, AT_SYMLINK_NOFOLLOW) < 0 && errno == EPERM)) {
 		(void)utimensat(at, path, NULL, AT_SYMLINK_NOFOLLOW);
 	}
 }

@@ -21,8 +21,8 @@
  * For a file of another user (in a shared directory), the kernel only permits setting both times to the current time.
  * That changes mtime: a process about to remove the file takes it for a different file and leaves it.
  *
- * Times: nanoseconds of CLOCK_REALTIME. A time more than an hour in the future comes from a wrong clock: the next hit
- * corrects it, and until then the file counts as the least recently used, or it would never be evicted.
+ * Times: nanoseconds of CLOCK_REALTIME. A time more than an hour in the future comes from a wrong clock. The next hit
+ * or sample corrects it, because the file would otherwise never be evicted.
  * Errors: none; a time that cannot be set stays unchanged.
  */
 #ifndef CACHE_RECENCY_H
@@ -45,17 +45,19 @@ enum recency_mark { RECENCY_USED, RECENCY_MARKED, RECENCY_SHORT_LIVED };
 int64_t recency_of(const struct stat *found);
 enum recency_mark recency_mark_of(const struct stat *found);
 /*
- * Returns the position in the order of eviction: the time of last use, but `now` for a time ahead by less than an hour
- * and for a file that had a hit within the last hour, and a negative number for a short-lived one.
+ * Returns the position in the order of eviction: the time of last use, but `now` for a time in the future and for a
+ * file that had a hit within the last hour, and a negative number for a short-lived one.
  */
 int64_t recency_order(const struct stat *found, int64_t now);
+/* Returns whether `used` is more than an hour after `now`. */
+bool recency_ahead(int64_t used, int64_t now);
 /* Returns true if a file that was last used at `used` was used within the last `within_ns` nanoseconds. */
 bool recency_within(int64_t used, int64_t within_ns, int64_t now);
 
 /* Returns whether a hit has to update the time of use. */
 bool recency_due(const struct stat *found, int64_t now);
-/* Sets the time of use to `now`, without a mark. */
-void recency_touch(int at, const char *path, int64_t now);
+/* Sets the time of use to `now`, without a mark. `found` is the stat of the file. */
+void recency_touch(int at, const char *path, const struct stat *found, int64_t now);
 /* Sets the time of use of an open new file to `now`, and marks it. */
 void recency_mark_file(int file, int64_t now, enum recency_mark mark);
 

@@ -124,7 +124,7 @@ static int read_result(struct store *store, int at, const char *path, const uint
 		entry_set_reader(*ret_entry, geteuid());
 	}
 	if (rc == 0 && !store->options.read_only && recency_due(ret_found, now)) {
-		recency_touch(at, path, now);
+		recency_touch(at, path, ret_found, now);
 	}
 	return rc;
 }
@@ -278,7 +278,7 @@ int store_get_facts(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], voi
 		rc = size < 0 ? -errno : (int)size;
 		close(file);
 		if (!store->options.read_only && recency_due(&found, now)) {
-			recency_touch(place.at, place.path, now);
+			recency_touch(place.at, place.path, &found, now);
 		}
 	}
 	leave(&place);

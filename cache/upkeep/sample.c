@@ -81,6 +81,16 @@ static bool sweep_file(struct sample *sample, const struct directory_file *file,
 	return false;
 }
 
+/* Returns when a file was used. A time in the future is corrected, or the file would never become old. */
+static int64_t used_of(const struct sample *sample, const struct directory_file *file, const struct stat *found)
+{
+	if (!sample->dry && recency_ahead(recency_of(found), sample->task->now)) {
+		recency_touch(file->shard, file->name, found, sample->task->now);
+		return sample->task->now;
+	}
+	return recency_of(found);
+}
+
 /* Returns the next free record, or NULL if there is no memory. */
 static struct sample_file *add_record(struct sample *sample)
 {
@@ -106,7 +116,7 @@ static int draw_entry(struct drawing *drawing, const struct directory_file *file
 		return -ENOMEM;
 	}
 	memcpy(drawn->key, file->key, ENTRY_KEY_BYTES);
-	drawn->used = recency_of(found);
+	drawn->used = used_of(sample, file, found);
 	drawn->order = recency_order(found, sample->task->now);
 	drawn->bytes = sample_bytes_of(found);
 	if ((uint64_t)found->st_size > entry_size_limit(sample->task->cap)) {
@@ -144,7 +154,7 @@ static bool keep_file(struct sample *sample, const struct directory_file *file, 
 	const bool full = sample->task->cap != 0 && sums_total(&sample->sums).bytes > sample->task->cap;
 	const uint8_t *key = sample->task->key;
 	const bool spared = key && memcmp(key, file->key, ENTRY_KEY_BYTES) == 0;
-	const int64_t age = sample->task->now - recency_of(found);
+	const int64_t age = sample->task->now - used_of(sample, file, found);
 	bool keep;
 
 	if (file->kind == DIRECTORY_FACTS) {

@@ -79,7 +79,7 @@ void sample_end(struct sample *sample);
 uint32_t sample_expects(const struct sample *sample, unsigned shard);
 /*
  * Draws files of a shard. Its sum decides how many names are skipped between two that are drawn. If the shard cannot be
- * read, the sum stays. A missing shard is empty.
+ * read, the sum stays. A missing shard is empty. Times of use from a wrong clock are corrected.
  */
 int sample_shard(struct sample *sample, unsigned shard);
 /* Sorts `files`: those larger than entry_size_limit(), then short-lived ones, then the least recently used. */
