@@ -46,8 +46,9 @@ typedef void real_function(void);
 /* Releases are major * 100 + minor. */
 struct compiler_function {
 	const char *name;
-	int since, gone;    /* the first release that has it, and the first one that no longer does */
-	const char *thunks; /* what the host's dlsym() returns for it: an entry per slot of a library (door/doors.h) */
+	int since, gone; /* the first release that has it, and the first one that no longer does */
+	real_function *const
+	    *thunks; /* what the host's dlsym() returns for it, by slot of the library (door/doors.h) */
 };
 
 #define COMPILER_FUNCTIONS_MAX 32

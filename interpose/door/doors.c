@@ -26,7 +26,6 @@ __attribute__((visibility("default"))) const char ELF_COPY_MARKER[] = "libnvrtcc
 
 extern char door_entries[];
 
-_Thread_local struct door_way door_way;
 static _Atomic(void *) unknown[DOORS_UNKNOWN_MAX];
 
 void *doors_prepare_unknown(unsigned index, const uintptr_t arguments[6])
@@ -78,7 +77,7 @@ void *doors_of_library(struct library *library, const char *name, void *address)
 	}
 	for (size_t i = 0; i < compiler->function_count; i++) {
 		if (node_names(name, compiler->functions[i].name)) {
-			return (void *)(compiler->functions[i].thunks + (size_t)library->slot * DOOR_THUNK_BYTES);
+			return (void *)compiler->functions[i].thunks[library->slot];
 		}
 	}
 	door = unknown_door(address);

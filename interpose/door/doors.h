@@ -29,16 +29,6 @@ void *doors_for_symbol(const char *name, void *address);
  */
 void *doors_of_library(struct library *library, const char *name, void *address);
 
-#define DOOR_THUNK_BYTES 16 /* of the entry for a slot */
-
-/* Written by a door and read at once by the function to which it leads (make.h), whose arguments stay in place. */
-struct door_way {
-	int slot; /* of a thunk; -1: an export, which sets the others */
-	struct node *node;
-	void *caller;
-};
-extern _Thread_local struct door_way door_way;
-
 #define DOORS_UNKNOWN_MAX 32 /* entries in doors.S */
 /* Performs the deferred calls of every handle among the arguments of that unknown function; returns the function. */
 void *doors_prepare_unknown(unsigned index, const uintptr_t arguments[6]);

@@ -6,7 +6,7 @@
  * is handle_name(door, ...). A row of nodes is X(id, soname, floor, ...). The file that includes this one defines
  * DOOR_NODE(id) as the node's address. In a compiler's handlers.c:
  *
- *     FUNCTIONS(DOOR_ENTRY)                                              enter_name() calls handle_name()
+ *     FUNCTIONS(DOOR_ENTRY)                                              calls handle_name()
  *     #define EXPORT(name, ...) NODES(DOOR_EXPORT, name, __VA_ARGS__)    exports export_name_id as name@soname
  *     FUNCTIONS(EXPORT)
  *     FUNCTIONS(DOOR_THUNKS)                                             one per slot
@@ -19,31 +19,20 @@
 #include "interpose/door/doors.h"
 
 #include <errno.h>
-#include <stddef.h>
 
-/* Tells which door the thread takes. */
-static inline struct door door_taken(void)
-{
-	struct door door = {.host_errno = errno};
-
-	if (door_way.slot >= 0) {
-		door.library = library_in_slot(door_way.slot);
-	} else {
-		door.node = door_way.node;
-		door.caller = door_way.caller;
-	}
-	return door;
-}
+/* Removes the parentheses: (a, b, c) becomes a, b, c. */
+#define DOOR_UNPACK(...) __VA_ARGS__
 
 /* What all doors of a function lead to: its handler, between which and the host errno is kept. */
-#define DOOR_ENTRY(name, since, gone, parameters, ...)                     \
-	__attribute__((noinline, used)) static int enter_##name parameters \
-	{                                                                  \
-		struct door door = door_taken();                           \
-		int result = handle_##name(&door, __VA_ARGS__);            \
-                                                                           \
-		errno = door.host_errno;                                   \
-		return result;                                             \
+#define DOOR_ENTRY(name, since, gone, parameters, ...)                                               \
+	__attribute__((noinline)) static int enter_##name(struct door *door, DOOR_UNPACK parameters) \
+	{                                                                                            \
+		int result;                                                                          \
+                                                                                                     \
+		door->host_errno = errno;                                                            \
+		result = handle_##name(door, __VA_ARGS__);                                           \
+		errno = door->host_errno;                                                            \
+		return result;                                                                       \
 	}
 
 /*
@@ -61,40 +50,46 @@ static inline struct door door_taken(void)
 	int export_##name##_##which parameters;                                                              \
 	__attribute__((visibility("default"))) int export_##name##_##which parameters                        \
 	{                                                                                                    \
-		door_way.slot = -1;                                                                          \
-		door_way.node = DOOR_NODE(id);                                                               \
-		door_way.caller = __builtin_return_address(0);                                               \
-		return enter_##name(__VA_ARGS__);                                                            \
+		struct door door = {NULL, DOOR_NODE(id), __builtin_return_address(0), 0};                    \
+                                                                                                             \
+		return enter_##name(&door, __VA_ARGS__);                                                     \
 	}                                                                                                    \
 	__asm__(".if " #since " <= " #floor "\n.if " #floor " < " #gone "\n.symver export_" #name "_" #which \
 	        ", " symbol "\n.endif\n.endif\n");
 
-/*
- * thunks_of_name: an entry for each slot. As C functions, these would make the library a quarter larger. In C, with all
- * arguments unchanged:
- *
- *	door_way.slot = slot;
- *	goto *enter_name;
- */
-#if defined(__x86_64__)
-#define DOOR_THUNK      ".byte 0xf3, 0x0f, 0x1e, 0xfa\n movl $.Lslot, %r11d\n jmp 1f\n" /* the bytes are endbr64 */
-#define DOOR_THUNK_REST "movq door_way@gottpoff(%rip), %r10\n movl %r11d, %fs:(%r10)\n jmp "
-#else
-#define DOOR_THUNK "hint #34\n mov w16, #.Lslot\n b 1f\n" /* the hint is bti c */
-#define DOOR_THUNK_REST                                                             \
-	"adrp x17, :gottprel:door_way\n ldr x17, [x17, #:gottprel_lo12:door_way]\n" \
-	"mrs x9, tpidr_el0\n str w16, [x9, x17]\n b "
-#endif
+#define DOOR_SLOTS(X, ...) \
+	X(0, __VA_ARGS__)  \
+	X(1, __VA_ARGS__)  \
+	X(2, __VA_ARGS__)  \
+	X(3, __VA_ARGS__)  \
+	X(4, __VA_ARGS__)  \
+	X(5, __VA_ARGS__)  \
+	X(6, __VA_ARGS__)  \
+	X(7, __VA_ARGS__)  \
+	X(8, __VA_ARGS__)  \
+	X(9, __VA_ARGS__)  \
+	X(10, __VA_ARGS__) \
+	X(11, __VA_ARGS__) \
+	X(12, __VA_ARGS__) \
+	X(13, __VA_ARGS__) \
+	X(14, __VA_ARGS__) \
+	X(15, __VA_ARGS__)
 
-_Static_assert(LIBRARIES_MAX == 16 && DOOR_THUNK_BYTES == 16 && offsetof(struct door_way, slot) == 0, "as assembled");
+_Static_assert(LIBRARIES_MAX == 16, "a thunk for each slot");
 
-#define DOOR_THUNKS(name, since, gone, parameters, ...)                                    \
-	extern const char thunks_of_##name[] __attribute__((visibility("hidden")));        \
-	__asm__(".pushsection .text.thunks_of_" #name ",\"ax\",%progbits\n"                \
-	        ".type thunks_of_" #name ", %function\n.balign 16\nthunks_of_" #name ":\n" \
-	        ".cfi_startproc\n.set .Lslot, 0\n.rept 16\n.balign 16\n" DOOR_THUNK        \
-	        ".set .Lslot, .Lslot + 1\n.endr\n1: " DOOR_THUNK_REST "enter_" #name       \
-	        "\n.cfi_endproc\n.size thunks_of_" #name ", . - thunks_of_" #name "\n.popsection");
+#define DOOR_THUNK(slot, name, parameters, ...)          \
+	static int thunk_##name##_##slot parameters      \
+	{                                                \
+		struct door door;                        \
+                                                         \
+		door.library = library_in_slot(slot);    \
+		door.node = NULL;                        \
+		return enter_##name(&door, __VA_ARGS__); \
+	}
+#define DOOR_THUNK_ENTRY(slot, name) (real_function *)thunk_##name##_##slot,
+#define DOOR_THUNKS(name, since, gone, parameters, ...)       \
+	DOOR_SLOTS(DOOR_THUNK, name, parameters, __VA_ARGS__) \
+	static real_function *const thunks_of_##name[] = {DOOR_SLOTS(DOOR_THUNK_ENTRY, name)};
 
 #define DOOR_ROW(name, since, gone, ...) [FUNCTION_##name] = {#name, since, gone, thunks_of_##name},
 
