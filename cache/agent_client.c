@@ -81,12 +81,13 @@ static void close_question(struct question *question)
 	question->socket = -1;
 }
 
-/* Connects a socket, and records its identity. */
-static bool open_question(struct question *question, const char *path)
+/* Makes a socket, and records its identity. */
+static bool open_question(struct question *question)
 {
 	struct stat found;
 
-	if (agent_socket_connect(path, &question->socket) < 0 || fstat(question->socket, &found) < 0) {
+	question->socket = agent_socket_new();
+	if (question->socket < 0 || fstat(question->socket, &found) < 0) {
 		return false;
 	}
 	question->device = found.st_dev;
@@ -111,7 +112,8 @@ static enum agent_outcome begin_question(struct question *question, const struct
 	memcpy(message.key, key, sizeof(message.key));
 	message.wait_ms = options->wait_ms;
 	if (agent_socket_place(&options->directory, &message.device, &message.inode) < 0 ||
-	    agent_socket_path(options->said, options->directory.path, path) < 0 || !open_question(question, path)) {
+	    agent_socket_path(options->said, options->directory.path, path) < 0 || !open_question(question) ||
+	    agent_socket_reach(question->socket, path) < 0) {
 		return AGENT_FETCH_NOBODY;
 	}
 	if (!agent_socket_trusted(question->socket, path, &options->directory)) {

@@ -97,20 +97,36 @@ void agent_socket_forget(struct agent_address *address)
 	address->place = -1;
 }
 
-/*
- * The number is above the standard streams: a host that runs without them would write its output to the agent. The
- * descriptor of a long path's directory is closed at once, because only connect() needs it.
- */
-int agent_socket_connect(const char *path, int *ret_socket)
+/* The number is above the standard streams: a host that runs without them would write its output to the agent. */
+int agent_socket_new(void)
 {
-	struct agent_address address = {.place = -1};
 	int made = call_move_away(call_socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-	int rc = made < 0 ? -errno : agent_socket_address(path, &address);
 
-	if (rc == 0 && call_connect(made, (const struct sockaddr *)&address.name, address.size) < 0) {
+	return made < 0 ? -errno : made;
+}
+
+/* Closes the descriptor of a long path's directory, which only connect() needs. */
+int agent_socket_reach(int socket, const char *path)
+{
+	struct agent_address address;
+	int rc = agent_socket_address(path, &address);
+
+	if (rc < 0) {
+		return rc;
+	}
+	if (call_connect(socket, (const struct sockaddr *)&address.name, address.size) < 0) {
 		rc = -errno;
 	}
 	agent_socket_forget(&address);
+	return rc;
+}
+
+/* For callers that need the descriptor only after it is connected. */
+int agent_socket_connect(const char *path, int *ret_socket)
+{
+	int made = agent_socket_new();
+	int rc = made < 0 ? made : agent_socket_reach(made, path);
+
 	if (rc == 0) {
 		*ret_socket = made;
 	} else if (made >= 0) {

@@ -39,6 +39,9 @@ int agent_socket_address(const char *path, struct agent_address *ret_address);
 /* Closes the descriptor of the directory, after bind() or connect(). */
 void agent_socket_forget(struct agent_address *address);
 
+/* The two steps of agent_socket_connect(), for a caller that needs the descriptor before it is connected. */
+int agent_socket_new(void);
+int agent_socket_reach(int socket, const char *path);
 /* Connects without waiting. -EAGAIN: the agent's backlog is full. */
 int agent_socket_connect(const char *path, int *ret_socket);
 

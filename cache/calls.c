@@ -74,49 +74,82 @@ void call_pause(long nanoseconds)
 
 /* ---- straight to the kernel ---- */
 
+/* Makes a system call. Returns the kernel's result: -errno if it fails. */
+static long ask_kernel(long number, long a, long b, long c, long d, long e)
+{
+#if defined(__x86_64__)
+	register long fourth __asm__("r10") = d;
+	register long fifth __asm__("r8") = e;
+	long result = number;
+
+	__asm__ volatile("syscall"
+	                 : "+a"(result)
+	                 : "D"(a), "S"(b), "d"(c), "r"(fourth), "r"(fifth)
+	                 : "rcx", "r11", "memory");
+	return result;
+#elif defined(__aarch64__)
+	register long eighth __asm__("x8") = number;
+	register long first __asm__("x0") = a;
+	register long second __asm__("x1") = b;
+	register long third __asm__("x2") = c;
+	register long fourth __asm__("x3") = d;
+	register long fifth __asm__("x4") = e;
+
+	__asm__ volatile("svc 0"
+	                 : "+r"(first)
+	                 : "r"(eighth), "r"(second), "r"(third), "r"(fourth), "r"(fifth)
+	                 : "memory", "cc");
+	return first;
+#else
+#error "how does one call this machine's kernel?"
+#endif
+}
+
+/* Converts the kernel's result (-errno) to libc's (-1 and errno). */
+static long result_or_errno(long result)
+{
+	if (result < 0) {
+		errno = (int)-result;
+		return -1;
+	}
+	return result;
+}
+
+#define ASK(name, a, b, c, d, e) \
+	result_or_errno(ask_kernel(SYS_##name, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e)))
+
 /* Returns no error, because it cannot fail for this clock. */
 int64_t call_clock_straight(void)
 {
 	struct timespec now = {0};
-#if defined(__x86_64__)
-	long result = SYS_clock_gettime;
 
-	__asm__ volatile("syscall" : "+a"(result) : "D"(CLOCK_MONOTONIC), "S"(&now) : "rcx", "r11", "memory");
-#elif defined(__aarch64__)
-	register long number __asm__("x8") = SYS_clock_gettime;
-	register long first __asm__("x0") = CLOCK_MONOTONIC;
-	register struct timespec *second __asm__("x1") = &now;
-
-	__asm__ volatile("svc 0" : "+r"(first) : "r"(number), "r"(second) : "memory", "cc");
-#else
-#error "how does one call this machine's kernel?"
-#endif
+	(void)ask_kernel(SYS_clock_gettime, CLOCK_MONOTONIC, (long)&now, 0, 0, 0);
 	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
 int call_socket(int domain, int type, int protocol)
 {
-	return (int)syscall(SYS_socket, domain, type, protocol, 0, 0);
+	return (int)ASK(socket, domain, type, protocol, 0, 0);
 }
 
 int call_connect(int fd, const struct sockaddr *address, socklen_t size)
 {
-	return (int)syscall(SYS_connect, fd, address, size, 0, 0);
+	return (int)ASK(connect, fd, address, size, 0, 0);
 }
 
 int call_getsockopt(int fd, int level, int option, void *ret_value, socklen_t *size)
 {
-	return (int)syscall(SYS_getsockopt, fd, level, option, ret_value, size);
+	return (int)ASK(getsockopt, fd, level, option, ret_value, size);
 }
 
 ssize_t call_sendmsg(int fd, const struct msghdr *message, int flags)
 {
-	return syscall(SYS_sendmsg, fd, message, flags, 0, 0);
+	return ASK(sendmsg, fd, message, flags, 0, 0);
 }
 
 ssize_t call_recvmsg(int fd, struct msghdr *message, int flags)
 {
-	return syscall(SYS_recvmsg, fd, message, flags, 0, 0);
+	return ASK(recvmsg, fd, message, flags, 0, 0);
 }
 
 /* Uses ppoll, because aarch64 has no poll system call, and its timeout is in nanoseconds. */
@@ -124,7 +157,7 @@ int call_poll(int fd, short events, int64_t nanoseconds, short *ret_events)
 {
 	struct pollfd asked = {.fd = fd, .events = events};
 	struct timespec patience = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
-	int ready = (int)syscall(SYS_ppoll, &asked, 1, &patience, NULL, 0);
+	int ready = (int)ASK(ppoll, &asked, 1, &patience, NULL, 0);
 
 	if (ready > 0) {
 		*ret_events = asked.revents;

@@ -2,8 +2,9 @@
 /*
  * calls: system calls that libc does not offer as we need them
  *
- * Purpose: some retry, or convert, what every caller would. Others pass by the wrappers in other preloaded libraries,
- * which would do something else. All other files call libc, so that a wrapper such as fakechroot works as intended.
+ * Purpose: some retry, or convert, what every caller would. Others enter the kernel with an instruction, because
+ * wrappers in other preloaded libraries would do something else (syscall(2) is no alternative: libfaketime wraps it).
+ * All other files call libc, so that a wrapper such as fakechroot works as intended.
  *
  * Errors: -1 and errno, like libc. Threads: any. State: none.
  */
@@ -38,14 +39,14 @@ ssize_t call_read_file(const char *path, char *ret_text, size_t size);
 /* Nanoseconds. This is libfaketime's clock, because the user who has set it is shown these times. */
 int64_t call_clock_ns(clockid_t clock);
 /*
- * Returns CLOCK_MONOTONIC in nanoseconds. Always asks the kernel, with an instruction, because libfaketime wraps
- * syscall(2) too: for waits, which must also end if its clock has been stopped.
+ * Returns CLOCK_MONOTONIC in nanoseconds. Always asks the kernel: for waits, which must also end if libfaketime's clock
+ * has been stopped.
  */
 int64_t call_clock_straight(void);
 void call_pause(long nanoseconds); /* less than a second; a signal ends it early */
 
 /*
- * Sockets. These functions use syscall(2), because libraries that redirect a host's connections
+ * Sockets. These functions always enter the kernel directly, because libraries that redirect a host's connections
  * (proxychains, torsocks, TCP stacks in user space) would redirect ours too. The caller passes MSG_NOSIGNAL. EINTR is
  * not retried.
  */
