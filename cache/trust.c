@@ -7,15 +7,16 @@
 
 #include "cache/calls.h"
 
-#include <dirent.h>
 #include <errno.h>
+#include <stdio.h>
+#include <string.h>
 
 #define GROUPS_MAX 1024
-/*
- * The kernel shows this id for all that have no mapping, in this user namespace or on an idmapped mount (the default of
- * kernel.overflowuid), so it does not tell one user from another.
- */
+/* The id that the kernel shows for ids without a mapping in this user namespace (the default of kernel.overflowuid). */
 #define OVERFLOW_ID 65534
+
+#define USERS  "/proc/self/uid_map"
+#define GROUPS "/proc/self/gid_map"
 
 /* Reads the groups at each call, because hosts drop them (setgroups) between calls. */
 static bool in_group(gid_t group)
@@ -36,15 +37,95 @@ static bool in_group(gid_t group)
 	return false;
 }
 
-bool trust_user(void)
+/*
+ * Returns whether the map is "0 0 4294967295" with any blanks: every id is mapped to itself. The map of a nested
+ * namespace can be this only if that of the outer one is.
+ */
+static bool is_identity(const char *map, ssize_t size)
 {
-	return geteuid() != OVERFLOW_ID;
+	static const char identity[] = "004294967295";
+	size_t at = 0;
+
+	for (ssize_t i = 0; i < size; i++) {
+		if (map[i] == ' ' || map[i] == '\n') {
+			continue;
+		}
+		if (map[i] != identity[at]) {
+			return false;
+		}
+		at++;
+	}
+	return at == sizeof(identity) - 1;
+}
+
+/* Returns whether /proc/self/mountinfo has a mount with the flag "idmapped", or cannot be read. */
+static bool has_idmapped_mount(void)
+{
+	static const char flag[] = "idmapped";
+	const size_t overlap = sizeof(flag) - 2; /* a flag may be in two pieces */
+	char text[4096];
+	int file = call_openat(AT_FDCWD, "/proc/self/mountinfo", O_RDONLY | O_CLOEXEC, 0);
+	ssize_t size = -1;
+	bool found = false;
+
+	for (off_t at = 0; file >= 0 && !found; at += size - (off_t)overlap) {
+		size = call_pread(file, text, sizeof(text), at);
+		if (size <= (ssize_t)overlap) {
+			break;
+		}
+		found = memmem(text, (size_t)size, flag, sizeof(flag) - 1) != NULL;
+	}
+	if (file >= 0) {
+		close(file);
+	}
+	return found || size < 0;
+}
+
+/*
+ * Returns whether OVERFLOW_ID is a single user or group here. That is so only if every id is mapped, by the namespace
+ * and by the mounts; otherwise it stands for all ids without a mapping. Read at each call, because hosts enter
+ * namespaces and mounts come. If it cannot be read (no /proc), the function returns false.
+ */
+static bool tells_apart(const char *map_path)
+{
+	char map[128]; /* a longer map is not the identity */
+	ssize_t size = call_read_file(map_path, map, sizeof(map));
+
+	return is_identity(map, size) && !has_idmapped_mount();
 }
 
 /* Reads the user at each call, because hosts change it. Root's files are trusted: root can change ours anyway. */
+static bool is_ours(const struct stat *found)
+{
+	return found->st_uid == 0 || found->st_uid == geteuid();
+}
+
 bool trust_owner(const struct stat *found)
 {
-	return found->st_uid == 0 || (found->st_uid != OVERFLOW_ID && found->st_uid == geteuid());
+	return is_ours(found) && (found->st_uid != OVERFLOW_ID || tells_apart(USERS));
+}
+
+/*
+ * What tells_apart(USERS) has returned for this thread since it last checked a root. What is in the root is checked in
+ * the same call of the host, which enters no namespace meanwhile.
+ */
+static _Thread_local enum { UNKNOWN, APART, ALIKE } users;
+
+static bool is_ours_in_root(const struct stat *found)
+{
+	if (!is_ours(found) || found->st_uid != OVERFLOW_ID) {
+		return is_ours(found);
+	}
+	if (users == UNKNOWN) {
+		users = tells_apart(USERS) ? APART : ALIKE;
+	}
+	return users == APART;
+}
+
+/* A user without a mapping in the user namespace would create files without an identifiable owner. */
+bool trust_user(void)
+{
+	return geteuid() != OVERFLOW_ID || tells_apart(USERS);
 }
 
 /* Most caches are private: for them only the mode and the owner are compared. */
@@ -53,20 +134,23 @@ bool trust_found(bool shared, int parent, const struct stat *found)
 	struct stat above = *found;
 	mode_t open;
 
+	if (parent == AT_FDCWD) {
+		users = UNKNOWN;
+	}
 	if (found->st_mode & S_IWOTH) {
 		return false;
 	}
 	if (!shared) {
-		return !(found->st_mode & S_IWGRP) && trust_owner(found);
+		return !(found->st_mode & S_IWGRP) && is_ours_in_root(found);
 	}
 	if (parent != AT_FDCWD && fstat(parent, &above) < 0) {
 		return false;
 	}
-	if (found->st_gid == above.st_gid && found->st_gid != OVERFLOW_ID) {
-		return trust_owner(found) || in_group(found->st_gid);
+	if (found->st_gid == above.st_gid && (found->st_gid != OVERFLOW_ID || tells_apart(GROUPS))) {
+		return is_ours_in_root(found) || in_group(found->st_gid);
 	}
 	open = S_ISDIR(found->st_mode) ? S_IRWXG | S_IRWXO : S_IWGRP;
-	return !(found->st_mode & open) && trust_owner(found);
+	return !(found->st_mode & open) && is_ours_in_root(found);
 }
 
 /*
@@ -101,29 +185,59 @@ static mode_t join_group(int parent, int made, const struct stat *found)
 	if (fstat(parent, &above) < 0) {
 		return 0;
 	}
-	/* checked again, because some file systems report success and do nothing */
-	if (found->st_gid != above.st_gid &&
-	    (fchown(made, (uid_t)-1, above.st_gid) < 0 || fstat(made, &after) < 0 || after.st_gid != above.st_gid)) {
+	/* fchown(2) refuses O_PATH. Checked again, because some file systems report success and do nothing. */
+	if (found->st_gid != above.st_gid && (fchownat(made, "", (uid_t)-1, above.st_gid, AT_EMPTY_PATH) < 0 ||
+	                                      fstat(made, &after) < 0 || after.st_gid != above.st_gid)) {
 		return 0;
 	}
 	return above.st_mode & S_IRWXG;
 }
 
+/* The kernel's records of names, in the order that getdents64() gives them. */
 static bool is_empty(int place)
 {
-	int copy = openat(place, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *names = fdopendir(copy);
-	size_t count = 0;
+	struct record {
+		uint64_t inode, offset;
+		uint16_t size;
+		uint8_t type;
+		char name[];
+	};
+	char names[1024] __attribute__((aligned(8)));
+	ssize_t size = call_list(place, names, sizeof(names));
 
-	if (!names) {
-		close(copy);
-		return false;
+	for (ssize_t at = 0; at < size;) {
+		const struct record *record = (const struct record *)(names + at);
+
+		if (strcmp(record->name, ".") != 0 && strcmp(record->name, "..") != 0) {
+			return false;
+		}
+		at += record->size;
 	}
-	while (count < 3 && readdir(names)) {
-		count++;
+	return size >= 0;
+}
+
+/*
+ * Opens a directory of this user to read its names. If the umask removed our own read bit, it is set first, through
+ * /proc, because fchmod() refuses O_PATH descriptors. /proc/self would be the descriptors of the main thread, which may
+ * be others (CLONE_FILES).
+ */
+static int open_own(int parent, const char *path, struct stat *ret_found)
+{
+	char link[sizeof("/proc/thread-self/fd/") + 3 * sizeof(int)];
+	int made = call_openat(parent, path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+	int place = -1;
+
+	if (made >= 0 && fstat(made, ret_found) == 0 && ret_found->st_uid == geteuid()) {
+		if (!(ret_found->st_mode & S_IRUSR)) {
+			(void)snprintf(link, sizeof(link), "/proc/thread-self/fd/%d", made);
+			(void)chmod(link, S_IRWXU);
+		}
+		place = call_openat(made, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
 	}
-	closedir(names);
-	return count < 3; /* "." and ".." */
+	if (made >= 0) {
+		close(made);
+	}
+	return place;
 }
 
 /*
@@ -135,12 +249,12 @@ void trust_settle_directory(bool shared, int parent, const char *path)
 {
 	mode_t wanted = S_IRWXU;
 	struct stat found;
-	int made = call_openat(parent, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+	int made = open_own(parent, path, &found);
 
 	if (made < 0) {
 		return;
 	}
-	if (fstat(made, &found) == 0 && found.st_uid == geteuid() && is_empty(made)) {
+	if (is_empty(made)) {
 		wanted |= shared ? join_group(parent, made, &found) : 0;
 		wanted |= wanted & S_IRWXG ? S_ISGID : 0;
 		if ((found.st_mode & (0777 | (wanted & S_ISGID))) != wanted) {

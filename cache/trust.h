@@ -14,10 +14,11 @@
  * group only in setgid directories, and some file systems never do. If the group cannot be set afterwards either, the
  * file is accessible to its owner only.
  *
- * In a user namespace, and on an idmapped mount, ids without a mapping appear as 65534. So a user with that id (nobody)
- * cannot identify its own files: it has no cache, and trusts root's files only. A group with that id is not trusted.
+ * In a user namespace, and on an idmapped mount, ids without a mapping appear as 65534. A user with the id 65534 there
+ * cannot identify its own files, so only root's files are trusted. A group with that id is not trusted either.
  *
  * Errors: a file whose owner or mode cannot be determined is not trusted, and not opened to a group. Threads: any.
+ * State: whether ids of 65534 are identifiable, from a thread's check of a root to its next one.
  */
 #ifndef CACHE_TRUST_H
 #define CACHE_TRUST_H

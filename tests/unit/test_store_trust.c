@@ -30,7 +30,7 @@ static void expect_made_with(mode_t umask_mode, bool shared)
 }
 
 STORE_ROW(store_trust, creates_a_private_directory_with_an_open_umask, expect_made_with(0, false))
-STORE_ROW(store_trust, creates_a_private_directory_with_a_closed_umask, expect_made_with(0077, false))
+STORE_ROW(store_trust, creates_a_private_directory_with_a_closed_umask, expect_made_with(0777, false))
 STORE_ROW(store_trust, creates_a_shared_directory_with_any_umask, expect_made_with(0077, true))
 
 Store_test(store_trust, creates_missing_parents)
@@ -229,4 +229,38 @@ Store_test(store_trust, reads_but_does_not_write_a_cache_of_root)
 	cr_assert_eq(chmod(fixture.path, 0644), 0);
 	expect_in_child(become_nobody(),
 	                fixture_get(fixture.store, 1) == 1 && fixture_put(fixture.store, 2) == -EACCES);
+}
+
+static int files[32]; /* of the main thread */
+
+static void *put_with_own_descriptors(void *store)
+{
+	if (unshare(CLONE_FILES) != 0 || close_range((unsigned)files[0], ~0u, 0) != 0) {
+		return NULL;
+	}
+	(void)umask(0400);
+	return fixture_put(store, 1) == 0 ? store : NULL;
+}
+
+/* In /proc/self/fd are the main thread's descriptors. The umask lets the store change modes by a path there. */
+Store_test(store_trust, no_mode_of_another_threads_file_changes)
+{
+	const char *path = beside("file");
+	struct stat found;
+	pthread_t thread;
+	void *done;
+
+	for (size_t i = 0; i < COUNT(files); i++) {
+		files[i] = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+		cr_assert_geq(files[i], 0);
+	}
+	cr_assert_eq(pthread_create(&thread, NULL, put_with_own_descriptors, fixture.store), 0);
+	cr_assert_eq(pthread_join(thread, &done), 0);
+	(void)umask(0022);
+	cr_expect_eq(done, fixture.store);
+	for (size_t i = 0; i < COUNT(files); i++) {
+		close(files[i]);
+	}
+	cr_assert_eq(stat(path, &found), 0);
+	cr_expect_eq(found.st_mode & 07777, 0600);
 }
