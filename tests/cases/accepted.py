@@ -29,7 +29,8 @@ def asks_nvvm(library, option):
 
 
 # What asks, where the table is, and how it spells an option.
-COMPILERS = {"libnvJitLink": (asks_linker, "nvjitlink", r'(?:\{|option, )"(-[^"]+)"'), "libnvvm": (asks_nvvm, "nvvm", r'"(-[^"]+)"')}
+COMPILERS = {"libnvJitLink": (asks_linker, "nvjitlink/options.c", r'(?:\{|= )"(-[^"]+)"'),
+             "libnvvm": (asks_nvvm, "nvvm/compiler.c", r'\{"(-[^"]+)"')}
 
 
 def probe(ask, library, options):
@@ -56,8 +57,8 @@ def probe(ask, library, options):
 def accepted(path):
     """(options in the table, options in none). An option in no table that only goes on where another one ends, and is
     accepted with anything there, says nothing."""
-    ask, folder, pattern = next(row for stem, row in COMPILERS.items() if os.path.basename(path).startswith(stem))
-    with open(os.path.join(REPOSITORY, "interpose", folder, "options.c"), encoding="utf-8") as file:
+    ask, source, pattern = next(row for stem, row in COMPILERS.items() if os.path.basename(path).startswith(stem))
+    with open(os.path.join(REPOSITORY, "interpose", source), encoding="utf-8") as file:
         table = set(re.findall(pattern, file.read()))
     with open(path, "rb") as file:
         names = {name.decode() for name in re.findall(rb"(?<=\0)--?[A-Za-z][\w+-]{0,39}(?==?\0)", file.read())}
