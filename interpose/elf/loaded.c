@@ -79,6 +79,33 @@ static const _Atomic uint64_t *find_counter(const struct loader_mutex *lock, uin
 }
 
 /*
+ * Makes a system call with an instruction: torsocks holds a lock while it calls dlsym(), and its syscall(2) takes it.
+ * Returns -errno if it fails.
+ */
+static long ask_kernel(long number, long a, long b, long c)
+{
+#if defined(__x86_64__)
+	long result = number;
+
+	__asm__ volatile("syscall" : "+a"(result) : "D"(a), "S"(b), "d"(c) : "rcx", "r11", "memory");
+	return result;
+#elif defined(__aarch64__)
+	register long eighth __asm__("x8") = number;
+	register long first __asm__("x0") = a;
+	register long second __asm__("x1") = b;
+	register long third __asm__("x2") = c;
+
+	__asm__ volatile("svc 0" : "+r"(first) : "r"(eighth), "r"(second), "r"(third) : "memory", "cc");
+	return first;
+#endif
+}
+
+static pid_t thread_id(void)
+{
+	return (pid_t)ask_kernel(SYS_gettid, 0, 0, 0);
+}
+
+/*
  * The write lock is the last of the loader's mutexes that this thread owns; the lock of dlopen() is before it. The
  * thread's own id is not asked for unless several are owned.
  */
@@ -95,7 +122,7 @@ static void find_words(uintptr_t global, uintptr_t end, uint64_t value)
 		if (candidate->kind != MUTEX_IS_RECURSIVE || candidate->owner == 0 || candidate->count == 0) {
 			continue;
 		}
-		self = lock && !self ? (int)syscall(SYS_gettid) : self;
+		self = lock && !self ? thread_id() : self;
 		if (!self || candidate->owner == self) {
 			lock = candidate;
 		}
@@ -167,6 +194,7 @@ static bool is_frozen(void)
 {
 	const struct loader_mutex *lock = atomic_load(&write_lock);
 	int owner = 0;
+	long error;
 
 	if (!lock) {
 		return false;
@@ -180,7 +208,8 @@ static bool is_frozen(void)
 			sleep_a_moment();
 		}
 	}
-	return syscall(SYS_tgkill, getpid(), owner, 0) != 0 && errno != EPERM;
+	error = ask_kernel(SYS_tgkill, getpid(), owner, 0);
+	return error != 0 && error != -EPERM;
 }
 
 static const ElfW(Dyn) * find_dynamic(const struct dl_phdr_info *info)
@@ -354,7 +383,7 @@ const struct link_map *loaded_list(void)
 
 static bool is_held(const struct loader_mutex *lock)
 {
-	return lock && atomic_load(&lock->lock) != 0 && atomic_load(&lock->owner) != (int)syscall(SYS_gettid);
+	return lock && atomic_load(&lock->lock) != 0 && atomic_load(&lock->owner) != thread_id();
 }
 
 static bool is_busy(void)
