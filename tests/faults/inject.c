@@ -135,8 +135,10 @@ static bool is_answer(const char *path)
 	  (from_at, from, to_at, to))                                                                                  \
 	X(NAME, int, unlinkat, -1, true, (int at, const char *path, int flags), (at, path, flags))                     \
 	X(NAME, int, mkdirat, -1, true, (int at, const char *path, mode_t mode), (at, path, mode))                     \
+	X(NAME, int, chmod, -1, true, (const char *path, mode_t mode), (path, mode))                                   \
 	X(NAME, int, fchmod, -1, true, (int file, mode_t mode), (file, mode))                                          \
-	X(NAME, int, fchown, -1, true, (int file, uid_t user, gid_t group), (file, user, group))                       \
+	X(NAME, int, fchownat, -1, true, (int at, const char *path, uid_t user, gid_t group, int flags),               \
+	  (at, path, user, group, flags))                                                                              \
 	X(NAME, int, utimensat, -1, true, (int at, const char *path, const struct timespec times[2], int flags),       \
 	  (at, path, times, flags))                                                                                    \
 	X(NAME, int, ftruncate, -1, true, (int file, off_t size), (file, size))                                        \
