@@ -38,6 +38,7 @@ other_of() { # NAME: its path, or nothing
 	segfault) find_library libSegFault.so "/usr/lib/$triplet/libSegFault.so" ;;
 	fakechroot) find_library "/usr/lib/$triplet/fakechroot/libfakechroot.so" libfakechroot.so ;;
 	faketime) find_library "/usr/lib/$triplet/faketime/libfaketime.so.1" libfaketime.so.1 ;;
+	torsocks) find_library "/usr/lib/$triplet/torsocks/libtorsocks.so" ;;
 	injector) echo "$PAIRS/injector.so" ;;
 	auditor) echo "$PAIRS/auditor.so" ;;
 	esac
@@ -88,7 +89,7 @@ pair() { # SENTENCE HOST ALONE WITH
 	check "$1 ($2)" same "$2" "$3" "$4"
 }
 redirects='' # set where results that depend on files are not served
-for name in copy version asan ubsan jemalloc segfault fakechroot faketime injector auditor; do
+for name in copy version asan ubsan jemalloc segfault fakechroot faketime torsocks injector auditor; do
 	other=$(other_of "$name")
 	if [ ! -e "$other" ]; then
 		skip "Beside $name, every host is the same, and cached." "there is none here; scripts/setup --test installs it where it is a package"
