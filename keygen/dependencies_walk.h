@@ -17,7 +17,8 @@
  *     read it; learn, if settled; digest equal? UNCHANGED, else CHANGED
  *
  * A hit needs one stat per file, but not an open and a read per file: a fact replaces reading the content and opening
- * the file, except for one file per directory.
+ * the file, except for one file per directory; a confined thread, and one with other credentials than the facts have,
+ * opens every file.
  *
  * Calling sequence: walk_dependencies(). Errors: -EBADMSG: damaged; -EPROTONOSUPPORT: another version; -ENAMETOOLONG;
  * -ENOMEM; -E2BIG: beyond the budget; -EXDEV: paths may not be looked up; or what `report` returned. Ownership: what

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* show: prints all properties of the entries of one key, and the states of their dependencies (states.c) */
+/* show: prints all properties of the entries of one key, and the states of their dependencies (cli/verbs/results.h) */
 #include "cache/recency.h"
 #include "cli/console/console.h"
 #include "cli/console/entries.h"
