@@ -25,9 +25,8 @@ static enum counter begin_event(const struct compiler *compiler, const struct li
 
 void host_call_begin_bypass(const struct door *door, const char *name, enum counter reason, struct event *ret_event)
 {
-	enum reach reach = door->library ? REACH_THUNK : REACH_EXPORT;
-
-	event_bypass(ret_event, begin_event(door_compiler(door), door->library, reach, name, reason, ret_event));
+	event_bypass(ret_event,
+	             begin_event(door_compiler(door), door->library, door_reach(door), name, reason, ret_event));
 }
 
 void host_call_end_bypass(const struct call *call, int result, struct event *event)

@@ -84,6 +84,11 @@ static inline const struct compiler *door_compiler(const struct door *door)
 	return door->library ? door->library->compiler : door->node->compiler;
 }
 
+static inline enum reach door_reach(const struct door *door)
+{
+	return door->library ? REACH_THUNK : REACH_EXPORT;
+}
+
 struct library *library_of_door(const struct door *door);
 /*
  * Returns the real function for a call through this door. `known` is the library of the call's handle (NULL: the handle

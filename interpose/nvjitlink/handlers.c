@@ -39,7 +39,7 @@ static int handle_nvJitLinkCreate(struct door *door, nvjitlink_handle *handle, u
 	library = result == NVJITLINK_SUCCESS ? host_call_made(door, *handle, NULL) : NULL;
 	/* a handle whose options cannot be read gets no record */
 	if (library && handle_call_sound(&call)) {
-		link_add(*handle, library, door->library ? REACH_THUNK : REACH_EXPORT, &call);
+		link_add(*handle, library, door_reach(door), &call);
 	} else if (library) {
 		handle_free(handle_take(*handle));
 	}

@@ -28,7 +28,7 @@ static struct program *add_record(const struct door *door, nvrtcProgram handle, 
 {
 	struct library *library = host_call_made(door, handle, name);
 
-	return library ? program_add(handle, library, door->library ? REACH_THUNK : REACH_EXPORT) : NULL;
+	return library ? program_add(handle, library, door_reach(door)) : NULL;
 }
 
 /* Records the creation run. The texts of large in-memory headers are not copied. `headers` NULL: there is no memory. */
