@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <sys/syscall.h>
 
 /* ---- through libc ---- */
 
@@ -74,37 +73,6 @@ void call_pause(long nanoseconds)
 
 /* ---- straight to the kernel ---- */
 
-/* Makes a system call. Returns the kernel's result: -errno if it fails. */
-static long ask_kernel(long number, long a, long b, long c, long d, long e)
-{
-#if defined(__x86_64__)
-	register long fourth __asm__("r10") = d;
-	register long fifth __asm__("r8") = e;
-	long result = number;
-
-	__asm__ volatile("syscall"
-	                 : "+a"(result)
-	                 : "D"(a), "S"(b), "d"(c), "r"(fourth), "r"(fifth)
-	                 : "rcx", "r11", "memory");
-	return result;
-#elif defined(__aarch64__)
-	register long eighth __asm__("x8") = number;
-	register long first __asm__("x0") = a;
-	register long second __asm__("x1") = b;
-	register long third __asm__("x2") = c;
-	register long fourth __asm__("x3") = d;
-	register long fifth __asm__("x4") = e;
-
-	__asm__ volatile("svc 0"
-	                 : "+r"(first)
-	                 : "r"(eighth), "r"(second), "r"(third), "r"(fourth), "r"(fifth)
-	                 : "memory", "cc");
-	return first;
-#else
-#error "how does one call this machine's kernel?"
-#endif
-}
-
 /* Converts the kernel's result (-errno) to libc's (-1 and errno). */
 static long result_or_errno(long result)
 {
@@ -116,7 +84,7 @@ static long result_or_errno(long result)
 }
 
 #define ASK(name, a, b, c, d, e) \
-	result_or_errno(ask_kernel(SYS_##name, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e)))
+	result_or_errno(call_kernel(SYS_##name, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e)))
 
 ssize_t call_list(int place, void *ret_names, size_t size)
 {
@@ -128,7 +96,7 @@ int64_t call_clock_straight(void)
 {
 	struct timespec now = {0};
 
-	(void)ask_kernel(SYS_clock_gettime, CLOCK_MONOTONIC, (long)&now, 0, 0, 0);
+	(void)call_kernel(SYS_clock_gettime, CLOCK_MONOTONIC, (long)&now, 0, 0, 0);
 	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 

@@ -3,8 +3,9 @@
  * calls: system calls that libc does not offer as we need them
  *
  * Purpose: some retry, or convert, what every caller would. Others enter the kernel with an instruction, because
- * wrappers in other preloaded libraries would do something else (syscall(2) is no alternative: libfaketime wraps it).
- * All other files call libc, so that a wrapper such as fakechroot works as intended.
+ * wrappers in other preloaded libraries would do something else (syscall(2) is no alternative: libfaketime wraps it,
+ * and torsocks takes a lock in it that it holds while it calls dlsym()). All other files call libc, so that a wrapper
+ * such as fakechroot works as intended.
  *
  * Errors: -1 and errno, like libc. Threads: any. State: none.
  */
@@ -19,9 +20,44 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
 #include <time.h>
 #include <unistd.h>
+
+/*
+ * Makes a system call with an instruction. Returns the kernel's result: -errno if it fails. Inline, because
+ * interpose/elf needs it before a sanitizer's runtime is initialised.
+ */
+static inline long call_kernel(long number, long a, long b, long c, long d, long e)
+{
+#if defined(__x86_64__)
+	register long fourth __asm__("r10") = d;
+	register long fifth __asm__("r8") = e;
+	long result = number;
+
+	__asm__ volatile("syscall"
+	                 : "+a"(result)
+	                 : "D"(a), "S"(b), "d"(c), "r"(fourth), "r"(fifth)
+	                 : "rcx", "r11", "memory");
+	return result;
+#elif defined(__aarch64__)
+	register long eighth __asm__("x8") = number;
+	register long first __asm__("x0") = a;
+	register long second __asm__("x1") = b;
+	register long third __asm__("x2") = c;
+	register long fourth __asm__("x3") = d;
+	register long fifth __asm__("x4") = e;
+
+	__asm__ volatile("svc 0"
+	                 : "+r"(first)
+	                 : "r"(eighth), "r"(second), "r"(third), "r"(fourth), "r"(fifth)
+	                 : "memory", "cc");
+	return first;
+#else
+#error "how does one call this machine's kernel?"
+#endif
+}
 
 /* EINTR is retried: interrupted opens happen on network file systems and FIFOs. */
 int call_openat(int at, const char *path, int flags, mode_t mode);

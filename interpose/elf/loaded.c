@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/elf/loaded.h"
 
+#include "cache/calls.h"
 #include "interpose/elf/image.h"
 
 #include <errno.h>
@@ -9,7 +10,6 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -78,31 +78,9 @@ static const _Atomic uint64_t *find_counter(const struct loader_mutex *lock, uin
 	return NULL;
 }
 
-/*
- * Makes a system call with an instruction: torsocks holds a lock while it calls dlsym(), and its syscall(2) takes it.
- * Returns -errno if it fails.
- */
-static long ask_kernel(long number, long a, long b, long c)
-{
-#if defined(__x86_64__)
-	long result = number;
-
-	__asm__ volatile("syscall" : "+a"(result) : "D"(a), "S"(b), "d"(c) : "rcx", "r11", "memory");
-	return result;
-#elif defined(__aarch64__)
-	register long eighth __asm__("x8") = number;
-	register long first __asm__("x0") = a;
-	register long second __asm__("x1") = b;
-	register long third __asm__("x2") = c;
-
-	__asm__ volatile("svc 0" : "+r"(first) : "r"(eighth), "r"(second), "r"(third) : "memory", "cc");
-	return first;
-#endif
-}
-
 static pid_t thread_id(void)
 {
-	return (pid_t)ask_kernel(SYS_gettid, 0, 0, 0);
+	return (pid_t)call_kernel(SYS_gettid, 0, 0, 0, 0, 0);
 }
 
 /*
@@ -208,7 +186,7 @@ static bool is_frozen(void)
 			sleep_a_moment();
 		}
 	}
-	error = ask_kernel(SYS_tgkill, getpid(), owner, 0);
+	error = call_kernel(SYS_tgkill, getpid(), owner, 0, 0, 0);
 	return error != 0 && error != -EPERM;
 }
 
