@@ -43,3 +43,10 @@ Test(sticky, sticky_options_depend_on_the_release)
 	cr_expect_not(kept(NULL, NULL));
 	cr_expect_not(kept("-split-compile=2", NULL));
 }
+
+Test(sticky, an_uncleared_option_of_a_running_call_spoils_other_results)
+{
+	fresh(13, 0);
+	(void)lasting_begin(&library, &(struct call){1, &(const char *){"-Xnew"}, 0});
+	cr_expect_not(kept(NULL, NULL));
+}
