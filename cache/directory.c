@@ -121,12 +121,18 @@ static int open_trusted(const struct directory *directory, int parent, const cha
 	return 0;
 }
 
-/* Opens a directory, and creates it first if it is missing and `want` is DIRECTORY_MAKE. */
+/*
+ * Opens a directory, and creates it first if it is missing and `want` is DIRECTORY_MAKE. Its creator may have been
+ * killed before the mode was open to the group: a writer repairs that, except of the root, whose mode its user chose.
+ */
 static int open_place(const struct directory *directory, int parent, const char *path, enum directory_want want,
                       int flags, int *ret_place)
 {
 	int rc = open_trusted(directory, parent, path, flags, ret_place);
 
+	if (rc == 0 && want == DIRECTORY_MAKE && directory->shared && parent != AT_FDCWD) {
+		trust_settle_directory(directory->shared, parent, path);
+	}
 	if (rc != -ENOENT || want != DIRECTORY_MAKE) {
 		return rc;
 	}

@@ -120,27 +120,41 @@ static void expect_refused(const char *path, uid_t user, gid_t group, mode_t mod
 	as_member(IN_TEAM, TRUSTED_NOTHING);
 }
 
-static bool settle_home(void)
+static void make_place_of_member(const char *path, gid_t group, mode_t mode)
 {
-	int root = open(fixture.root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-
-	trust_settle_directory(true, root, "v1");
-	return close(root) == 0;
+	cr_assert_eq(mkdir(path, 0700), 0);
+	give(path, MEMBER, group, mode);
 }
 
-/* Another member may have renamed it to that after mkdir(): the root is not sticky. */
+Store_test(store_shared, the_empty_home_of_a_killed_creator_gets_its_mode_at_its_next_store)
+{
+	make_root(0, 02770);
+	make_place_of_member(inside("v1"), EVERYBODYS, 0700);
+	as_member(IN_TEAM, fixture_put(members, 1) == 0);
+	expect_all_made(TEAM, 02770, 0660);
+}
+
+Store_test(store_shared, the_empty_shard_of_a_killed_creator_gets_its_mode_at_its_next_store)
+{
+	make_root(0, 02770);
+	make_place_of_member(inside("v1"), TEAM, 02770);
+	make_place_of_member(inside("v1/ab"), TEAM, 02750);
+	as_member(IN_TEAM, fixture_put(members, 1) == 0);
+	expect_all_made(TEAM, 02770, 0660);
+}
+
+/* Another member may have renamed it: the root is not sticky. */
 Store_test(store_shared, a_private_directory_with_content_is_not_opened_to_the_group)
 {
 	struct stat found;
 	int file;
 
 	make_root(0, 02770);
-	cr_assert_eq(mkdir(inside("v1"), 0700), 0);
-	give(inside("v1"), MEMBER, EVERYBODYS, 0700);
+	make_place_of_member(inside("v1"), EVERYBODYS, 0700);
 	file = open(inside("v1/secret"), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	cr_assert_geq(file, 0);
 	close(file);
-	as_member(IN_TEAM, settle_home());
+	as_member(IN_TEAM, (fixture_put(members, 1), true));
 	cr_assert_eq(stat(inside("v1"), &found), 0);
 	cr_expect_eq(found.st_mode & 07777, 0700);
 	cr_expect_eq(found.st_gid, EVERYBODYS);
