@@ -40,7 +40,7 @@ FORCE:
 # Not in a build that plays with sanitizers itself: its integration tests do not run.
 ifeq ($(SAN),)
 TEST_TARGETS += $(HOSTS)/tsan/libnvrtccache.so
-ifneq ($(shell command -v valgrind),)
+ifneq ($(and $(shell command -v valgrind),$(wildcard /usr/include/valgrind/helgrind.h)),)
 TEST_TARGETS += $(HOSTS)/helgrind/libnvrtccache.so
 endif
 endif
