@@ -149,33 +149,20 @@ void engine_prepare(struct engine *engine, CURL *handle)
 		curl_easy_setopt(handle, CURLOPT_CAINFO, options->ca_file);
 		curl_easy_setopt(handle, CURLOPT_CAPATH, NULL);
 	}
-	if (options->certificate != NULL) {
-		curl_easy_setopt(handle, CURLOPT_SSLCERT, options->certificate);
-		curl_easy_setopt(handle, CURLOPT_SSLKEY,
-		                 options->certificate_key != NULL ? options->certificate_key : options->certificate);
-	}
 }
 
 /* An unverified certificate counts as unreachable, because the server may be another one. */
-static enum engine_answer answer_of(const struct engine *engine, CURLcode code)
+static enum engine_answer answer_of(CURLcode code)
 {
 	switch (code) {
 	case CURLE_OPERATION_TIMEDOUT:
 		return ENGINE_SLOW;
-	case CURLE_SEND_ERROR:
-	case CURLE_RECV_ERROR:
-		return strstr(engine->words, "certificate required") != NULL ? ENGINE_REFUSED : ENGINE_BROKEN;
-#if LIBCURL_VERSION_NUM >= 0x074d00
-	case CURLE_SSL_CLIENTCERT:
-		return ENGINE_REFUSED;
-#endif
 	case CURLE_COULDNT_RESOLVE_HOST:
 	case CURLE_COULDNT_RESOLVE_PROXY:
 	case CURLE_COULDNT_CONNECT:
 	case CURLE_SSL_CONNECT_ERROR:
 	case CURLE_PEER_FAILED_VERIFICATION:
 	case CURLE_SSL_CACERT_BADFILE:
-	case CURLE_SSL_CERTPROBLEM:
 	case CURLE_SSL_ISSUER_ERROR:
 		return ENGINE_UNREACHABLE;
 	default:
@@ -187,9 +174,7 @@ enum engine_answer engine_failed(const struct engine *engine, CURL *handle, CURL
 {
 	/* libcurl's text about an invalid proxy repeats the variable, which may contain a password (user:pw@host) */
 	bool is_plain = engine->words[0] != '\0' && strchr(engine->words, '@') == NULL;
-	enum engine_answer answer = answer_of(engine, code);
-	/* with TLS 1.3, a server that requires a client certificate closes the connection without giving a reason */
-	bool may_want_certificate = answer == ENGINE_BROKEN && engine->address.tls && !engine->options->certificate;
+	enum engine_answer answer = answer_of(code);
 	long number = 0;
 
 	(void)curl_easy_getinfo(handle, CURLINFO_OS_ERRNO, &number);
@@ -197,8 +182,7 @@ enum engine_answer engine_failed(const struct engine *engine, CURL *handle, CURL
 		return engine_tell(engine, answer, "no connection: %s",
 		                   number != 0 ? strerror((int)number) : "closed immediately");
 	}
-	return engine_tell(engine, answer, "%s%s", is_plain ? engine->words : curl_easy_strerror(code),
-	                   may_want_certificate ? " (if the server requires a client certificate: --certificate)" : "");
+	return engine_tell(engine, answer, "%s", is_plain ? engine->words : curl_easy_strerror(code));
 }
 
 /* ---- texts */

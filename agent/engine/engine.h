@@ -52,8 +52,6 @@ struct engine_options {
 	const char *password_file; /* engine_open() reads its first line; only the user may have access (0600) */
 	const char *token_file;    /* HTTP bearer token; same rules as for a password file */
 	const char *ca_file;       /* NULL: certificates of the system */
-	const char *certificate;   /* client certificate and key, PEM, or NULL */
-	const char *certificate_key;
 	const char *prefix;      /* of every name */
 	const char *layout;      /* HTTP: NULL, "plain" or "bazel" */
 	unsigned expire_s;       /* Redis: expiry of values, renewed by each read; 0: none */

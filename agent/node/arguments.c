@@ -50,8 +50,6 @@ static const struct line {
          "file with the password, or the secret key of S3, in its first line"),
     PATH("token-file", service.engine.token_file, "file with the bearer token for HTTP in its first line"),
     PATH("ca-file", service.engine.ca_file, "CA certificates to use instead of the system's (PEM)"),
-    PATH("certificate", service.engine.certificate, "client certificate (PEM)"),
-    PATH("certificate-key", service.engine.certificate_key, "private key of the client certificate (PEM)"),
     TEXT("layout", "plain|bazel", service.engine.layout,
          "names in an HTTP store (default: plain); bazel: for bazel-remote"),
     TEXT("s3-endpoint", "URL", service.engine.s3_endpoint, "endpoint of an S3 service other than Amazon's"),
