@@ -32,13 +32,14 @@ int engine_refuse(const struct engine *engine, const char *words)
 }
 
 /* The error text names the file and never contains anything of its content. */
-static int read_secret(const struct engine *engine, const char *what, const char *path, char **ret_secret)
+static int read_password(struct engine *engine)
 {
 	struct engine_error *error = engine->error;
-	int failure = path != NULL ? secret_file_line(path, ret_secret) : 0;
+	const char *path = engine->options->password_file;
+	int failure = path != NULL ? secret_file_line(path, &engine->password) : 0;
 
 	if (failure != 0) {
-		snprintf(error->text, sizeof(error->text), "the %s file %s: %s", what, path,
+		snprintf(error->text, sizeof(error->text), "the password file %s: %s", path,
 		         secret_file_reason(failure));
 		harmless_text(error->text);
 	}
@@ -48,7 +49,6 @@ static int read_secret(const struct engine *engine, const char *what, const char
 static int read_options(struct engine *engine)
 {
 	const struct engine_options *options = engine->options;
-	int failure;
 
 	if (!engine_address_prefix(&engine->address, options->prefix)) {
 		return engine_refuse(engine, "--prefix: it takes 1 to 128 letters, digits, '-', '_', '~', '.' and, for "
@@ -57,11 +57,7 @@ static int read_options(struct engine *engine)
 	if (options->user != NULL && options->password_file == NULL) {
 		return engine_refuse(engine, "--user: requires --password-file");
 	}
-	if (options->token_file != NULL && options->password_file != NULL) {
-		return engine_refuse(engine, "--password-file and --token-file exclude each other");
-	}
-	failure = read_secret(engine, "password", options->password_file, &engine->password);
-	return failure != 0 ? failure : read_secret(engine, "token", options->token_file, &engine->token);
+	return read_password(engine);
 }
 
 /*
@@ -187,12 +183,6 @@ enum engine_answer engine_failed(const struct engine *engine, CURL *handle, CURL
 
 /* ---- texts */
 
-/* Returns whether the text contains the secret, because a server may repeat what it was sent. */
-static bool tells_secret(const char *text, const char *secret)
-{
-	return secret != NULL && strstr(text, secret) != NULL;
-}
-
 enum engine_answer engine_tell(const struct engine *engine, enum engine_answer answer, const char *format, ...)
 {
 	char place[ADDRESS_HOST_MAX + 16];
@@ -208,8 +198,9 @@ enum engine_answer engine_tell(const struct engine *engine, enum engine_answer a
 	engine_address_place(&engine->address, place, sizeof(place));
 	if (text == NULL) {
 		shown = "out of memory";
-	} else if (tells_secret(text, engine->password) || tells_secret(text, engine->token)) {
-		shown = "(message not shown, because it contains the password or token)";
+	} else if (engine->password != NULL && strstr(text, engine->password) != NULL) {
+		/* a server may repeat what it was sent */
+		shown = "(message not shown, because it contains the password)";
 	}
 	snprintf(engine->error->text, sizeof(engine->error->text), "%.160s: %s", place, shown != NULL ? shown : text);
 	harmless_text(engine->error->text);

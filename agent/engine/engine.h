@@ -50,7 +50,6 @@ struct engine_options {
 	const char *address;       /* see agent/engine/address.h */
 	const char *user;          /* or NULL */
 	const char *password_file; /* engine_open() reads its first line; only the user may have access (0600) */
-	const char *token_file;    /* HTTP bearer token; same rules as for a password file */
 	const char *ca_file;       /* NULL: certificates of the system */
 	const char *prefix;      /* of every name */
 	const char *layout;      /* HTTP: NULL, "plain" or "bazel" */

@@ -109,7 +109,7 @@ static const struct status {
     {404, 404, PUT, S3, ENGINE_UNSUITED, ": no such bucket"},
     {404, 404, GET, ANY, ENGINE_ABSENT, ""},
     {410, 410, GET, ANY, ENGINE_ABSENT, ""},
-    {401, 401, ANY, ANY, ENGINE_REFUSED, ": authentication required: --user with --password-file, or --token-file"},
+    {401, 401, ANY, ANY, ENGINE_REFUSED, ": authentication required: --user with --password-file"},
     {403, 403, ANY, S3, ENGINE_REFUSED, ": S3 also answers this for absent objects, unless s3:ListBucket is allowed"},
     {403, 403, ANY, ANY, ENGINE_REFUSED, ": permission denied"},
     {407, 407, ANY, ANY, ENGINE_REFUSED, ": a proxy requires authentication"},
@@ -182,15 +182,11 @@ static enum engine_answer judge_response(const struct engine_http *http, enum me
 
 /* ---- requests */
 
-/* A token file takes precedence over user and password. */
 static void prove_identity(const struct engine_http *http)
 {
 	const struct engine *engine = &http->engine;
 
-	if (engine->token != NULL) {
-		curl_easy_setopt(http->handle, CURLOPT_HTTPAUTH, (long)CURLAUTH_BEARER);
-		curl_easy_setopt(http->handle, CURLOPT_XOAUTH2_BEARER, engine->token);
-	} else if (engine->password != NULL) {
+	if (engine->password != NULL) {
 		curl_easy_setopt(http->handle, CURLOPT_USERNAME, engine->options->user ? engine->options->user : "");
 		curl_easy_setopt(http->handle, CURLOPT_PASSWORD, engine->password);
 		curl_easy_setopt(http->handle, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);

@@ -48,7 +48,6 @@ static const struct line {
     TEXT("user", "NAME", service.engine.user, "user of Redis or HTTP; access key of S3"),
     PATH("password-file", service.engine.password_file,
          "file with the password, or the secret key of S3, in its first line"),
-    PATH("token-file", service.engine.token_file, "file with the bearer token for HTTP in its first line"),
     PATH("ca-file", service.engine.ca_file, "CA certificates to use instead of the system's (PEM)"),
     TEXT("layout", "plain|bazel", service.engine.layout,
          "names in an HTTP store (default: plain); bazel: for bazel-remote"),

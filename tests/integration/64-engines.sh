@@ -448,12 +448,10 @@ statuses() {
 	! grep -q elsewhere.invalid "$tmp/store.log" && return $failed
 }
 bazel_remote() { asked --layout bazel "$STORE/" <<<'put 1 v1' && answers 'put UNSUITED*--disable_http_ac_validation*'; }
-bearer() { asked --token-file http-secret "$STORE/" <<<'get 77 got' && answers 'get ABSENT' && grep -q ' Bearer 404' store.log; }
 check "A store over HTTP starts." start_store "$tmp/store.sock" --ac-validation
 check "HTTP: a stored value exists and is returned unchanged." all_values "$STORE/"
 check "HTTP: what statuses come to." statuses
 check "HTTP: the settings that bazel-remote needs are reported." bazel_remote
-check "HTTP: a token is sent as Bearer." bearer
 stop_store
 
 echo 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY' >s3-secret
@@ -593,7 +591,7 @@ not_opened() { # WORDS OPTION...
 }
 chmod 644 wrong-secret
 check "A password's file that others can read is not taken." not_opened 'chmod 600' --password-file wrong-secret redis://host
-check "A missing file is reported by name." not_opened 'missing-file' --token-file missing-file https://host
+check "A missing file is reported by name." not_opened 'missing-file' --password-file missing-file https://host
 proxies() {
 	local proxy
 	for proxy in 'http://user:hunter3@:x' ftp://user:hunter3@host:1 'user:hunter3@a host'; do
