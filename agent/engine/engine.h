@@ -53,7 +53,6 @@ struct engine_options {
 	const char *ca_file;       /* NULL: certificates of the system */
 	const char *prefix;      /* of every name */
 	const char *layout;      /* HTTP: NULL, "plain" or "bazel" */
-	unsigned expire_s;       /* Redis: expiry of values, renewed by each read; 0: none */
 	const char *s3_endpoint; /* NULL: the endpoint of AWS for the region */
 	const char *s3_region;   /* `user` is the access key, and `password_file` has the secret key */
 };

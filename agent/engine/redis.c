@@ -9,7 +9,7 @@
  *           ^                                    |
  *           +------- anything else --------------+
  *
- * Uses only GET (or GETEX, which renews the expiry) and SET, and AUTH and SELECT after connecting, so that an ACL can
+ * Uses only GET and SET, and AUTH and SELECT after connecting, so that an ACL can
  * forbid all other commands. A connection that the server has closed while it was idle is made again.
  */
 #include "agent/engine/kind.h"
@@ -147,8 +147,7 @@ static const struct reply {
     {"ASK ", ENGINE_UNSUITED, "the server is a cluster node, and clusters are not supported: use a proxy"},
     {"LOADING", ENGINE_BROKEN, "the server is loading its data"},
     {"MISCONF", ENGINE_BROKEN, "the server cannot write its data to disk, so it accepts no values"},
-    {"ERR unknown command", ENGINE_UNSUITED,
-     "the server lacks a required command: GET, SET; with --expire GETEX (Redis 6.2)"},
+    {"ERR unknown command", ENGINE_UNSUITED, "the server lacks a required command: GET, SET"},
     {"ERR string exceeds maximum", ENGINE_TOO_LARGE, "the value is larger than proto-max-bulk-len"},
     {"ERR Protocol error: invalid bulk", ENGINE_TOO_LARGE, "the value is larger than proto-max-bulk-len"},
     {"", ENGINE_BROKEN, "error"},
@@ -265,24 +264,14 @@ static bool is_stale(const struct engine_redis *redis)
 	return poll(&at, 1, 0) != 0;
 }
 
-/*
- * GETEX reads a value and renews its expiry. SET has EX, because with a separate EXPIRE a value would never expire if
- * the agent ended between the two.
- */
 static enum engine_answer run_request(struct engine_redis *redis, const struct engine_request *request,
                                       redisReply **ret_reply)
 {
-	const struct engine_options *options = redis->engine.options;
-	unsigned expire_s = options->expire_s;
 	char name[ENGINE_NAME_MAX];
-	size_t length = engine_name_redis(options->prefix, request->key, name);
+	size_t length = engine_name_redis(redis->engine.options->prefix, request->key, name);
 
-	if (request->is_put) {
-		return run_command(redis, COMMAND, ret_reply, expire_s != 0 ? "SET %b %b EX %u" : "SET %b %b", name,
-		                   length, request->value, request->size, expire_s);
-	}
-	return run_command(redis, COMMAND, ret_reply, expire_s != 0 ? "GETEX %b EX %u" : "GET %b", name, length,
-	                   expire_s);
+	return run_command(redis, COMMAND, ret_reply, request->is_put ? "SET %b %b" : "GET %b", name, length,
+	                   request->value, request->size);
 }
 
 static enum engine_answer take_reply(const struct engine *engine, redisReply *reply, struct engine_request *request)

@@ -6,7 +6,6 @@
 #include "agent/node/arguments.h"
 
 #include "cache/digits.h"
-#include "cache/settings.h"
 
 #include <getopt.h>
 #include <limits.h>
@@ -19,7 +18,6 @@ enum option_kind {
 	OPTION_TEXT, /* stored in the field unchanged */
 	OPTION_PATH, /* an absolute path */
 	OPTION_COST,
-	OPTION_AGE,
 	OPTION_FLAG /* `value` is stored in the field, which is an enum */
 };
 
@@ -43,8 +41,6 @@ static const struct line {
     LINE(OPTION_COST, "min-cost", "MS", service.least_cost_ns, 0,
          "do not upload entries that compiled in less than MS milliseconds"),
     TEXT("prefix", "TEXT", service.engine.prefix, "prefix of all names in the engine (default: nvrtccache)"),
-    LINE(OPTION_AGE, "expire", "AGE", service.engine.expire_s, 0,
-         "let values in Redis expire AGE after their last use, such as 2w"),
     TEXT("user", "NAME", service.engine.user, "user of Redis or HTTP; access key of S3"),
     PATH("password-file", service.engine.password_file,
          "file with the password, or the secret key of S3, in its first line"),
@@ -111,17 +107,6 @@ static bool take_cost(const struct line *line, uint64_t *ret_ns)
 	return true;
 }
 
-static bool take_age(const struct line *line, unsigned *ret_seconds)
-{
-	int64_t ns;
-
-	if (!settings_parse_age(optarg, &ns) || ns < INT64_C(1000000000) || ns / 1000000000 > INT_MAX) {
-		return say_bad(line, SETTINGS_AGE_WANTED);
-	}
-	*ret_seconds = (unsigned)(ns / 1000000000);
-	return true;
-}
-
 static bool take_option(const struct line *line, struct arguments *options)
 {
 	void *field = (char *)options + line->field;
@@ -134,8 +119,6 @@ static bool take_option(const struct line *line, struct arguments *options)
 		return take_path(line, field);
 	case OPTION_COST:
 		return take_cost(line, field);
-	case OPTION_AGE:
-		return take_age(line, field);
 	default:
 		memcpy(field, &line->value, sizeof(line->value));
 		return true;
