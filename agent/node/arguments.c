@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Each row of the table names the field that an option sets, and how its value is checked. take_option() has a case for
- * each kind of row, so most new options need only a row.
+ * Each row of the table names the field that an option sets, and how its value is checked. A new option needs only a
+ * row.
  */
 #include "agent/node/arguments.h"
 
-#include "cache/digits.h"
-
 #include <getopt.h>
-#include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +14,6 @@
 enum option_kind {
 	OPTION_TEXT, /* stored in the field unchanged */
 	OPTION_PATH, /* an absolute path */
-	OPTION_COST,
 	OPTION_FLAG /* `value` is stored in the field, which is an enum */
 };
 
@@ -38,8 +34,6 @@ static const struct line {
     FLAG("write", service.writes, SERVICE_WRITES, "also upload entries; needs --key-file or --trust-engine"),
     PATH("key-file", service.key_file, "keys, one \"id hex\" per line: the first one signs, all are accepted"),
     FLAG("trust-engine", service.trust, VALUE_TRUST_ENGINE, "accept unsigned values"),
-    LINE(OPTION_COST, "min-cost", "MS", service.least_cost_ns, 0,
-         "do not upload entries that compiled in less than MS milliseconds"),
     TEXT("prefix", "TEXT", service.engine.prefix, "prefix of all names in the engine (default: nvrtccache)"),
     TEXT("user", "NAME", service.engine.user, "user of Redis or HTTP; access key of S3"),
     PATH("password-file", service.engine.password_file,
@@ -82,47 +76,21 @@ void arguments_help(void)
 	       "environment.\n");
 }
 
-static bool say_bad(const struct line *line, const char *wanted)
-{
-	service_say("--%s %s: it takes %s", line->name, optarg, wanted);
-	return false;
-}
-
-/* A relative path would have another meaning once the agent has changed its working directory. */
-static bool take_path(const struct line *line, const char **ret_path)
-{
-	*ret_path = optarg;
-	return optarg[0] == '/' || say_bad(line, "an absolute path");
-}
-
-static bool take_cost(const struct line *line, uint64_t *ret_ns)
-{
-	uint64_t ms;
-	const char *rest = digits_number(optarg, INT_MAX, &ms);
-
-	if (rest == NULL || *rest != '\0') {
-		return say_bad(line, "milliseconds, such as 100");
-	}
-	*ret_ns = ms * UINT64_C(1000000);
-	return true;
-}
-
 static bool take_option(const struct line *line, struct arguments *options)
 {
 	void *field = (char *)options + line->field;
 
-	switch (line->kind) {
-	case OPTION_TEXT:
-		*(const char **)field = optarg;
-		return true;
-	case OPTION_PATH:
-		return take_path(line, field);
-	case OPTION_COST:
-		return take_cost(line, field);
-	default:
+	if (line->kind == OPTION_FLAG) {
 		memcpy(field, &line->value, sizeof(line->value));
 		return true;
 	}
+	/* a relative path would have another meaning once the agent has changed its working directory */
+	if (line->kind == OPTION_PATH && optarg[0] != '/') {
+		service_say("--%s %s: it takes an absolute path", line->name, optarg);
+		return false;
+	}
+	*(const char **)field = optarg;
+	return true;
 }
 
 /* getopt's own message has the value too, which may be an address with a password. */

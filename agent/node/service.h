@@ -47,7 +47,7 @@
 	X(uploads)          /* values put */                                                              \
 	X(uploaded_bytes)   /* as the engine has them */                                                  \
 	X(exists_skipped)   /* not uploaded, because the engine has them */                               \
-	X(left_out)         /* results not uploaded: time macros, path-dependent, too cheap, too large */ \
+	X(left_out)         /* results not uploaded: time macros, path-dependent, too large */            \
 	X(dropped)          /* not uploaded: queue full, refused by the engine, too large together */     \
 	X(mac_refused)      /* values whose signature is wrong, missing, or of no key of ours */          \
 	X(format_refused)   /* values of another format */                                                \
@@ -77,7 +77,6 @@ struct service_options {
 	const char *key_file;
 	enum value_trust trust;
 	enum service_writes writes;
-	uint64_t least_cost_ns;
 };
 
 struct service {

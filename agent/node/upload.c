@@ -124,22 +124,20 @@ static bool may_go(const struct service *service, const struct entry *entry)
 	       entry_info(entry)->total_size <= service->rules.raw_max && !is_bound(entry);
 }
 
-/* Adds a result to the others. What is cheap here, and not on the node that put it into the engine, stays there. */
+/* Adds a result to the others. */
 static int take_result(void *context, const struct entry *entry)
 {
 	struct taking *taking = context;
 	struct results *results = taking->results;
-	bool is_theirs = is_among(taking->theirs, entry);
-	bool is_cheap = entry_info(entry)->cost_ns < taking->service->options.least_cost_ns;
 
-	if (!may_go(taking->service, entry) || (is_cheap && !is_theirs)) {
+	if (!may_go(taking->service, entry)) {
 		service_count(taking->service, SERVICE_COUNT_left_out, 1);
 		return 0;
 	}
 	if (results->count == STORE_RESULTS_MAX) {
 		return -ENOMEM;
 	}
-	taking->fresh += !is_theirs;
+	taking->fresh += !is_among(taking->theirs, entry);
 	/* inventory_read() made it for this visit */
 	results->entries[results->count++] = entry_ref((struct entry *)entry);
 	return 0;

@@ -10,8 +10,8 @@
  *     sound --> store its results in the directory, which merges them as it merges all results; put what the directory
  *               then has, if that is more, or if the value is not signed with the present key
  *
- * Left out and counted are path-dependent results, results that depend on the time, that took less than
- * `least_cost_ns`, or that are too large to be fetched.
+ * Left out and counted are path-dependent results, results that depend on the time, or that are too large to be
+ * fetched.
  *
  * The queue is bounded, and what finds it full is dropped. After a put that failed the thread pauses for 1 s, 2 s, and
  * so on up to a minute.

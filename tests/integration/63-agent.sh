@@ -85,7 +85,6 @@ words_for_mistakes() {
 	refused 2 "unexpected argument" --engine "$engine" redis://u:secret@host && ! grep secret "$tmp/err" || bad=1
 	refused 2 "unexpected argument; a program must follow '--'" --engine "$engine" --trust-engine true || bad=1
 	refused 2 "the program after '--' is missing" --engine "$engine" --trust-engine -- || bad=1
-	refused 2 "it takes milliseconds" --engine "$engine" --trust-engine --min-cost soon || bad=1
 	refused 2 "--dir here: it takes an absolute path" --engine "$engine" --trust-engine --dir here || bad=1
 	refused 2 "--json: requires --status" --engine "$engine" --trust-engine --json || bad=1
 	refused 1 "chmod 600" --engine "$engine" --dir "$tmp/a" --key-file "$tmp/open-keys" || bad=1
@@ -399,26 +398,16 @@ merged_unasked() { # whose program had no agent to ask
 }
 check "Both results of one key stay even if the second uploader has never seen the first." merged_unasked
 
-both_kept() { # of one key the result of a node that puts all, and that of one that puts only what took long
-	local slow=-DFAKE_SLEEP_MS=300 one
-	node cheap '(4 * (x))' && LIBRARY="$BUILD/tests/fixtures/libstill_clock.so $LIBRARY" NVRTCCACHE_DIR=$tmp/cheap/cache train cheap $slow &&
-		node dear '(5 * (x))' && NVRTCCACHE_DIR=$tmp/dear/cache train dear $slow && start cheap "${options[@]}" --min-cost 200 && report_all && becomes left_out 1 && stop &&
-		start cheap "${options[@]}" && report_all && becomes uploads 1 && stop && start dear "${options[@]}" --min-cost 200 && report_all && becomes uploads 1 && stop || return
-	for one in 4 5; do node "other$one" "($one * (x))" && trained "other$one" $slow && [ "$(count_of "other$one" misses)" -eq 0 ] || return; done
-}
-check "What was cheap on another node neither keeps a result from the engine nor leaves it." both_kept
-
 drained() {
 	values_gone && start served "${options[@]}" && NVRTCCACHE_AGENT=1 NVRTCCACHE_DIR=$served train lonely -DALONE=2 && stop && [ "$(values | wc -l)" -eq 1 ]
 }
 check "What waits to be uploaded is uploaded when the agent ends." drained
 
 left_out() {
-	values_gone && start served "${options[@]}" --min-cost 100000 && report_all && becomes left_out 4 && stop && [ "$(values | wc -l)" -eq 0 ] || return
-	node bound '__FILE__' && NVRTCCACHE_DIR=$tmp/bound/cache train bound && start bound "${options[@]}" && report_all && becomes left_out 1 && [ "$(status uploads)" = 0 ] && stop &&
+	values_gone && node bound '__FILE__' && NVRTCCACHE_DIR=$tmp/bound/cache train bound && start bound "${options[@]}" && report_all && becomes left_out 1 && [ "$(status uploads)" = 0 ] && stop &&
 		[ "$(values | wc -l)" -eq 0 ]
 }
-check "What is bound to a place stays here, and what is cheap where that is asked." left_out
+check "What is bound to a place stays here." left_out
 left_out_by_key() { # whose key has the working directory
 	node lined && NVRTCCACHE_DIR=$tmp/lined/cache train lined -lineinfo && start lined "${options[@]}" && report_all && becomes left_out 1 && [ "$(status uploads)" = 0 ] && stop &&
 		[ "$(values | wc -l)" -eq 0 ]
