@@ -51,10 +51,10 @@ struct engine_options {
 	const char *user;          /* or NULL */
 	const char *password_file; /* engine_open() reads its first line; only the user may have access (0600) */
 	const char *ca_file;       /* NULL: certificates of the system */
-	const char *prefix;      /* of every name */
-	const char *layout;      /* HTTP: NULL, "plain" or "bazel" */
-	const char *s3_endpoint; /* NULL: the endpoint of AWS for the region */
-	const char *s3_region;   /* `user` is the access key, and `password_file` has the secret key */
+	const char *prefix;        /* of every name */
+	const char *layout;        /* HTTP: NULL, "plain" or "bazel" */
+	const char *s3_endpoint;   /* NULL: the endpoint of AWS for the region */
+	const char *s3_region;     /* `user` is the access key, and `password_file` has the secret key */
 };
 
 struct engine_error {

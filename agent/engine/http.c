@@ -5,7 +5,7 @@
  * HTTP and S3 send the same requests to different URLs; those to S3 are signed by libcurl (SigV4). Each engine has one
  * libcurl handle, so that connections are reused; libcurl repeats a request if the server has closed an idle one.
  * Redirects are not followed, because they could lead to any host. The body of a response is a value only with status
- * 200. Another body is read only up to a limit; it may contain an error code.
+ * 200. Another body is not read to its end.
  */
 #include "agent/engine/kind.h"
 
@@ -46,7 +46,7 @@ struct engine_http {
 /* The response to one request. */
 struct response {
 	CURL *handle;
-	char *bytes; /* with a NUL at the end; NULL: no body */
+	char *bytes; /* NULL: no body */
 	size_t size, head;
 	bool is_long; /* has more bytes than a value may have */
 };
@@ -79,14 +79,13 @@ static size_t take_body(char *bytes, size_t one, size_t count, void *context)
 	if (response->is_long || (status != 200 && response->size + size > PAGE_MAX)) {
 		return 0;
 	}
-	longer = realloc(response->bytes, response->size + size + 1);
+	longer = realloc(response->bytes, response->size + size + 1); /* never 0, which would free them */
 	if (longer == NULL) {
 		return 0;
 	}
 	memcpy(longer + response->size, bytes, size);
 	response->bytes = longer;
 	response->size += size;
-	longer[response->size] = '\0';
 	return size;
 }
 
@@ -128,23 +127,10 @@ static const struct status {
     {0, 999, ANY, ANY, ENGINE_UNSUITED, ""},
 };
 
-/* Copies the text of <Code>...</Code> from an error response of S3, without an XML parser; "" unless it is letters. */
-static void find_code(const struct response *response, char ret_code[48])
-{
-	const char *at = response->bytes != NULL ? strstr(response->bytes, "<Code>") : NULL;
-	int end = 0;
-
-	if (at == NULL || sscanf(at, "<Code>%47[A-Za-z]<%n", ret_code, &end) != 1 || end == 0) {
-		ret_code[0] = '\0';
-	}
-}
-
-/* The error page is not part of the message, because it is HTML or repeats the request. */
-static enum engine_answer judge_status(const struct engine_http *http, enum method method, long status,
-                                       const struct response *response)
+/* The error page is not part of the message, because it is HTML, XML or repeats the request. */
+static enum engine_answer judge_status(const struct engine_http *http, enum method method, long status)
 {
 	const struct status *row = statuses;
-	char code[48] = "";
 
 	while (status < row->first || status > row->last || !(row->methods & (int)method) ||
 	       !(row->dialects & (int)http->dialect)) {
@@ -153,11 +139,8 @@ static enum engine_answer judge_status(const struct engine_http *http, enum meth
 	if (row->answer == ENGINE_DONE || row->answer == ENGINE_ABSENT) {
 		return row->answer;
 	}
-	if (http->dialect == S3) {
-		find_code(response, code);
-	}
-	return engine_tell(&http->engine, row->answer, "%ld to %s%s%s%s%s", status, method == PUT ? "PUT" : "GET",
-	                   code[0] != '\0' ? " (" : "", code, code[0] != '\0' ? ")" : "", row->words);
+	return engine_tell(&http->engine, row->answer, "%ld to %s%s", status, method == PUT ? "PUT" : "GET",
+	                   row->words);
 }
 
 /* A transfer that our callbacks ended is a failed write to libcurl. Of an error page its beginning suffices. */
@@ -177,7 +160,7 @@ static enum engine_answer judge_response(const struct engine_http *http, enum me
 	if (code != CURLE_OK && (code != CURLE_WRITE_ERROR || (status == 200 && !response->is_long))) {
 		return engine_failed(engine, http->handle, code);
 	}
-	return judge_status(http, method, status, response);
+	return judge_status(http, method, status);
 }
 
 /* ---- requests */

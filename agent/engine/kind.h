@@ -29,7 +29,7 @@ struct engine {
 	const struct engine_kind *kind;
 	const struct engine_options *options;
 	struct engine_address address;
-	char *password; /* NULL: none */
+	char *password;              /* NULL: none */
 	int64_t deadline_ns;         /* of the call in progress, by call_clock_straight() */
 	struct engine_error *error;  /* of the call in progress, for engine_tell() and engine_refuse() */
 	char words[CURL_ERROR_SIZE]; /* libcurl's text about the last call */

@@ -14,7 +14,7 @@
 enum option_kind {
 	OPTION_TEXT, /* stored in the field unchanged */
 	OPTION_PATH, /* an absolute path */
-	OPTION_FLAG /* `value` is stored in the field, which is an enum */
+	OPTION_FLAG  /* `value` is stored in the field, which is an enum */
 };
 
 #define LINE(kind, name, takes, field, value, help) {name, takes, help, kind, offsetof(struct arguments, field), value}

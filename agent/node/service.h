@@ -34,25 +34,25 @@
 #include <time.h>
 
 /* The agent's counts since its start, which --status prints under these names (docs/DESIGN.md G5). */
-#define SERVICE_COUNTS(X)                                                                                 \
-	X(asked)            /* processes that asked for a key */                                          \
-	X(fetches)          /* requests to the engine for these */                                        \
-	X(found)            /* ... after which it was in the directory */                                 \
-	X(absent)           /* ... that the engine did not have */                                        \
-	X(joined)           /* asked while the same key was being fetched */                              \
-	X(down)             /* asked while the engine was paused */                                       \
-	X(elsewhere)        /* asked by processes that use another directory */                           \
-	X(fetched_bytes)    /* of values as the engine has them */                                        \
-	X(store_errors)     /* fetched, but could not be stored */                                        \
-	X(uploads)          /* values put */                                                              \
-	X(uploaded_bytes)   /* as the engine has them */                                                  \
-	X(exists_skipped)   /* not uploaded, because the engine has them */                               \
-	X(left_out)         /* results not uploaded: time macros, path-dependent, too large */            \
-	X(dropped)          /* not uploaded: queue full, refused by the engine, too large together */     \
-	X(mac_refused)      /* values whose signature is wrong, missing, or of no key of ours */          \
-	X(format_refused)   /* values of another format */                                                \
-	X(damaged)          /* damaged values: of another key, too large, not what their head says */     \
-	X(peers_refused)    /* connections of users without permission */                                 \
+#define SERVICE_COUNTS(X)                                                                             \
+	X(asked)            /* processes that asked for a key */                                      \
+	X(fetches)          /* requests to the engine for these */                                    \
+	X(found)            /* ... after which it was in the directory */                             \
+	X(absent)           /* ... that the engine did not have */                                    \
+	X(joined)           /* asked while the same key was being fetched */                          \
+	X(down)             /* asked while the engine was paused */                                   \
+	X(elsewhere)        /* asked by processes that use another directory */                       \
+	X(fetched_bytes)    /* of values as the engine has them */                                    \
+	X(store_errors)     /* fetched, but could not be stored */                                    \
+	X(uploads)          /* values put */                                                          \
+	X(uploaded_bytes)   /* as the engine has them */                                              \
+	X(exists_skipped)   /* not uploaded, because the engine has them */                           \
+	X(left_out)         /* results not uploaded: time macros, path-dependent, too large */        \
+	X(dropped)          /* not uploaded: queue full, refused by the engine, too large together */ \
+	X(mac_refused)      /* values whose signature is wrong, missing, or of no key of ours */      \
+	X(format_refused)   /* values of another format */                                            \
+	X(damaged)          /* damaged values: of another key, too large, not what their head says */ \
+	X(peers_refused)    /* connections of users without permission */                             \
 	X(messages_refused) /* messages of another size, version or kind, or that never came */
 
 enum service_count {

@@ -445,18 +445,18 @@ echo 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY' >s3-secret
 chmod 600 s3-secret
 S3=(--user AKIDEXAMPLE --s3-endpoint "http+unix://$tmp/s3.sock" --s3-region eu-central-1)
 s3_refused() {
-	asked "${S3[@]}" --password-file wrong-secret s3://bucket/path <<-END && answers 'get REFUSED*' 'get REFUSED*SignatureDoesNotMatch*' || return 1
+	asked "${S3[@]}" --password-file wrong-secret s3://bucket/path <<-END && answers 'get REFUSED*403*' 'get REFUSED*403*' || return 1
 		get 9 got
 		get 1 got
 	END
-	asked "${S3[@]}" --s3-region us-east-1 --password-file s3-secret s3://bucket/path <<<'put 1 v1' && answers 'put REFUSED*AuthorizationHeaderMalformed*'
+	asked "${S3[@]}" --s3-region us-east-1 --password-file s3-secret s3://bucket/path <<<'put 1 v1' && answers 'put REFUSED*403*'
 }
 if asked "${S3[@]}" --password-file s3-secret s3://bucket </dev/null >/dev/null; then
 	check "S3: a server that checks signatures starts." start_store "$tmp/s3.sock" --s3 AKIDEXAMPLE "$(cat s3-secret)" eu-central-1
 	check "S3: a stored value exists and is returned unchanged." all_values "${S3[@]}" --password-file s3-secret s3://bucket/path
 	check_two_nodes S3 "${S3[@]}" --password-file "$tmp/s3-secret" --engine s3://bucket/path
 	check "S3: names are in the bucket, after the path." grep -q "^PUT /bucket/path/nvrtccache/3-$format/01/0101" store.log
-	check "S3: a wrong secret and a wrong region are refused, in S3's words." s3_refused
+	check "S3: a wrong secret and a wrong region are refused." s3_refused
 	stop_store
 else
 	skip "S3" "$(sed 1q out)"
@@ -562,8 +562,6 @@ check "HTTP: also where it is closed when the question comes." lies "http+unix:/
 check "HTTP: a value that arrives too slowly is a timeout." lies "http+unix://$LIAR" $'limit 300\n'"$G" 'get SLOW*' -- 'r,s:HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\na,w'
 check "HTTP: a part is not the whole." lies "http+unix://$LIAR" "$G" 'get UNSUITED:*206*' -- 'r,s:HTTP/1.1 206 Partial Content\r\nContent-Length: 1\r\n\r\na,w'
 
-check "S3: what is no code is not repeated." lies --user me --password-file s3-secret --s3-endpoint "http+unix://$LIAR" s3://bucket "$G" \
-	'get REFUSED*403 to GET: S3 also*' -- 'r,s:HTTP/1.1 403 No\r\nContent-Length: 16\r\n\r\n<Code>a b</Code>,w'
 check "HTTP: a head without end is not cached." lies "http+unix://$LIAR" "$G" 'get BROKEN:*head*' -- 'r,s:HTTP/1.1 200 OK\r\n,f:X-Line: some words of no use\r\n'
 check "HTTP: nor bytes after a body." lies "http+unix://$LIAR" "$G" 'get BROKEN:*head*' -- \
 	'r,s:HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n,f:X-Line: some words of no use\r\n'
