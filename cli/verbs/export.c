@@ -77,7 +77,7 @@ static int put_request(struct export *export, const struct directory *directory,
 static int put_requests(struct export *export, const struct directory *directory, int64_t within_ns)
 {
 	struct warm_requests requests = {0};
-	int error = requests_take(directory, "", within_ns, &requests);
+	int error = requests_take(directory, within_ns, &requests);
 
 	for (size_t i = 0; i < requests.count && error == 0; i++) {
 		error = interrupt_seen() ? -EINTR : put_request(export, directory, &requests.list[i]);

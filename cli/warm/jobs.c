@@ -31,9 +31,9 @@
 
 struct origin {
 	struct key digest; /* of the artifact */
-	struct key kin;    /* of the request */
-	uint32_t tag;      /* of the section */
-	size_t size;       /* of the artifact */
+	const struct warm_request *request;
+	uint32_t tag; /* of the section */
+	size_t size;  /* of the artifact */
 };
 
 /* Without a NUL at the end: a program may pass a text with it or not. */
@@ -63,26 +63,28 @@ static int add_origins(void *context, const struct entry *entry)
 			return -ENOMEM;
 		}
 		jobs->origins = grown;
-		grown[jobs->origin_count++] = (struct origin){.digest = digest_of(section.bytes, section.size),
-		                                              .kin = *jobs->kin,
-		                                              .tag = section.tag,
-		                                              .size = section.size};
+		grown[jobs->origin_count++] =
+		    (struct origin){digest_of(section.bytes, section.size), NULL, section.tag, section.size};
 	}
 	return 0;
 }
 
-int jobs_read_origins(struct jobs *jobs, const struct warm_requests *requests)
+/* Reads what the inputs of links are compared with. Without links it reads nothing. */
+static int read_origins(struct jobs *jobs)
 {
-	bool has_links = false;
+	const struct warm_requests *requests = jobs->requests;
+	size_t first_link = 0;
 	int error = 0;
 
-	for (size_t i = 0; i < requests->count; i++) {
-		has_links |= requests->list[i].is_link;
+	while (first_link < requests->count && !requests->list[first_link].is_link) {
+		first_link++;
 	}
-	for (size_t i = 0; has_links && i < requests->count && error != -ENOMEM; i++) {
-		jobs->kin = &requests->list[i].kin;
-		if (!requests->list[i].is_link) {
-			error = inventory_read(&jobs->directory, requests->list[i].key, add_origins, jobs);
+	for (size_t i = 0; first_link < requests->count && i < first_link && error != -ENOMEM; i++) {
+		size_t known = jobs->origin_count;
+
+		error = inventory_read(&jobs->directory, requests->list[i].key, add_origins, jobs);
+		while (known < jobs->origin_count) {
+			jobs->origins[known++].request = &requests->list[i];
 		}
 	}
 	return error == -ENOMEM ? error : 0; /* an entry may be gone */
@@ -135,8 +137,8 @@ static const struct job *find_job(const struct jobs *jobs, const struct origin *
 	const struct job *found = NULL;
 
 	for (const struct job *job = jobs->list; job < jobs->list + jobs->count; job++) {
-		if (memcmp(&job->request->kin, &origin->kin, sizeof(origin->kin)) == 0 && job->arch == link->arch &&
-		    job->place <= link->place && (!found || job->place > found->place)) {
+		if (job->request == origin->request && job->arch == link->arch && job->place <= link->place &&
+		    (!found || job->place > found->place)) {
 			found = job;
 		}
 	}
@@ -174,14 +176,15 @@ static int spell_request(const struct jobs *jobs, const struct job *job, struct 
 	struct stream calls = STREAM_EMPTY, head = STREAM_EMPTY;
 	struct recording recording;
 	struct span field;
-	void *bytes = NULL;
+	void *bytes;
 	size_t size;
 	uint8_t tag;
 	int error = requests_read(&jobs->directory, job->request->key, &bytes, &size, &recording);
 
-	if (error == 0) {
-		stream_bytes(&head, recording.head.bytes, recording.head.size);
+	if (error < 0) {
+		return error;
 	}
+	stream_bytes(&head, recording.head.bytes, recording.head.size);
 	while (error == 0 && cursor_next(&recording.calls, &tag, &field)) {
 		if (tag == RECORDING_BYTES) {
 			error = put_input(&calls, jobs, job, &field);
@@ -189,39 +192,28 @@ static int spell_request(const struct jobs *jobs, const struct job *job, struct 
 			stream_field(&calls, tag, field.bytes, field.size);
 		}
 	}
-	if (error == 0) {
-		*ret_file = recording_seal(&head, &calls);
-		error = ret_file->failed ? -ENOMEM : 0;
-	}
+	*ret_file = recording_seal(&head, &calls);
 	stream_free(&head);
 	stream_free(&calls);
 	free(bytes);
-	return error;
+	return error == 0 && ret_file->failed ? -ENOMEM : error;
 }
 
 /*
- * Opens the request of a job, with its inputs replaced, as requests_open() does. An input of a compilation that has no
- * job stays. -ECANCELED: the job of a compilation failed from which it has an input.
+ * Opens a file with the request of a job, with its inputs replaced. An input of a compilation that has no job stays.
+ * -ECANCELED: the job of a compilation failed from which it has an input.
  */
 static int open_request(const struct jobs *jobs, const struct job *job, int *ret_file)
 {
 	struct stream spelled = STREAM_EMPTY;
-	int error, file;
+	int error = spell_request(jobs, job, &spelled);
 
-	if (!job->request->is_link || jobs->origin_count == 0) {
-		return requests_open(&jobs->directory, job->request->key, ret_file);
-	}
-	error = spell_request(jobs, job, &spelled);
 	/* libc has memfd_create() from 2.27 on */
-	file = error == 0 ? (int)syscall(SYS_memfd_create, "request", MFD_CLOEXEC) : -1;
-	if (error == 0 && (file < 0 || output_at(file, 0, spelled.bytes, spelled.size) != 0)) {
+	*ret_file = error == 0 ? (int)syscall(SYS_memfd_create, "request", MFD_CLOEXEC) : -1;
+	if (error == 0 && (*ret_file < 0 || output_at(*ret_file, 0, spelled.bytes, spelled.size) != 0)) {
 		error = -errno;
 	}
 	stream_free(&spelled);
-	if (error != 0 && file >= 0) {
-		close(file);
-	}
-	*ret_file = error == 0 ? file : *ret_file;
 	return error;
 }
 
@@ -297,6 +289,7 @@ static int start_worker(const struct jobs *jobs, struct job *job)
 		        error != -ECANCELED          ? console_reason(error)
 		        : jobs->mode == REPLAY_CHECK ? "an input is not in the cache"
 		                                     : "the compilation of an input failed");
+		close(request);
 		return 0;
 	}
 	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0) {
@@ -365,7 +358,7 @@ static bool may_start(const struct jobs *jobs, size_t next, size_t running)
 int jobs_run(struct jobs *jobs)
 {
 	size_t next = 0, running = 0;
-	int error = set_variables(jobs) ? 0 : -ENOMEM;
+	int error = set_variables(jobs) ? read_origins(jobs) : -ENOMEM;
 
 	progress_begin(jobs->mode == REPLAY_CHECK ? "checking" : "warming");
 	for (;;) {

@@ -6,7 +6,7 @@
  * ends if this process is killed. What a worker has compiled is stored when it ends, so an interruption loses only the
  * jobs that run.
  *
- * Calling sequence: jobs_read_origins(); fill in `list`; jobs_run(); read the outcomes; jobs_free(). Errors: of a job,
+ * Calling sequence: fill in `list`; jobs_run(); read the outcomes; jobs_free(). Errors: of a job,
  * in its verdict. Signals: after interrupt_hold() a signal lets the running jobs finish; the others stay JOB_WAITS.
  * Threads: one.
  */
@@ -33,19 +33,17 @@ struct job {
 
 struct jobs {
 	struct directory directory;
+	const struct warm_requests *requests; /* sorted */
 	enum replay_mode mode;
 	unsigned parallel;
-	struct job *list; /* links last: they start when all others have ended */
+	struct job *list; /* in the order of the requests: links start when all others have ended */
 	size_t count;
 	struct origin *origins; /* artifacts of compilations, which may be the inputs of links */
 	size_t origin_count;
-	const struct key *kin; /* of the origins that are read now */
-	size_t kindless;       /* requests without a compiler of their kind, which have no job */
+	size_t kindless; /* requests without a compiler of their kind, which have no job */
 };
 
-/* Reads what the inputs of links are compared with. Without links it reads nothing. Returns 0 or -ENOMEM. */
-int jobs_read_origins(struct jobs *jobs, const struct warm_requests *requests);
-/* Runs the jobs in order. Returns 0, or a negative errno value if workers cannot be started at all. */
+/* Runs the jobs in order. Returns 0, or a negative errno value if workers cannot be started. */
 int jobs_run(struct jobs *jobs);
 void jobs_free(struct jobs *jobs);
 

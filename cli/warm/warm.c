@@ -320,12 +320,12 @@ static int run_warm(struct settings *settings, char **operands)
 	if (settings->read_only && !asked.check) {
 		return console_refuse(settings, -EROFS);
 	}
-	error = requests_take(&jobs.directory, asked.arch ? "sm_0" : "", within_ns, &requests);
-	error = error ? error : jobs_read_origins(&jobs, &requests);
+	error = requests_take(&jobs.directory, within_ns, &requests);
 	if (error != 0) {
 		status = console_refuse(settings, error);
 	} else {
-		requests_unify(&requests);
+		requests_sort(&requests);
+		jobs.requests = &requests;
 		status = warm_requests(&jobs, &requests, &compilers, &archs);
 	}
 	jobs_free(&jobs);

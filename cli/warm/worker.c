@@ -253,6 +253,32 @@ __attribute__((noreturn)) static void judge(struct worker *worker, const struct 
 }
 
 /*
+ * Returns a copy of an option. If it names an architecture, as `seen` finds, `arch` replaces that, and the form stays:
+ * compute_90a becomes compute_100a with "sm_100", and compute_100f with "sm_100f". NULL: no memory.
+ */
+static char *replace_arch(struct about_arch *seen, const char *option, const char *arch)
+{
+	const char *before = seen->text, *under = NULL, *end, *digits = strchr(arch, '_');
+	char *copy = NULL;
+	int suffix;
+
+	about_see_arch(seen, option, strlen(option));
+	if (seen->text && seen->text != before) {
+		under = memchr(seen->text, '_', seen->size);
+	}
+	if (!under || !digits) {
+		return strdup(option);
+	}
+	digits++;
+	end = seen->text + seen->size;
+	/* the recorded suffix stays unless `arch` has one */
+	suffix = end[-1] > '9' && digits[strlen(digits) - 1] <= '9';
+	return asprintf(&copy, "%.*s%s%.*s%s", (int)(under + 1 - option), option, digits, suffix, end - suffix, end) < 0
+	           ? NULL
+	           : copy;
+}
+
+/*
  * The fields come in the order of the calls (keygen/recording.h), so the first field that is an argument of a later
  * call than the creation creates the handle.
  */
@@ -286,8 +312,7 @@ __attribute__((noreturn)) static void run(struct worker *worker, const struct ki
 			(void)CALL(worker, "nvrtcAddNameExpression", void *, const char *)(worker->handle, field.bytes);
 			break;
 		case RECORDING_OPTION:
-			worker->options[worker->option_count] =
-			    requests_replace_arch(&worker->seen, field.bytes, worker->arch);
+			worker->options[worker->option_count] = replace_arch(&worker->seen, field.bytes, worker->arch);
 			if (!worker->options[worker->option_count++]) {
 				fail("%s", strerror(ENOMEM));
 			}
