@@ -40,7 +40,6 @@ struct worker {
 	const char *source, *name;
 	struct span input;
 	const char **options, **names, **texts;
-	char *log;
 	size_t option_count, header_count;
 	struct about_arch seen;
 };
@@ -176,21 +175,11 @@ static const struct kind {
 	const char *name;
 	int (*create)(struct worker *);
 	void (*add)(struct worker *, const void *bytes, uint64_t type); /* NULL: there are no inputs */
-	const char *work[2], *log_size, *log;
+	const char *work[2];
 } kinds[] = {
-    {"nvrtc",
-     create_nvrtc,
-     NULL,
-     {"nvrtcCompileProgram", "nvrtcCompileProgram"},
-     "nvrtcGetProgramLogSize",
-     "nvrtcGetProgramLog"},
-    {"nvjitlink", create_nvjitlink, add_nvjitlink, {NULL}, "nvJitLinkGetErrorLogSize", "nvJitLinkGetErrorLog"},
-    {"nvvm",
-     create_nvvm,
-     add_nvvm,
-     {"nvvmVerifyProgram", "nvvmCompileProgram"},
-     "nvvmGetProgramLogSize",
-     "nvvmGetProgramLog"},
+    {"nvrtc", create_nvrtc, NULL, {"nvrtcCompileProgram", "nvrtcCompileProgram"}},
+    {"nvjitlink", create_nvjitlink, add_nvjitlink, {NULL}},
+    {"nvvm", create_nvvm, add_nvvm, {"nvvmVerifyProgram", "nvvmCompileProgram"}},
 };
 
 /* The options are those of this call: a compilation after it brings its own. */
@@ -218,38 +207,25 @@ static void add_input(struct worker *worker, const struct kind *kind, uint64_t t
 	worker->name = NULL;
 }
 
-/* Reports the first line of the log of a call that failed. */
-__attribute__((noreturn)) static void fail_call(struct worker *worker, const struct kind *kind, int result)
-{
-	size_t size = 0;
-
-	if (CALL(worker, kind->log_size, void *, size_t *)(worker->handle, &size) == 0) {
-		worker->log = calloc(1, size + 1);
-	}
-	if (!worker->log || CALL(worker, kind->log, void *, char *)(worker->handle, worker->log) != 0) {
-		fail("the compiler refused it (%d)", result);
-	}
-	fail("the compiler refused it (%d): %.*s", result, (int)strcspn(worker->log, "\n"), worker->log);
-}
-
 /* Decides how the request ended by what the library said of the last call, which depends on those before it. */
-__attribute__((noreturn)) static void judge(struct worker *worker, const struct kind *kind, int result)
+__attribute__((noreturn)) static void judge(const struct worker *worker, int result)
 {
-	/* the functions of the log are calls too */
-	const struct replay_order order = *worker->order;
+	const struct replay_order *order = worker->order;
+	bool is_link = strcmp(worker->recording.texts[RECORDING_COMPILER], "nvjitlink") == 0;
 
-	memcpy(verdict.key, order.key, sizeof(verdict.key));
-	if (order.outcome == REPLAY_HIT || order.outcome == REPLAY_STORED) {
+	memcpy(verdict.key, order->key, sizeof(verdict.key));
+	if (order->outcome == REPLAY_HIT || order->outcome == REPLAY_STORED) {
 		/* a failure that is none with this compiler is as good as a success */
 		if (result != 0 && (uint64_t)result != worker->recording.numbers[RECORDING_RESULT]) {
-			fail_call(worker, kind, result);
+			fail("the compiler refused it (%d); 'nvrtccache extract %.12s --%slog' says why", result,
+			     order->key, is_link ? "error-" : "");
 		}
-		finish(order.outcome == REPLAY_HIT ? JOB_THERE : JOB_STORED);
+		finish(order->outcome == REPLAY_HIT ? JOB_THERE : JOB_STORED);
 	}
-	if (order.outcome == REPLAY_NO_CALL) {
+	if (order->outcome == REPLAY_NO_CALL) {
 		fail("the compiler was not called");
 	}
-	fail("%s%s", order.outcome == REPLAY_BYPASSED ? "not sent: " : "", order.why[0] ? order.why : "no entry");
+	fail("%s%s", order->outcome == REPLAY_BYPASSED ? "not sent: " : "", order->why[0] ? order->why : "no entry");
 }
 
 /*
@@ -330,7 +306,7 @@ __attribute__((noreturn)) static void run(struct worker *worker, const struct ki
 			fail("the request is damaged");
 		}
 	}
-	judge(worker, kind, result);
+	judge(worker, result);
 }
 
 /* The number of fields bounds the number of arguments of any kind, so the arrays never grow. */

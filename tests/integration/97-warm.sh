@@ -313,7 +313,8 @@ forge result=6 "$source" option=-arch=sm_90 call=0
 check "A failure that this compiler does not have is a success." eval 'gives 0 warm -c "$n13" && out_has "^Stored 1, "'
 forge 'source=#error no' call=0
 check "A failure that was a success fails each time, when it is cached too." \
-	eval 'gives 1 warm -c "$n13" && gives 1 warm -c "$n13" && err_has "refused it \(6\)" && [ "$(entries)" = 1 ]'
+	eval 'gives 1 warm -c "$n13" && gives 1 warm -c "$n13" && err_has "refused it \(6\)" && [ "$(entries)" = 1 ] &&
+	words=$(sed "s/.*nvrtccache \(extract [^\x27]*\).*/\1/" "$tmp/err") && gives 0 $words && out_has "error"'
 mkdir planted && cp "$n13" planted/libnvrtc.so.planted
 forge "directory=$PWD/planted" "$source" option=-arch=sm_90 call=0
 for list in "$FAKE/13:" ../planted "$FAKE/13:./"; do
