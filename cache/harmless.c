@@ -1,91 +1,51 @@
 /* SPDX-License-Identifier: MIT */
-/* UTF-8 is decoded only as far as is necessary to recognise the few ranges of harmful characters. */
 #include "cache/harmless.h"
 
-#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
-/*
- * Only the shortest form of a character counts, and no surrogates (RFC 3629): `low` and `high` are the limits of the
- * second byte, which depend on the first.
- */
-size_t utf8_length(const char *bytes, size_t size)
+/* Only the shortest form of a character counts, and no surrogates (RFC 3629). */
+size_t utf8_decode(const char *bytes, size_t size, uint32_t *ret_code)
 {
 	const unsigned char *text = (const unsigned char *)bytes;
-	unsigned char low = 0x80;
-	unsigned char high = 0xbf;
-	size_t length;
+	static const uint32_t lowest[] = {0, 0, 0x80, 0x800, 0x10000};
+	const size_t length = text[0] < 0x80 ? 1 : text[0] < 0xe0 ? 2 : text[0] < 0xf0 ? 3 : 4;
+	uint32_t code = length == 1 ? text[0] : text[0] & (0x7fu >> length);
 
-	if (text[0] < 0x80) {
-		return 1;
-	}
-	if (text[0] >= 0xc2 && text[0] <= 0xdf) {
-		length = 2;
-	} else if ((text[0] & 0xf0) == 0xe0) {
-		length = 3;
-	} else if (text[0] >= 0xf0 && text[0] <= 0xf4) {
-		length = 4;
-	} else {
+	if (length > size || (length > 1 && text[0] < 0xc0) || text[0] > 0xf7) {
 		return 0;
 	}
-	if (text[0] == 0xe0) {
-		low = 0xa0;
-	} else if (text[0] == 0xed) {
-		high = 0x9f;
-	} else if (text[0] == 0xf0) {
-		low = 0x90;
-	} else if (text[0] == 0xf4) {
-		high = 0x8f;
-	}
-	if (length > size || text[1] < low || text[1] > high) {
-		return 0;
-	}
-	for (size_t i = 2; i < length; i++) {
+	for (size_t i = 1; i < length; i++) {
 		if ((text[i] & 0xc0) != 0x80) {
 			return 0;
 		}
+		code = code << 6 | (text[i] & 0x3f);
 	}
-	return length;
-}
-
-/* The characters that control direction and lines, as UTF-8: the first and the last of each range. */
-/* NOLINTBEGIN(misc-misleading-bidirectional): they are escaped here */
-static const struct range {
-	char first[4];
-	char last[4];
-} harmful[] = {
-    {"\xd8\x9c", "\xd8\x9c"},         /* U+061C, Arabic letter mark */
-    {"\xe2\x80\x8e", "\xe2\x80\x8f"}, /* U+200E, U+200F: marks of direction */
-    {"\xe2\x80\xa8", "\xe2\x80\xae"}, /* U+2028 to U+202E: separators, embeddings and overrides */
-    {"\xe2\x81\xa6", "\xe2\x81\xa9"}, /* U+2066 to U+2069: isolates */
-};
-/* NOLINTEND(misc-misleading-bidirectional) */
-
-/* UTF-8 has the order of code points, so that characters of one length can be compared as bytes. */
-static bool is_harmful(const char *bytes, size_t length)
-{
-	for (size_t i = 0; i < sizeof(harmful) / sizeof(harmful[0]); i++) {
-		if (strlen(harmful[i].first) == length && memcmp(bytes, harmful[i].first, length) >= 0 &&
-		    memcmp(bytes, harmful[i].last, length) <= 0) {
-			return true;
-		}
-	}
-	return false;
+	*ret_code = code;
+	return code < lowest[length] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff) ? 0 : length;
 }
 
 size_t harmless_character(const char *bytes, size_t size)
 {
-	size_t length = utf8_length(bytes, size);
-	unsigned char first = (unsigned char)bytes[0];
+	static const struct range {
+		uint32_t first, last;
+	} harmful[] = {
+	    {0, 0x1f},        /* control characters of ASCII */
+	    {0x7f, 0x9f},     /* DEL, and those of C1 */
+	    {0x61c, 0x61c},   /* Arabic letter mark */
+	    {0x200e, 0x200f}, /* marks of direction */
+	    {0x2028, 0x202e}, /* separators, embeddings and overrides */
+	    {0x2066, 0x2069}, /* isolates */
+	};
+	uint32_t code;
+	size_t length = utf8_decode(bytes, size, &code);
 
-	if (length == 1) {
-		return first >= 0x20 && first != 0x7f ? 1 : 0;
+	for (size_t i = 0; length > 0 && i < sizeof(harmful) / sizeof(harmful[0]); i++) {
+		if (code >= harmful[i].first && code <= harmful[i].last) {
+			return 0;
+		}
 	}
-	/* U+0080 to U+009F are 0xc2 0x80 to 0xc2 0x9f */
-	if (length == 2 && first == 0xc2 && (unsigned char)bytes[1] < 0xa0) {
-		return 0;
-	}
-	return is_harmful(bytes, length) ? 0 : length;
+	return length;
 }
 
 void harmless_text(char *text)

@@ -14,12 +14,13 @@
 #define CACHE_HARMLESS_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /*
- * Returns how many bytes the first character has, or 0 if it is not well-formed UTF-8 (no overlong forms, no
- * surrogates, at most U+10FFFF). `size` is not 0.
+ * Decodes the first character. Returns how many bytes it has, or 0 if it is not well-formed UTF-8 (no overlong forms,
+ * no surrogates, at most U+10FFFF). `size` is not 0.
  */
-size_t utf8_length(const char *bytes, size_t size);
+size_t utf8_decode(const char *bytes, size_t size, uint32_t *ret_code);
 /* Returns how many bytes the first character has; 0 if it is harmful or not well-formed. `size` is not 0. */
 size_t harmless_character(const char *bytes, size_t size);
 /* Replaces each byte of harmful characters with '?', in place. */

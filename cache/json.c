@@ -26,30 +26,24 @@ static size_t put_code(char *to, unsigned code)
 	return ESCAPE_MAX;
 }
 
-/* Returns the code point of a well-formed character of at most three bytes. */
-static unsigned decode_character(const unsigned char *at, size_t length)
+/* Writes the first character, or a byte that is not UTF-8. Returns how many bytes were written. */
+static size_t spell_character(char *to, const char *at, size_t size, enum json_bytes bytes, size_t *ret_length)
 {
-	if (length == 1) {
-		return at[0];
-	}
-	return length == 2 ? (at[0] & 0x1fu) << 6 | (at[1] & 0x3fu)
-	                   : (at[0] & 0xfu) << 12 | (at[1] & 0x3fu) << 6 | (at[2] & 0x3fu);
-}
+	uint32_t code;
+	const size_t length = utf8_decode(at, size, &code);
 
-/* Writes one character of `length` bytes. 0: the byte is not UTF-8. Returns how many bytes were written. */
-static size_t spell_character(char *to, const unsigned char *at, size_t length, enum json_bytes bytes)
-{
+	*ret_length = length > 0 ? length : 1;
 	if (length == 0) {
-		return put_code(to, bytes == JSON_BYTES_REPLACED ? 0xfffd : 0xdc00u + *at);
+		return put_code(to, bytes == JSON_BYTES_REPLACED ? 0xfffd : 0xdc00u + (unsigned char)*at);
 	}
 	if (*at == '"' || *at == '\\') {
 		to[0] = '\\';
-		to[1] = (char)*at;
+		to[1] = *at;
 		return 2;
 	}
 	/* U+2028 and U+2029, which end a line in scripts, are among the harmful characters */
-	if (harmless_character((const char *)at, length) == 0 || (bytes == JSON_BYTES_SCRIPT && strchr("<>&", *at))) {
-		return put_code(to, decode_character(at, length));
+	if (harmless_character(at, length) == 0 || (bytes == JSON_BYTES_SCRIPT && strchr("<>&", *at))) {
+		return put_code(to, code);
 	}
 	memcpy(to, at, length);
 	return length;
@@ -130,14 +124,13 @@ static void put_escaped(struct json *json, const char *text, size_t size, size_t
 		if (at == end) {
 			break;
 		}
-		length = utf8_length(at, (size_t)(end - at));
-		needed = spell_character(one, (const unsigned char *)at, length, json->spelling);
+		needed = spell_character(one, at, (size_t)(end - at), json->spelling, &length);
 		if (needed > most) {
 			break;
 		}
 		put_bytes(json, one, needed);
 		most -= needed;
-		at += length > 0 ? length : 1;
+		at += length;
 	}
 }
 
