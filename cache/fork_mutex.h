@@ -16,7 +16,7 @@
  * order that fences enforce (dup_mmap() write-protects and flushes before any fault continues).
  *
  * Calling sequence: fork_mutex_lock(), fork_mutex_unlock(); fork_mutex_fork_child() in the child, by the thread that
- * forked. Static initialiser: FORK_MUTEX_INITIALIZER; otherwise fork_mutex_init().
+ * forked. It is initialised by FORK_MUTEX_INITIALIZER.
  * Errors: none. Signals: not from handlers.
  */
 #ifndef CACHE_FORK_MUTEX_H
@@ -33,12 +33,6 @@ struct fork_mutex {
 };
 
 #define FORK_MUTEX_INITIALIZER {.mutex = PTHREAD_MUTEX_INITIALIZER}
-
-static inline void fork_mutex_init(struct fork_mutex *lock)
-{
-	pthread_mutex_init(&lock->mutex, NULL);
-	atomic_init(&lock->holder, 0);
-}
 
 /* The holder is stored before any data is changed under the lock, and reset after the last change. */
 static inline void fork_mutex_taken(struct fork_mutex *lock)

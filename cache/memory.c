@@ -12,16 +12,10 @@
 
 #include "cache/fork_mutex.h"
 
-#include <errno.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define BUCKETS_MIN   ((size_t)64)
-#define BUCKETS_MAX   ((size_t)1 << 20)
-#define BUCKETS_FIRST ((size_t)2048)
-/* Bytes of cap per bucket: BUCKETS_FIRST with the default cap. */
-#define BYTES_PER_BUCKET 32768
+#define BUCKETS 8192 /* one for each 8 KiB of the default limit */
 /* The overhead of a result: struct entry and the bookkeeping of malloc(). */
 #define OVERHEAD_BYTES 96
 
@@ -31,7 +25,6 @@ struct node {
 	struct node *newer, *older; /* in order of use */
 	struct entry *entry;
 	uint64_t cost;
-	size_t dependencies_size;
 };
 
 struct memory {
@@ -39,35 +32,15 @@ struct memory {
 	uint64_t max_bytes;
 	uint64_t bytes; /* cost of all linked nodes */
 	struct node *newest, *oldest;
-	size_t bucket_mask;
-	struct node *buckets[];
+	struct node *buckets[BUCKETS]; /* in .bss: only pages that are used are touched */
 };
 
-/* The table of a process. Only pages that are used are touched; malloc() may have to clear all. */
-static _Alignas(struct memory) char first[sizeof(struct memory) + BUCKETS_FIRST * sizeof(struct node *)];
-static atomic_flag first_is_taken = ATOMIC_FLAG_INIT;
-
-int memory_open(uint64_t max_bytes, struct memory **ret_memory)
+struct memory *memory_open(uint64_t max_bytes)
 {
-	struct memory *memory;
-	size_t count = BUCKETS_MIN;
+	static struct memory memory = {.lock = FORK_MUTEX_INITIALIZER};
 
-	while (count < BUCKETS_MAX && count < max_bytes / BYTES_PER_BUCKET) {
-		count *= 2;
-	}
-	if (count <= BUCKETS_FIRST && !atomic_flag_test_and_set(&first_is_taken)) {
-		memory = (struct memory *)first;
-	} else {
-		memory = calloc(1, sizeof(*memory) + count * sizeof(*memory->buckets));
-	}
-	if (memory == NULL) {
-		return -ENOMEM;
-	}
-	fork_mutex_init(&memory->lock);
-	memory->max_bytes = max_bytes;
-	memory->bucket_mask = count - 1;
-	*ret_memory = memory;
-	return 0;
+	memory.max_bytes = max_bytes;
+	return &memory;
 }
 
 /* Frees nodes that are not linked any more, chained by `next`. */
@@ -86,7 +59,7 @@ static void free_nodes(struct node *node)
 
 static struct node **bucket_of(struct memory *memory, uint64_t low)
 {
-	return &memory->buckets[low & memory->bucket_mask];
+	return &memory->buckets[low % BUCKETS];
 }
 
 static bool is_of(const struct node *node, uint64_t low, uint64_t high)
@@ -146,7 +119,7 @@ struct entry *memory_get(struct memory *memory, uint64_t low, uint64_t high, sto
 	size_t count = 0;
 	bool certain = false;
 
-	if (memory == NULL || memory->max_bytes == 0) {
+	if (memory->max_bytes == 0) {
 		return NULL;
 	}
 	fork_mutex_lock(&memory->lock);
@@ -156,7 +129,8 @@ struct entry *memory_get(struct memory *memory, uint64_t low, uint64_t high, sto
 		}
 		touch_node(memory, node); /* which of them holds is found out without the lock */
 		candidates[count++] = entry_ref(node->entry);
-		certain = check == NULL || node->dependencies_size == 0 || count == STORE_RESULTS_MAX;
+		certain =
+		    check == NULL || entry_info(node->entry)->dependencies_size == 0 || count == STORE_RESULTS_MAX;
 	}
 	fork_mutex_unlock(&memory->lock);
 	for (size_t i = 0; i < count; i++) {
@@ -171,11 +145,11 @@ struct entry *memory_get(struct memory *memory, uint64_t low, uint64_t high, sto
 
 static bool same_dependencies(const struct node *one, const struct node *other)
 {
-	size_t size;
+	size_t size, other_size;
 	const void *left = entry_dependencies(one->entry, &size);
-	const void *right = entry_dependencies(other->entry, &size);
+	const void *right = entry_dependencies(other->entry, &other_size);
 
-	return one->dependencies_size == other->dependencies_size && (size == 0 || memcmp(left, right, size) == 0);
+	return size == other_size && memcmp(left, right, size) == 0;
 }
 
 /* Unlinks the results of a fingerprint for which `fresh` has no room beside it. Returns them. */
@@ -208,7 +182,7 @@ void memory_put(struct memory *memory, uint64_t low, uint64_t high, struct entry
 	struct node *fresh;
 	struct node *gone;
 
-	if (memory == NULL || size > memory->max_bytes / 4 || cost > memory->max_bytes) {
+	if (size > memory->max_bytes / 4 || cost > memory->max_bytes) {
 		return;
 	}
 	fresh = malloc(sizeof(*fresh));
@@ -216,7 +190,6 @@ void memory_put(struct memory *memory, uint64_t low, uint64_t high, struct entry
 		return;
 	}
 	*fresh = (struct node){.low = low, .high = high, .entry = entry_ref(entry), .cost = cost};
-	(void)entry_dependencies(entry, &fresh->dependencies_size);
 	fork_mutex_lock(&memory->lock);
 	gone = detach_replaced(memory, fresh);
 	while (cost > memory->max_bytes - memory->bytes) {
@@ -235,7 +208,7 @@ void memory_put(struct memory *memory, uint64_t low, uint64_t high, struct entry
 void memory_fork_child(struct memory *memory)
 {
 	if (memory != NULL && !fork_mutex_fork_child(&memory->lock)) {
-		memset(memory->buckets, 0, (memory->bucket_mask + 1) * sizeof(*memory->buckets));
+		memset(memory->buckets, 0, sizeof(memory->buckets));
 		memory->newest = memory->oldest = NULL;
 		memory->bytes = 0;
 	}

@@ -22,8 +22,11 @@
 
 struct memory;
 
-/* For as long as the process lives. `max_bytes` is the limit of all entries together, with overhead. */
-int memory_open(uint64_t max_bytes, struct memory **ret_memory);
+/*
+ * Returns the memory front of the process, which lives as long. `max_bytes` is the limit of all entries together, with
+ * overhead.
+ */
+struct memory *memory_open(uint64_t max_bytes);
 
 /*
  * Returns the newest entry of that fingerprint whose dependencies hold, or NULL. An entry without dependencies is
@@ -36,6 +39,6 @@ struct entry *memory_get(struct memory *memory, uint64_t low, uint64_t high, sto
  */
 void memory_put(struct memory *memory, uint64_t low, uint64_t high, struct entry *entry);
 
-void memory_fork_child(struct memory *memory);
+void memory_fork_child(struct memory *memory); /* accepts NULL */
 
 #endif

@@ -132,8 +132,8 @@ static void open_layers(pid_t process)
 		return;
 	}
 	open_lower(settings->lower);
-	if (digest_random_secret(&runtime.secret) != 0 || memory_open(settings->memory_size, &runtime.memory) != 0) {
-		runtime.memory = NULL;
+	if (digest_random_secret(&runtime.secret) == 0) {
+		runtime.memory = memory_open(settings->memory_size);
 	}
 	if (open_store(settings->directory, false, &runtime.store) != 0) {
 		runtime.store = NULL;

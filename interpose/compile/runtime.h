@@ -35,7 +35,7 @@ struct runtime {
 	struct store **lower; /* read-only caches, searched after the store, in order */
 	int lower_count;
 	struct secret secret;    /* for fingerprints */
-	struct memory *memory;   /* NULL: no memory could be allocated, or there is no secret */
+	struct memory *memory;   /* NULL: there is no secret */
 	enum counter off_reason; /* why the cache is off; COUNTER_NONE: it is on */
 };
 

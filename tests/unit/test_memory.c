@@ -35,8 +35,8 @@ Test(memory, an_entry_larger_than_a_quarter_of_the_cap_is_not_stored)
 	memory_put(memory, 1, 0, entry);
 	cr_expect_eq(get(1), 1, "a quarter is kept");
 	open_memory(4 * size - 1);
-	memory_put(memory, 1, 0, entry);
-	cr_expect_eq(get(1), 0, "more than a quarter is not");
+	memory_put(memory, 2, 0, entry);
+	cr_expect_eq(get(2), 0, "more than a quarter is not");
 	entry_unref(entry);
 }
 
