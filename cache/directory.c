@@ -299,7 +299,7 @@ void directory_name(const uint8_t key[ENTRY_KEY_BYTES], enum directory_kind kind
 	memcpy(ret_name + DIGITS, suffixes[kind], strlen(suffixes[kind]) + 1);
 }
 
-/* Accepts only names that temporary_begin() makes, because stale temporary files are removed. */
+/* Accepts only names that begin_file() makes, because stale temporary files are removed. */
 static bool is_temporary(const char *name)
 {
 	const char *random;

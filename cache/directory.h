@@ -76,7 +76,7 @@ bool directory_is_ours(int file, const void *magic);
 
 /*
  * ENTRY: the file of a key; BESIDE: its request (store_put_request()); FACTS: store_put_facts(). TEMPORARY:
- * "tmp.<pid>.<number>" (cache/temporary.c). FOREIGN: the name is not one of ours.
+ * "tmp.<pid>.<number>" (cache/store_put.c). FOREIGN: the name is not one of ours.
  */
 enum directory_kind { DIRECTORY_ENTRY, DIRECTORY_BESIDE, DIRECTORY_FACTS, DIRECTORY_TEMPORARY, DIRECTORY_FOREIGN };
 /* Writes the name that one of the first three has in the shard of its key. */

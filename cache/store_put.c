@@ -8,20 +8,104 @@
  */
 #include "cache/store_state.h"
 
+#include "cache/calls.h"
 #include "cache/lock.h"
 #include "cache/output.h"
 #include "cache/recency.h"
 #include "cache/source.h"
-#include "cache/temporary.h"
 #include "cache/trust.h"
 #include "cache/upkeep/evict.h"
 
 #include <errno.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#define NAME_TRIES 16
 #define ROOM_TRIES 3
+
+/*
+ * A file that gets its final name only when it is complete:
+ *
+ *   --begin_file--> open --output_at()--> open --publish_file--> closed --> renamed: done
+ *                    |                      |                      |
+ *                    `----------------------`------ failure -------`--> end_file: closed, unlinked
+ */
+struct temporary {
+	int shard;     /* descriptor; -1: not open */
+	int file;      /* -1: not open */
+	char name[48]; /* "": there is none */
+};
+
+/* Differs for each file of this process. Another one with its process id, in a container, has other times. */
+static uint64_t next_number(void)
+{
+	static atomic_uint_fast64_t counter;
+	const uint64_t count = atomic_fetch_add_explicit(&counter, 1, memory_order_relaxed);
+
+	return ((uint64_t)call_clock_straight() + (count << 48)) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+/* Opens the shard, and begins a file in it with the mode and group of an entry. The caller calls end_file(). */
+static int begin_file(const struct store *store, int home, unsigned shard, struct temporary *ret_temporary)
+{
+	const bool shared = store->directory.shared;
+	const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+	struct temporary *temporary = ret_temporary;
+	int tries = 0;
+	int rc;
+
+	*temporary = (struct temporary){.shard = -1, .file = -1};
+	rc = directory_open_shard(&store->directory, home, shard, DIRECTORY_MAKE, &temporary->shard);
+	if (rc < 0) {
+		return rc;
+	}
+	do {
+		(void)snprintf(temporary->name, sizeof(temporary->name), "tmp.%ld.%016llx", (long)getpid(),
+		               (unsigned long long)next_number());
+		temporary->file = call_openat(temporary->shard, temporary->name, flags,
+		                              trust_first_mode(shared, temporary->shard, 0666));
+	} while (temporary->file < 0 && errno == EEXIST && ++tries < NAME_TRIES);
+	if (temporary->file < 0) {
+		temporary->name[0] = '\0';
+		return -errno;
+	}
+	return trust_settle_file(shared, temporary->shard, temporary->file);
+}
+
+/* If `synced`, the content is synced before the rename, and the directory after it. */
+static int publish_file(struct temporary *temporary, const char *name, bool synced)
+{
+	const int file = temporary->file;
+
+	if (synced && TEMP_FAILURE_RETRY(fsync(file)) < 0) {
+		return -errno;
+	}
+	temporary->file = -1;
+	if (close(file) < 0 && errno != EINTR) { /* NFS and quotas report a full disk here */
+		return -errno;
+	}
+	if (renameat(temporary->shard, temporary->name, temporary->shard, name) < 0) {
+		return -errno;
+	}
+	temporary->name[0] = '\0';
+	return synced && TEMP_FAILURE_RETRY(fsync(temporary->shard)) < 0 ? -errno : 0;
+}
+
+/* Removes the file, unless it was published. */
+static void end_file(const struct temporary *temporary)
+{
+	if (temporary->file >= 0) {
+		close(temporary->file);
+	}
+	if (temporary->name[0] != '\0') {
+		(void)unlinkat(temporary->shard, temporary->name, 0);
+	}
+	if (temporary->shard >= 0) {
+		close(temporary->shard);
+	}
+}
 
 /*
  * Copies the old results of the key behind the new one, of `written` bytes. Old results that cannot be read, that have
@@ -39,7 +123,7 @@ static int append_old(const struct store *store, const struct temporary *tempora
 	const uint8_t *bytes;
 	int rc = 0;
 
-	if (source_open(&store->directory, temporary->directory, name, ret_replaced, &source) < 0) {
+	if (source_open(&store->directory, temporary->shard, name, ret_replaced, &source) < 0) {
 		return 0;
 	}
 	for (uint64_t offset = 0, count = 1; offset < source.size && count < STORE_RESULTS_MAX && rc == 0;
@@ -70,46 +154,22 @@ static enum recency_mark choose_mark(const struct entry *entry, const struct sta
 	return entry_info(entry)->short_lived && is_new ? RECENCY_SHORT_LIVED : RECENCY_MARKED;
 }
 
-/* Opens the shard, and begins a file in it with the mode and group of an entry. The caller closes both, if open. */
-static int begin_file(const struct store *store, int home, unsigned shard, struct temporary *ret_temporary)
+/* Prepares to store `size` bytes under `key`. The caller calls end_put() after a success. */
+static int begin_put(const struct store *store, const uint8_t key[ENTRY_KEY_BYTES], size_t size,
+                     struct sample_task *ret_stored)
 {
-	const bool shared = store->directory.shared;
-	int place;
-	int rc = directory_open_shard(&store->directory, home, shard, DIRECTORY_MAKE, &place);
-
-	*ret_temporary = (struct temporary){.directory = -1, .file = -1};
-	if (rc == 0) {
-		rc = temporary_begin(place, trust_first_mode(shared, place, 0666), ret_temporary);
-	}
-	return rc == 0 && shared ? trust_settle_file(shared, place, ret_temporary->file) : rc;
-}
-
-static void end_file(struct temporary *temporary)
-{
-	temporary_discard(temporary);
-	if (temporary->directory >= 0) {
-		close(temporary->directory);
-	}
-}
-
-static int open_home(const struct store *store, uint64_t size, int *ret_home)
-{
+	*ret_stored = (struct sample_task){.directory = &store->directory,
+	                                   .cap = store->options.max_size,
+	                                   .now = store->options.clock(),
+	                                   .key = key,
+	                                   .bytes = size};
 	if (!store->directory.path || store->options.read_only) {
 		return store->directory.path ? -EROFS : -ENXIO;
 	}
 	if (size > entry_size_limit(store->options.max_size)) {
 		return -EFBIG;
 	}
-	return directory_open(&store->directory, DIRECTORY_MAKE, ret_home);
-}
-
-static struct sample_task begin_task(const struct store *store, const uint8_t *key, uint64_t size)
-{
-	return (struct sample_task){.directory = &store->directory,
-	                            .cap = store->options.max_size,
-	                            .now = store->options.clock(),
-	                            .key = key,
-	                            .bytes = size};
+	return directory_open(&store->directory, DIRECTORY_MAKE, &ret_stored->home);
 }
 
 /* Evicts, and counts that. Returns true if something was removed. */
@@ -122,75 +182,81 @@ static bool evict(struct store *store, const struct sample_task *task, enum evic
 }
 
 /*
- * Waits at most LOCK_WAIT_US for the key's lock: losing a result of another process is better than a longer wait. If
- * the file system or a quota has no room (for bytes or inodes), entries are evicted until it should have, and the entry
- * is stored again.
+ * Writes a file of the key; `entry` is NULL if it is not that of the results. Waits at most LOCK_WAIT_US for the key's
+ * lock: losing a result of another process is better than a longer wait.
+ */
+static int write_file(const struct store *store, struct sample_task *stored, enum directory_kind kind,
+                      const void *bytes, const struct entry *entry)
+{
+	char name[DIRECTORY_NAME_BYTES];
+	struct temporary temporary;
+	struct stat replaced = {0};
+	uint64_t written = stored->bytes;
+	int lock = -1;
+	int rc;
+
+	directory_name(stored->key, kind, name);
+	if (entry) {
+		(void)lock_take_key(&store->directory, stored->home, stored->key, LOCK_WAIT_US, &lock);
+	}
+	rc = begin_file(store, stored->home, stored->key[0], &temporary);
+	rc = rc < 0 ? rc : output_at(temporary.file, 0, bytes, written);
+	if (rc == 0 && entry) {
+		rc = append_old(store, &temporary, name, entry, &written, &replaced);
+	}
+	if (rc == 0) {
+		/* read after the last write: that sets the mtime, and the later of mtime and atime counts */
+		stored->now = store->options.clock();
+		stored->bytes = written;
+		if (entry) {
+			recency_mark_file(temporary.file, stored->now, choose_mark(entry, &replaced));
+		}
+		rc = publish_file(&temporary, name, entry && store->options.fsync);
+	}
+	end_file(&temporary);
+	lock_release(lock);
+	return rc;
+}
+
+/* Every new file counts, so entries may have to be evicted. */
+static int end_put(struct store *store, const struct sample_task *stored, int rc)
+{
+	if (rc == 0) {
+		(void)evict(store, stored, EVICT_AFTER_STORE);
+	}
+	close(stored->home);
+	return rc;
+}
+
+/*
+ * If the file system or a quota has no room (for bytes or inodes), entries are evicted until it should have, and the
+ * entry is stored again.
  */
 int store_put(struct store *store, const struct entry *entry)
 {
 	size_t size;
 	const void *bytes = entry_bytes(entry, &size);
-	const uint8_t *key = entry_info(entry)->key;
-	struct sample_task stored = begin_task(store, key, size);
-	char name[DIRECTORY_NAME_BYTES];
-	struct temporary temporary;
+	struct sample_task stored;
 	unsigned tries = 0;
-	int lock;
-	int rc = open_home(store, size, &stored.home);
+	int rc = begin_put(store, entry_info(entry)->key, size, &stored);
 
 	if (rc < 0) {
 		return rc;
 	}
-	directory_name(key, DIRECTORY_ENTRY, name);
 	do {
-		struct stat replaced = {0};
-		uint64_t written = size;
-
-		(void)lock_take_key(&store->directory, stored.home, key, LOCK_WAIT_US, &lock);
-		rc = begin_file(store, stored.home, key[0], &temporary);
-		rc = rc < 0 ? rc : output_at(temporary.file, 0, bytes, size);
-		rc = rc < 0 ? rc : append_old(store, &temporary, name, entry, &written, &replaced);
-		if (rc == 0) {
-			/* read after the last write: that sets the mtime, and the later of mtime and atime counts */
-			stored.now = store->options.clock();
-			stored.bytes = written;
-			recency_mark_file(temporary.file, stored.now, choose_mark(entry, &replaced));
-			rc = temporary_publish(&temporary, name,
-			                       store->options.fsync ? DURABILITY_SYNC : DURABILITY_NONE);
-		}
-		end_file(&temporary);
-		lock_release(lock);
+		stored.bytes = size;
+		rc = write_file(store, &stored, DIRECTORY_ENTRY, bytes, entry);
 	} while ((rc == -ENOSPC || rc == -EDQUOT) && tries++ < ROOM_TRIES && evict(store, &stored, EVICT_FOR_ROOM));
-	if (rc == 0) {
-		(void)evict(store, &stored, EVICT_AFTER_STORE);
-	}
-	close(stored.home);
-	return rc;
+	return end_put(store, &stored, rc);
 }
 
-/* The new file counts, so entries may have to be evicted. */
 static int put_beside(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], enum directory_kind kind,
                       const void *bytes, size_t size)
 {
-	char name[DIRECTORY_NAME_BYTES];
-	struct sample_task stored = begin_task(store, key, size);
-	struct temporary temporary;
-	int rc = open_home(store, size, &stored.home);
+	struct sample_task stored;
+	int rc = begin_put(store, key, size, &stored);
 
-	if (rc < 0) {
-		return rc;
-	}
-	directory_name(key, kind, name);
-	rc = begin_file(store, stored.home, key[0], &temporary);
-	rc = rc < 0 ? rc : output_at(temporary.file, 0, bytes, size);
-	rc = rc < 0 ? rc : temporary_publish(&temporary, name, DURABILITY_NONE);
-	end_file(&temporary);
-	if (rc == 0) {
-		stored.now = store->options.clock();
-		(void)evict(store, &stored, EVICT_AFTER_STORE);
-	}
-	close(stored.home);
-	return rc;
+	return rc < 0 ? rc : end_put(store, &stored, write_file(store, &stored, kind, bytes, NULL));
 }
 
 int store_put_request(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], const void *bytes, size_t size)
