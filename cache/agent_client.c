@@ -18,15 +18,6 @@
 
 static _Atomic int64_t wasted; /* nanoseconds of useless waits since the last useful one */
 static struct pause after_failure = {.first_ns = 5000 * MS, .longest_ns = 300000 * MS};
-/* Why the last pause began. After quick but useless answers the agent works, so results are still reported to it. */
-enum pause_cause { PAUSE_SILENT, PAUSE_USELESS };
-static _Atomic enum pause_cause paused_for;
-
-static void begin_pause(int64_t now, enum pause_cause cause)
-{
-	atomic_store(&paused_for, cause);
-	pause_begin(&after_failure, now);
-}
 
 static const struct {
 	const char *name;
@@ -211,7 +202,7 @@ void agent_weigh(const struct agent_options *options, enum agent_wait whose, int
 		atomic_store(&wasted, 0);
 	} else if (lost > first_limit(options) || atomic_fetch_add(&wasted, lost) + lost > options->wait_ms * MS) {
 		atomic_store(&wasted, 0);
-		begin_pause(now, lost > first_limit(options) ? PAUSE_SILENT : PAUSE_USELESS);
+		pause_begin(&after_failure, now);
 		return;
 	}
 	if (whose == AGENT_ASKED) {
@@ -237,7 +228,7 @@ static enum agent_outcome ask_agent(const struct agent_options *options, const u
 	if (outcome == AGENT_FETCH_ABSENT || outcome == AGENT_FETCH_DOWN) {
 		agent_weigh(options, AGENT_ASKED, call_clock_straight() - began, 0);
 	} else if (outcome != AGENT_FETCH_FOUND) {
-		begin_pause(call_clock_straight(), PAUSE_SILENT);
+		pause_begin(&after_failure, call_clock_straight());
 	}
 	return outcome;
 }
@@ -254,27 +245,15 @@ enum agent_outcome agent_fetch(const struct agent_options *options, const uint8_
 	return outcome;
 }
 
-static void report_stored(const struct agent_options *options, const uint8_t key[ENTRY_KEY_BYTES])
-{
-	struct question question = {.socket = -1};
-	int64_t now = call_clock_straight();
-
-	/* not pause_ask(): a message that is accepted does not show that the agent answers */
-	if (!pause_is_over(&after_failure, now) && atomic_load(&paused_for) == PAUSE_SILENT) {
-		return;
-	}
-	if (begin_question(&question, options, AGENT_STORED, key) != AGENT_FETCH_FOUND) {
-		begin_pause(now, PAUSE_SILENT);
-	}
-	close_question(&question);
-}
-
+/* Also during a pause: an agent that answers too slowly works, and sending waits for none. */
 void agent_stored(const struct agent_options *options, const uint8_t key[ENTRY_KEY_BYTES])
 {
+	struct question question = {.socket = -1};
 	int saved = errno;
 
 	if (options->said && options->directory.path) {
-		report_stored(options, key);
+		(void)begin_question(&question, options, AGENT_STORED, key);
+		close_question(&question);
 		errno = saved;
 	}
 }

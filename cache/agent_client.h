@@ -11,9 +11,9 @@
  * AGENT_FETCH_FOUND the caller looks up the key in the directory again.
  *
  * After a failure the agent is not asked for 5 s, then 10 s, and so on up to five minutes (cache/pause.h). An answer
- * that took wait_ms/3 longer than it saved, or wait_ms together with those before, is a failure too; after the latter,
- * stored results are still reported. So a dead, stopped or hung agent costs a process wait_ms/3 (100 ms by default),
- * and again after each pause.
+ * that took wait_ms/3 longer than it saved, or wait_ms together with those before, is a failure too. Stored results are
+ * reported nevertheless, because that waits for nothing. So a dead, stopped or hung agent costs a process wait_ms/3
+ * (100 ms by default), and again after each pause.
  *
  * Calling sequence: agent_fetch() after a miss. After AGENT_FETCH_FOUND, look up again and call agent_weigh(). After
  * store_put(), agent_stored(). If `said` is NULL, agent_fetch() and agent_stored() make no system call.
