@@ -104,7 +104,7 @@ static enum agent_outcome begin_question(struct question *question, const struct
 	message.wait_ms = options->wait_ms;
 	if (agent_socket_place(&options->directory, &message.device, &message.inode) < 0 ||
 	    agent_socket_path(options->said, options->directory.path, path) < 0 || !open_question(question) ||
-	    agent_socket_reach(question->socket, path) < 0) {
+	    agent_socket_attach(question->socket, path, call_connect) < 0) {
 		return AGENT_FETCH_NOBODY;
 	}
 	if (!agent_socket_trusted(question->socket, path, &options->directory)) {

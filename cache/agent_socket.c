@@ -11,7 +11,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -42,59 +41,35 @@ int agent_socket_path(const char *said, const char *directory, char ret_path[PAT
 }
 
 /*
- * Uses a name such as "/proc/thread-self/fd/3/agent", which fits into sun_path whatever the length of the directory's
- * path.
+ * A short path needs no descriptor and no /proc. A longer one becomes a name such as "/proc/thread-self/fd/3/agent",
+ * which fits into sun_path whatever the length of the directory's path.
  */
-static int shorten_path(const char *path, struct agent_address *address)
+int agent_socket_attach(int socket, const char *path, agent_attach *attach)
 {
-	const char *name = strrchr(path, '/');
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	const size_t room = sizeof(address.sun_path);
 	char parent[PATH_MAX];
-	int size;
+	const char *name = strrchr(path, '/');
+	int place = -1;
+	int rc = 0;
 
-	if (!name || name == path || (size_t)(name - path) >= sizeof(parent)) {
-		return -ENAMETOOLONG;
-	}
-	memcpy(parent, path, (size_t)(name - path));
-	parent[name - path] = '\0';
-	address->place = call_openat(AT_FDCWD, parent, O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
-	if (address->place < 0) {
-		return -errno;
-	}
-	size = snprintf(address->name.sun_path, sizeof(address->name.sun_path), "/proc/thread-self/fd/%d%s",
-	                address->place, name);
-	if ((size_t)size >= sizeof(address->name.sun_path)) {
-		agent_socket_forget(address);
-		return -ENAMETOOLONG;
-	}
-	return 0;
-}
-
-/* A short path needs no descriptor and no /proc. */
-int agent_socket_address(const char *path, struct agent_address *ret_address)
-{
-	struct agent_address address = {.name.sun_family = AF_UNIX, .size = sizeof(address.name), .place = -1};
-	size_t size = strlen(path);
-
-	if (size < sizeof(address.name.sun_path)) {
-		memcpy(address.name.sun_path, path, size + 1);
-	} else {
-		int rc = shorten_path(path, &address);
-
-		if (rc < 0) {
-			return rc;
+	if ((size_t)snprintf(address.sun_path, room, "%s", path) >= room) {
+		(void)snprintf(parent, sizeof(parent), "%.*s", (int)(name - path), path);
+		place = call_openat(AT_FDCWD, parent, O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
+		if (place < 0) {
+			return -errno;
+		}
+		if ((size_t)snprintf(address.sun_path, room, "/proc/thread-self/fd/%d%s", place, name) >= room) {
+			rc = -ENAMETOOLONG;
 		}
 	}
-	*ret_address = address;
-	return 0;
-}
-
-/* May be called twice. */
-void agent_socket_forget(struct agent_address *address)
-{
-	if (address->place >= 0) {
-		close(address->place);
+	if (rc == 0 && attach(socket, (const struct sockaddr *)&address, sizeof(address)) < 0) {
+		rc = -errno;
 	}
-	address->place = -1;
+	if (place >= 0) {
+		close(place);
+	}
+	return rc;
 }
 
 /* The number is above the standard streams: a host that runs without them would write its output to the agent. */
@@ -105,27 +80,11 @@ int agent_socket_new(void)
 	return made < 0 ? -errno : made;
 }
 
-/* Closes the descriptor of a long path's directory, which only connect() needs. */
-int agent_socket_reach(int socket, const char *path)
-{
-	struct agent_address address;
-	int rc = agent_socket_address(path, &address);
-
-	if (rc < 0) {
-		return rc;
-	}
-	if (call_connect(socket, (const struct sockaddr *)&address.name, address.size) < 0) {
-		rc = -errno;
-	}
-	agent_socket_forget(&address);
-	return rc;
-}
-
 /* For callers that need the descriptor only after it is connected. */
 int agent_socket_connect(const char *path, int *ret_socket)
 {
 	int made = agent_socket_new();
-	int rc = made < 0 ? made : agent_socket_reach(made, path);
+	int rc = made < 0 ? made : agent_socket_attach(made, path, call_connect);
 
 	if (rc == 0) {
 		*ret_socket = made;

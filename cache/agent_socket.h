@@ -4,10 +4,10 @@
  *
  * Purpose: the library, the command and the agent find each other only by the path of the socket. On a shared file
  * system all nodes see the socket file, but only connections on the node that bound it work, so its name contains the
- * boot id. A path that is too long for a socket address is reached through a descriptor of its directory.
+ * boot id.
  *
  * Calling sequence of a process: agent_socket_path(); agent_socket_connect(); agent_socket_trusted(); close. Of the
- * agent: agent_socket_path(); agent_socket_address(); bind; agent_socket_forget(); agent_socket_peer() for each client.
+ * agent: agent_socket_path(); agent_socket_attach(); agent_socket_peer() for each client.
  * Errors: negative errno values; any error of a connection means that there is no agent to ask.
  * Threads: any. Descriptors: closed by the caller; O_CLOEXEC, above the standard streams.
  */
@@ -29,19 +29,12 @@ struct directory;
  */
 int agent_socket_path(const char *said, const char *directory, char ret_path[PATH_MAX]);
 
-/* An address for bind() or connect(). */
-struct agent_address {
-	struct sockaddr_un name;
-	socklen_t size;
-	int place; /* descriptor of the directory, if the path is too long; otherwise -1 */
-};
-int agent_socket_address(const char *path, struct agent_address *ret_address);
-/* Closes the descriptor of the directory, after bind() or connect(). */
-void agent_socket_forget(struct agent_address *address);
+/* Calls bind() or connect() with the address of the path, which may be longer than an address. */
+typedef int agent_attach(int socket, const struct sockaddr *address, socklen_t size);
+int agent_socket_attach(int socket, const char *path, agent_attach *attach);
 
-/* The two steps of agent_socket_connect(), for a caller that needs the descriptor before it is connected. */
+/* Returns a socket for it, or a negative errno value. */
 int agent_socket_new(void);
-int agent_socket_reach(int socket, const char *path);
 /* Connects without waiting. -EAGAIN: the agent's backlog is full. */
 int agent_socket_connect(const char *path, int *ret_socket);
 

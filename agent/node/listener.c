@@ -72,28 +72,28 @@ static int look_for_agent(const struct listener *listener)
 	return error == 0 || error == -EAGAIN ? -EBUSY : 0;
 }
 
+static int bind_address(int socket, const struct sockaddr *address, socklen_t size)
+{
+	return bind(socket, address, size);
+}
+
 /*
  * Binds the socket with its final mode, so that no other user can connect at any moment. bind() gives the file the mode
  * of the socket, less the umask, which no other thread needs: there is none yet.
  */
 static int bind_there(struct listener *listener, const char *path)
 {
-	struct agent_address address;
 	mode_t mode = trust_first_mode(is_shared(listener), listener->place, 0660);
-	mode_t mask;
-	int error = agent_socket_address(path, &address);
+	mode_t mask = umask(0);
+	int error;
 
-	if (error != 0) {
-		return error;
-	}
-	mask = umask(0);
 	listener->socket = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	if (listener->socket < 0 || fchmod(listener->socket, mode) != 0 ||
-	    bind(listener->socket, (const struct sockaddr *)&address.name, address.size) != 0) {
+	if (listener->socket < 0 || fchmod(listener->socket, mode) != 0) {
 		error = -errno;
+	} else {
+		error = agent_socket_attach(listener->socket, path, bind_address);
 	}
 	(void)umask(mask);
-	agent_socket_forget(&address);
 	return error;
 }
 

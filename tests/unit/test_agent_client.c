@@ -49,15 +49,17 @@ static void tear_down(void)
 
 TestSuite(agent_client, .init = set_up, .fini = tear_down, .timeout = 300);
 
+static int bind_address(int made, const struct sockaddr *address, socklen_t size)
+{
+	return bind(made, address, size);
+}
+
 static int listen_at(const char *path, int type, int backlog)
 {
-	struct agent_address address;
 	int made = socket(AF_UNIX, type | SOCK_CLOEXEC, 0);
 
 	(void)unlink(path);
-	cr_assert_eq(agent_socket_address(path, &address), 0);
-	cr_assert_eq(bind(made, (struct sockaddr *)&address.name, address.size), 0, "%s", strerror(errno));
-	agent_socket_forget(&address);
+	cr_assert_eq(agent_socket_attach(made, path, bind_address), 0, "%s", strerror(errno));
 	cr_assert_eq(listen(made, backlog), 0);
 	return made;
 }
