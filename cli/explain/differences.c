@@ -11,70 +11,50 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* NEW: only the request `now` has the item. GONE: only the request `was` has it. */
-enum way { CHANGED, NEW, GONE, WAYS };
-
 struct part {
 	enum about_kind about;
 	/* "": all facts of the kind. If it ends with a blank, the name of a header, variable or input follows. */
 	const char *fact;
 	enum about_kind shown; /* the first fact of this kind is the value; 0: only a digest is known */
-	const char *with;      /* reported only if this part is the same in both requests; NULL: always */
 	enum difference_topic topic;
-	unsigned weight;  /* in the distance of two requests */
+	unsigned weight;  /* in the distance of two requests; 0: such a difference is not reported */
 	const char *name; /* in messages; "": that of the fact */
-	/*
-	 * %n and %w are the values now and before, %t is the compiler's title, and %b is the option that makes the
-	 * result path-dependent. NULL: such a difference is not reported.
-	 */
-	const char *says[WAYS];
+	bool is_shared;   /* reported only if both requests have it */
 };
 
-/* The texts for a changed, new and gone part. */
-#define VALUE    "%n   was %w", "%n   is new", "%w   is gone"
-#define CONTENT  "has changed", "is new", "is gone"
-#define CONTENTS "have changed", "are new", "are gone"
-#define SETTING  "has another value", "is set, and was not", "is not set, and was"
-#define GIVEN    "has changed (given in memory)", "is new (given in memory)", "is gone (given in memory)"
-#define ROUNDING \
-	"the thread's rounding mode, or its flushing of denormal numbers, differs; constants are folded with it"
-#define SOURCE "has changed (source text is not stored, so the lines are not known)"
-#define PLACE  "bound to %w%b; now it is %n"
-#define PWD    "$PWD is spelled differently, and the entry is bound to it%b"
-
-#define PART(fact, ...) {ABOUT_PART, fact, 0, NULL, __VA_ARGS__}
+#define PART(fact, topic, weight, name) {ABOUT_PART, fact, 0, topic, weight, name, false}
 
 static const struct part parts[] = {
-    {ABOUT_PART, "compiler", ABOUT_RELEASE, NULL, DIFFERENCE_COMPILER, 30, "compiler", {"%t %n   was %w"}},
-    /* compare_program() */
-    PART("program name", DIFFERENCE_PATHS, 0, "program name", {NULL}),
-    /* a source that only one request has: the other recorded an earlier compilation of the handle instead */
-    PART("source", DIFFERENCE_SOURCE, 60, "source", {SOURCE}),
-    PART("input ", DIFFERENCE_SOURCE, 10, "", {CONTENT}),
-    PART("module ", DIFFERENCE_SOURCE, 10, "", {CONTENT}),
-    PART("header ", DIFFERENCE_REST, 8, "header", {GIVEN}),
-    PART("variable ", DIFFERENCE_REST, 4, "variable", {SETTING}),
-    PART("rounding mode", DIFFERENCE_REST, 4, "arithmetic mode", {ROUNDING, ROUNDING, ROUNDING}),
-    PART("decimals", DIFFERENCE_REST, 4, "decimals of the locale", {CONTENTS}),
-    PART("namespace", DIFFERENCE_REST, 6, "namespace", {SETTING}),
-    PART("earlier compiles", DIFFERENCE_EARLIER, 8, "earlier compiles of the handle", {CONTENTS}),
-    PART("earlier inputs", DIFFERENCE_EARLIER, 8, "earlier inputs", {CONTENTS}),
-    /* only path-dependent requests have these two, and $PWD matters only in the same directory */
-    {ABOUT_PART, "working directory", ABOUT_BOUND, NULL, DIFFERENCE_PATHS, 3, "bound path", {PLACE}},
-    {ABOUT_PART, "PWD", 0, "working directory", DIFFERENCE_PATHS, 3, "bound path", {PWD, PWD, PWD}},
+    {ABOUT_PART, "compiler", ABOUT_RELEASE, DIFFERENCE_REST, 30, "", false}, /* the title follows */
+    PART("program name", DIFFERENCE_PATHS, 0, ""),                           /* compare_program() */
+    /* a request without a source records an earlier compilation of the handle instead */
+    {ABOUT_PART, "source", 0, DIFFERENCE_SOURCE, 60, "source", true},
+    PART("input ", DIFFERENCE_SOURCE, 10, ""),
+    PART("module ", DIFFERENCE_SOURCE, 10, ""),
+    PART("header ", DIFFERENCE_REST, 8, "header in memory"),
+    PART("variable ", DIFFERENCE_REST, 4, "variable"),
+    PART("rounding mode", DIFFERENCE_REST, 4, "rounding mode or flushing of denormals"),
+    PART("decimals", DIFFERENCE_REST, 4, "decimal point of the locale"),
+    PART("namespace", DIFFERENCE_REST, 6, "namespace"),
+    PART("earlier compiles", DIFFERENCE_REST, 8, "history of the handle"),
+    PART("earlier inputs", DIFFERENCE_REST, 8, "earlier input"),
+    /* only path-dependent requests have these two; the option that makes them so follows */
+    {ABOUT_PART, "working directory", ABOUT_BOUND, DIFFERENCE_PATHS, 3, "path bound by", true},
+    PART("PWD", DIFFERENCE_PATHS, 3, "variable PWD"),
     /* that a newer version of the library has recorded, and that this version does not know */
-    PART("", DIFFERENCE_REST, 8, "part", {CONTENT}),
-    {ABOUT_OPTION, "", 0, NULL, DIFFERENCE_REST, 4, "option", {VALUE}},
-    {ABOUT_EXPRESSION, "", 0, NULL, DIFFERENCE_REST, 5, "name expression", {VALUE}},
+    PART("", DIFFERENCE_REST, 8, "part"),
+    {ABOUT_OPTION, "", 0, DIFFERENCE_REST, 4, "option", false},
+    {ABOUT_EXPRESSION, "", 0, DIFFERENCE_REST, 5, "name expression", false},
 };
 
 /* Another name, and another directory of the same name. */
-static const struct part renamed = {0, "", 0, NULL, DIFFERENCE_REST, 40, "program name", {VALUE}};
-static const struct part moved = {0, "", 0, NULL, DIFFERENCE_PATHS, 3, "program name", {VALUE}};
+static const struct part renamed = {0, "", 0, DIFFERENCE_REST, 40, "program name", false};
+static const struct part moved = {0, "", 0, DIFFERENCE_PATHS, 3, "program name", false};
 
 struct item {
 	const struct part *part;
 	struct span text;      /* of the fact */
+	struct span of;        /* what follows the part's name in messages */
 	const uint8_t *digest; /* NULL: the text is all there is */
 	struct span value;     /* that is printed; empty if only a digest is known */
 	struct span name;      /* items with the same name are compared */
@@ -90,13 +70,8 @@ struct items {
 	size_t count;
 };
 
-struct comparison {
-	const struct request *now, *was;
-	struct differences *differences;
-};
-
 /* In the order in which items are matched: equal texts first, so that no moved directory takes the partner of one. */
-enum likeness { SAME_TEXT, SAME_PLACE, SAME_NAME, LIKENESSES };
+enum likeness { SAME_TEXT, SAME_PLACE, SAME_NAME };
 
 /* Returns the row of a fact, and the part of the fact's text that is printed. */
 static const struct part *find_part(enum about_kind about, struct span fact, struct span *ret_of)
@@ -116,34 +91,15 @@ static const struct part *find_part(enum about_kind about, struct span fact, str
 	}
 }
 
-/* Returns whether both requests have a digest of a part, and whether they are equal. */
-static bool compare_digests(const struct request *now, const struct request *was, const char *name, bool *ret_equal)
-{
-	const uint8_t *now_part = request_part(now, name), *was_part = request_part(was, name);
-
-	*ret_equal = now_part && was_part && memcmp(now_part, was_part, ABOUT_DIGEST_BYTES) == 0;
-	return now_part && was_part;
-}
-
 /* Adds a difference of two items, one of which may be NULL. */
-static void add(struct comparison *comparison, const struct part *part, enum way way, const struct item *now,
-                const struct item *was)
+static void add(struct differences *differences, const struct item *now, const struct item *was)
 {
-	struct differences *differences = comparison->differences;
 	const struct item *item = now ? now : was;
-	struct difference difference = {.name = part->name, .saying = part->says[way]};
+	const struct part *part = item->part;
 	struct difference *grown;
-	bool is_equal;
 
-	if (!part->says[way] ||
-	    (part->with && !(compare_digests(comparison->now, comparison->was, part->with, &is_equal) && is_equal))) {
+	if (part->weight == 0 || (part->is_shared && !(now && was))) {
 		return;
-	}
-	difference.of = item->digest ? item->text : difference.of;
-	difference.now = now ? now->value : difference.now;
-	difference.was = was ? was->value : difference.was;
-	if (part->shown == ABOUT_RELEASE && span_equal(difference.now, difference.was)) {
-		difference.saying = "%t %n is another build";
 	}
 	/* also without memory for the difference, so that the choice of the closest entry does not depend on memory */
 	differences->weight += part->weight;
@@ -151,24 +107,25 @@ static void add(struct comparison *comparison, const struct part *part, enum way
 	grown = realloc(differences->list, (differences->count + 1) * sizeof(*grown));
 	if (grown) {
 		differences->list = grown;
-		grown[differences->count++] = difference;
+		grown[differences->count++] = (struct difference){
+		    .name = part->name,
+		    .of = item->of,
+		    .way = !now  ? DIFFERENCE_GONE
+		           : was ? DIFFERENCE_CHANGED
+		                 : DIFFERENCE_NEW,
+		    .now = now ? now->value : (struct span){NULL, 0},
+		    .was = was ? was->value : (struct span){NULL, 0},
+		};
 	}
 }
 
 static bool is_like(enum likeness likeness, const struct item *now, const struct item *was)
 {
-	if (now->part != was->part) {
-		return false;
-	}
-	switch (likeness) {
-	case SAME_TEXT:
-		return span_equal(now->text, was->text);
-	case SAME_PLACE:
-		return now->root != 0 && now->root == was->root && now->head == was->head &&
-		       span_equal(now->rest, was->rest);
-	default:
-		return span_equal(now->name, was->name);
-	}
+	bool is_place = now->root != 0 && now->root == was->root && now->head == was->head;
+
+	return now->part == was->part && (likeness == SAME_TEXT    ? span_equal(now->text, was->text)
+	                                  : likeness == SAME_PLACE ? is_place && span_equal(now->rest, was->rest)
+	                                                           : span_equal(now->name, was->name));
 }
 
 /* Finds the root that contains the directory of -I, which may be a string of its own. */
@@ -206,10 +163,19 @@ static struct span find_option_name(struct span option)
 	return (struct span){text, option.size >= 2 && memcmp(text, "-I", 2) == 0 ? 2 : size};
 }
 
-/* Returns what is printed of a part: the full release, if its request has it. */
-static struct span find_value(const struct request *request, enum about_kind shown)
+/* Finds what is printed of a part. Of the compiler it is the full release, if its request has it. */
+static void find_value(const struct request *request, struct item *item)
 {
-	return request_text(request, shown == ABOUT_RELEASE && request->counts[ABOUT_BUILD] ? ABOUT_BUILD : shown);
+	struct span binder = request_binder(request);
+
+	item->of = item->text;
+	if (item->part->shown == ABOUT_RELEASE) {
+		item->of = request_text(request, ABOUT_TITLE);
+		item->value = request_text(request, request->counts[ABOUT_BUILD] ? ABOUT_BUILD : ABOUT_RELEASE);
+	} else if (item->part->shown == ABOUT_BOUND) {
+		item->of = binder.size ? binder : span_text("the request");
+		item->value = request_text(request, ABOUT_BOUND);
+	}
 }
 
 /* Returns the facts of a kind. The caller frees the list. */
@@ -225,8 +191,10 @@ static struct items take_items(const struct request *request, enum about_kind ab
 		item->digest = fact->digest;
 		item->part = find_part(about, span_of(fact), &item->text);
 		item->name = item->text;
-		item->value = fact->digest ? find_value(request, item->part->shown) : item->text;
-		if (about == ABOUT_OPTION) {
+		item->value = fact->digest ? item->value : item->text;
+		if (fact->digest) {
+			find_value(request, item);
+		} else if (about == ABOUT_OPTION) {
 			find_root(item, request);
 			item->name = find_option_name(item->text);
 		}
@@ -253,74 +221,63 @@ static bool is_changed(const struct item *now, const struct item *was)
 	                   : !is_like(SAME_TEXT, now, was) && !is_like(SAME_PLACE, now, was);
 }
 
-static void compare_items(struct comparison *comparison, enum about_kind about)
+static void compare_items(const struct request *request, const struct request *before, enum about_kind about,
+                          struct differences *differences)
 {
-	struct items now = take_items(comparison->now, about), was = take_items(comparison->was, about);
+	struct items now = take_items(request, about), was = take_items(before, about);
 
 	if (!now.list || !was.list) {
 		now.count = was.count = 0;
 	}
-	for (int likeness = 0; likeness < LIKENESSES; likeness++) {
-		match_items((enum likeness)likeness, &now, &was);
+	for (enum likeness likeness = SAME_TEXT; likeness <= SAME_NAME; likeness++) {
+		match_items(likeness, &now, &was);
 	}
 	for (struct item *item = now.list; item < now.list + now.count; item++) {
-		if (!item->partner) {
-			add(comparison, item->part, NEW, item, NULL);
-		} else if (is_changed(item, item->partner)) {
-			add(comparison, item->part, CHANGED, item, item->partner);
+		if (!item->partner || is_changed(item, item->partner)) {
+			add(differences, item, item->partner);
 		}
 	}
 	/* a cut record does not have all facts, so a missing part does not mean that it is gone */
-	for (struct item *item = was.list; item < was.list + was.count && !comparison->now->is_cut; item++) {
+	for (struct item *item = was.list; item < was.list + was.count && !request->is_cut; item++) {
 		if (!item->partner) {
-			add(comparison, item->part, GONE, NULL, item);
+			add(differences, NULL, item);
 		}
 	}
 	free(now.list);
 	free(was.list);
 }
 
-/*
- * Returns what of the directory of a program's name is in the key of an NVRTC request that is not path-dependent: 0: it
- * has none, 1: it is relative, 2: it is absolute.
- */
-static int find_name_place(struct span program)
+static bool has_directory(struct span program)
 {
-	bool has_directory = span_base(program).size < program.size;
-
-	return has_directory && *(const char *)program.bytes == '/' ? 2 : has_directory;
+	return span_base(program).size < program.size;
 }
 
 /*
- * Compares the directory of the name only if it is in the key: the request is path-dependent, or the name is relative.
- * The directory of an absolute name is a root, and any two roots are equal. A name with a root differs from a name
- * without one.
+ * Compares the directory of the name only if it is in the key: that part of the request differs, or one name has a
+ * directory, which is a root, and the other has none. Any two roots are equal.
  */
-static void compare_program(struct comparison *comparison)
+static void compare_program(const struct request *now, const struct request *was, struct differences *differences)
 {
-	const struct request *now = comparison->now, *was = comparison->was;
-	const struct item name = {.value = request_text(now, ABOUT_PROGRAM)},
-	                  before = {.value = request_text(was, ABOUT_PROGRAM)};
-	bool is_equal, is_known = compare_digests(now, was, "program name", &is_equal);
+	struct span name = request_text(now, ABOUT_PROGRAM), before = request_text(was, ABOUT_PROGRAM);
+	const uint8_t *digest = request_part(now, "program name"), *other = request_part(was, "program name");
+	bool is_renamed = !span_equal(span_base(name), span_base(before));
+	bool is_in_key = digest && other ? memcmp(digest, other, ABOUT_DIGEST_BYTES) != 0 : digest || other;
+	const struct part *part = is_renamed ? &renamed : &moved;
 
-	if (!span_equal(span_base(name.value), span_base(before.value))) {
-		add(comparison, &renamed, CHANGED, &name, &before);
-	} else if ((is_known && !is_equal) || (request_is(now, ABOUT_COMPILER, "nvrtc") &&
-	                                       find_name_place(name.value) != find_name_place(before.value))) {
-		add(comparison, &moved, CHANGED, &name, &before);
+	is_in_key |= request_is(now, ABOUT_COMPILER, "nvrtc") && has_directory(name) != has_directory(before);
+	if (is_renamed || (is_in_key && !span_equal(name, before))) {
+		add(differences, &(struct item){.part = part, .value = name},
+		    &(struct item){.part = part, .value = before});
 	}
 }
 
 void differences_find(const struct request *now, const struct request *was, struct differences *ret_differences)
 {
-	static const enum about_kind lists[] = {ABOUT_PART, ABOUT_OPTION, ABOUT_EXPRESSION};
-	struct comparison comparison = {now, was, ret_differences};
-
 	*ret_differences = (struct differences){.count = 0};
-	compare_program(&comparison);
-	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
-		compare_items(&comparison, lists[i]);
-	}
+	compare_program(now, was, ret_differences);
+	compare_items(now, was, ABOUT_PART, ret_differences);
+	compare_items(now, was, ABOUT_OPTION, ret_differences);
+	compare_items(now, was, ABOUT_EXPRESSION, ret_differences);
 }
 
 void differences_free(struct differences *differences)
@@ -369,28 +326,18 @@ bool differences_related(const struct request *now, const struct request *was)
 
 /* ---- in words ---- */
 
-void differences_spell(const struct difference *difference, const struct request *now,
-                       struct difference_words *ret_words)
+void differences_spell(const struct difference *difference, struct difference_words *ret_words)
 {
-	FILE *out = fmemopen(ret_words->words, sizeof(ret_words->words) - 1, "w");
-	struct span binder = request_binder(now);
-	const char *saying = difference->saying;
+	static const char *const ways[] = {
+	    [DIFFERENCE_CHANGED] = "has changed", [DIFFERENCE_NEW] = "is new", [DIFFERENCE_GONE] = "is gone"};
+	struct span now = difference->now, was = difference->was, value = now.bytes ? now : was;
 
-	memset(ret_words->words, 0, sizeof(ret_words->words));
 	snprintf(ret_words->what, sizeof(ret_words->what), "%s%s%.*s", difference->name,
 	         *difference->name && difference->of.size ? " " : "", SPAN(difference->of));
-	for (const char *mark; out && (mark = strchr(saying, '%')) != NULL; saying = mark + 2) {
-		struct span text = mark[1] == 'n'   ? difference->now
-		                   : mark[1] == 'w' ? difference->was
-		                   : mark[1] == 't' ? request_text(now, ABOUT_TITLE)
-		                                    : binder;
-		bool is_value = mark[1] == 'n' || mark[1] == 'w';
-
-		fprintf(out, "%.*s%s%.*s%s", (int)(mark - saying), saying, mark[1] == 'b' && binder.size ? " by " : "",
-		        SPAN(text), is_value && text.size == 0 ? "\"\"" : "");
-	}
-	if (out) {
-		fputs(saying, out);
-		fclose(out);
+	if (difference->way == DIFFERENCE_CHANGED && !span_equal(now, was)) {
+		snprintf(ret_words->words, sizeof(ret_words->words), "%.*s   was %.*s", SPAN(now), SPAN(was));
+	} else {
+		snprintf(ret_words->words, sizeof(ret_words->words), "%.*s%s%s", SPAN(value), value.bytes ? "   " : "",
+		         ways[difference->way]);
 	}
 }

@@ -17,17 +17,19 @@
 
 /* What parts of a request are about. */
 enum difference_topic {
-	DIFFERENCE_SOURCE = 1,  /* the source of a program, the input of a link */
-	DIFFERENCE_EARLIER = 2, /* earlier compiles of the handle, earlier inputs of a link */
-	DIFFERENCE_COMPILER = 4,
-	DIFFERENCE_PATHS = 8, /* paths that are in the key only because the request is path-dependent */
-	DIFFERENCE_REST = 16
+	DIFFERENCE_SOURCE = 1, /* the source of a program, the input of a link */
+	DIFFERENCE_PATHS = 2,  /* paths that are in the key only because the request is path-dependent */
+	DIFFERENCE_REST = 4
 };
+
+/* NEW: only the request `now` has it. GONE: only the request `was` has it. */
+enum difference_way { DIFFERENCE_CHANGED, DIFFERENCE_NEW, DIFFERENCE_GONE };
 
 /* The values are empty if only the fact of a difference is known. */
 struct difference {
-	const char *name, *saying; /* from the table in differences.c */
-	struct span of;            /* name of the header, variable or input */
+	enum difference_way way;
+	const char *name; /* from the table in differences.c */
+	struct span of;   /* name of the header, variable or input */
 	struct span now, was;
 };
 
@@ -56,12 +58,10 @@ bool differences_are_paths(const struct differences *differences, const struct r
 #define DIFFERENCE_TEXT_BYTES EVENTS_RECORD_BYTES
 
 struct difference_words {
-	char what[DIFFERENCE_TEXT_BYTES];      /* "header inc/vec.h" */
+	char what[DIFFERENCE_TEXT_BYTES];      /* "variable TZ" */
 	char words[3 * DIFFERENCE_TEXT_BYTES]; /* text that follows `what` */
 };
 
-/* Writes the words for a difference. `now` is the request that differences_find() got. */
-void differences_spell(const struct difference *difference, const struct request *now,
-                       struct difference_words *ret_words);
+void differences_spell(const struct difference *difference, struct difference_words *ret_words);
 
 #endif

@@ -163,7 +163,7 @@ static void add_differences(struct json *json, const struct explanation *explana
 		const struct difference *difference = &explanation->differences.list[i];
 		struct difference_words words;
 
-		differences_spell(difference, explanation->request, &words);
+		differences_spell(difference, &words);
 		json_begin_object(json, NULL);
 		json_string(json, "what", words.what);
 		span_json(json, "now", difference->now);

@@ -14,106 +14,67 @@
 
 /* ---- reasons */
 
+#define STICKY "Use that option in a process of its own, or in all compilations."
+
 /*
- * One text for each reason that a record can have. Counters without a text are not reasons. The same counter is used
- * for results that were not cached and for calls that were bypassed, so each reason has only one text.
+ * One text for each reason that needs one. The same counter is used for results that were not cached and for calls that
+ * were bypassed, so each reason has only one text.
  */
 static const char *const reasons[COUNTER_COUNT] = {
     [COUNTER_BYPASSED_unwatchable] =
-        "The cache cannot observe what this library reads, so its results could be wrong later. "
-        "'nvrtccache doctor -- PROGRAM' names what is in the way.",
+        "The cache cannot observe what this library reads. 'nvrtccache doctor -- PROGRAM' says what is in the way.",
     [COUNTER_BYPASSED_not_watched] =
-        "What the compiler read was not observed; other preloaded libraries and tracers prevent that. "
-        "Try without them.",
-    [COUNTER_BYPASSED_files] =
-        "The compiler opened something that cannot be compared later: a pipe, a device, or a file that "
-        "could not be read. Use a plain file.",
+        "Another preloaded library or a tracer hides what the compiler reads. Try without it.",
+    [COUNTER_BYPASSED_files] = "The compiler opened a pipe, a device, or a file that could not be read.",
     [COUNTER_BYPASSED_side_effects] =
-        "The compilation wrote or removed files, ran a program or used the network (--time, --create-pch "
-        "and the like do), which a hit would not do. Leave that option out.",
+        "The compilation wrote or removed files, ran a program or used the network, which a hit would not do.",
     [COUNTER_BYPASSED_too_new] =
-        "A header changed during the compilation or just before it: another edit as quick would not be "
-        "noticed. The next compilation is cached.",
+        "A header changed during the compilation or just before it. The next compilation is cached.",
     [COUNTER_BYPASSED_time_macros] =
-        "The source or a header uses __DATE__, __TIME__ or __TIMESTAMP__, so the result depends on the "
-        "time of compilation. NVRTCCACHE_SLOPPINESS=time_macros caches such results anyway.",
+        "The result depends on the time (__DATE__, ...). NVRTCCACHE_SLOPPINESS=time_macros caches it anyway.",
     [COUNTER_BYPASSED_environment] =
-        "The compiler read a variable that is not part of the key, or the directory, environment or "
-        "locale changed meanwhile. Unset that variable, or set it before the program starts.",
+        "The compiler read a variable that is not in the key, or directory, variables or locale changed meanwhile.",
     [COUNTER_BYPASSED_builtins] =
-        "No loaded library has the SONAME of the one that the compiler loads itself (libnvrtc-builtins), so "
-        "it is not known which one was used. Install the file that belongs to the release.",
+        "It is not known which libnvrtc-builtins the compiler loads. Install the one that belongs to the release.",
     [COUNTER_BYPASSED_return_code] =
-        "The compiler failed in a way that may not repeat: out of memory, an internal error, options "
-        "that it rejects, or a failure that its log does not explain.",
-    [COUNTER_BYPASSED_arguments] =
-        "The arguments are invalid, so the compiler rejects them or reads undefined memory. Such calls are not cached.",
+        "The compiler failed in a way that may not repeat, or that its log does not explain.",
+    [COUNTER_BYPASSED_arguments] = "Invalid arguments, which the compiler rejects, are not cached.",
     [COUNTER_BYPASSED_cancelled] = "The program's own callback stopped the compilation.",
-    [COUNTER_BYPASSED_history] =
-        "This handle has a history that no key can hold: an earlier compilation that was not cached, or "
-        "too many of them. Create a new handle for each compilation.",
-    [COUNTER_BYPASSED_sticky_options] =
-        "An option of an earlier compilation of this process affects later ones. Use that option in a "
-        "process of its own, or in all compilations.",
-    [COUNTER_BYPASSED_uncleared_options] =
-        "An earlier compilation of this process had an option that may affect later ones. Use it in a "
-        "process of its own, or in all compilations.",
+    [COUNTER_BYPASSED_history] = "An earlier compilation of this handle was not cached, or there were too many. "
+                                 "Create a new handle for each.",
+    [COUNTER_BYPASSED_sticky_options] = "An option of an earlier compilation affects later ones. " STICKY,
+    [COUNTER_BYPASSED_uncleared_options] = "An option of an earlier compilation may affect later ones. " STICKY,
     [COUNTER_BYPASSED_slots] = "The process has loaded more copies of compilers than the cache supports.",
-    [COUNTER_BYPASSED_threads] =
-        "Threads of the compiler used files that could not be attributed to this compilation. The next "
-        "compilation may be cached.",
+    [COUNTER_BYPASSED_threads] = "Threads of the compiler used files that may belong to another compilation.",
     [COUNTER_BYPASSED_exports] =
-        "A module of the process calls the compiler in a way that bypasses the cache. 'nvrtccache doctor "
-        "-- PROGRAM' names it.",
+        "A module of the process calls the compiler directly. 'nvrtccache doctor -- PROGRAM' names it.",
     [COUNTER_BYPASSED_private_functions] =
-        "The process looked up private functions of the compiler (__nvvmHandle, __nvJitLinkAPI), which work on "
-        "programs without the cache's knowledge. From then on that library is bypassed.",
+        "The process looked up private functions of the compiler (__nvvmHandle, __nvJitLinkAPI).",
     [COUNTER_BYPASSED_libraries] = "Constants were folded with an unknown mathematics library.",
     [COUNTER_BYPASSED_too_large] =
-        "The result is larger than an eighth of the size limit, or than the process may write. Raise "
-        "NVRTCCACHE_MAX_SIZE.",
-    [COUNTER_BYPASSED_extensions] =
-        "The program uses a private extension of NVRTC's interface, whose effects are not known.",
+        "The result is larger than an eighth of NVRTCCACHE_MAX_SIZE, or than the process may write.",
+    [COUNTER_BYPASSED_extensions] = "The program uses a private extension of NVRTC, whose effects are not known.",
     [COUNTER_BYPASSED_precompiled_header] =
-        "The precompiled header is a file of the program, could not be made, or was made of other headers "
-        "in memory, options or directories. Without --pch the result is cached.",
-    [COUNTER_BYPASSED_bundled_headers] =
-        "--use-bundled-headers unpacked NVRTC's headers into its directory, may not write there, or uses a temporary "
-        "directory of this process, which no other process can use. With a lasting directory, compilations are cached "
-        "once the headers are unpacked.",
+        "The precompiled header is the program's, or was made of other headers or options. Leave out --pch.",
+    [COUNTER_BYPASSED_bundled_headers] = "--use-bundled-headers unpacked NVRTC's headers, or into a directory that "
+                                         "ends with the process. Use a lasting one.",
     [COUNTER_BYPASSED_logs] =
-        "The requested log contains run times, or the driver's own cache leaves parts of it out. Leave "
-        "out -time and -verbose.",
-    [COUNTER_ERRORS_directory] =
-        "The cache directory cannot be created, opened or searched. 'nvrtccache doctor' says why.",
-    [COUNTER_ERRORS_untrusted] =
-        "Others can write to the cache directory or to a file in it, so it is not used: chmod go-w, or "
-        "NVRTCCACHE_SHARED=1 if a group shares it.",
-    [COUNTER_ERRORS_damaged] = "A file of the cache is damaged. The next look-up removes it.",
-    [COUNTER_ERRORS_read] = "A file of the cache could not be read.",
-    [COUNTER_ERRORS_write] = "The result could not be written. 'nvrtccache doctor' checks the directory.",
-    [COUNTER_ERRORS_no_space] =
-        "The file system or the quota is full. 'nvrtccache prune' frees space if the cache itself is large.",
-    [COUNTER_ERRORS_memory] = "The process ran out of memory.",
+        "The log contains run times, or the driver's cache leaves parts out. Leave out -time and -verbose.",
     [COUNTER_ERRORS_mismatch] = "The compiler's result differs from the cached one: please report that.",
-    [COUNTER_ERRORS_internal] = "An internal error: please report it, with the log at NVRTCCACHE_LOG_LEVEL=debug.",
 };
 
 const char *explanation_of_reason(enum counter reason)
 {
-	return reasons[reason];
+	bool is_error = reason >= COUNTER_ERRORS_directory && reason <= COUNTER_ERRORS_internal;
+
+	return is_error && !reasons[reason] ? "'nvrtccache doctor' checks the directory." : reasons[reason];
 }
 
 /* ---- explanations */
 
-/* Writes the local time, without the date if it was less than 20 hours ago. */
 static const char *spell_when(uint64_t when_ns, char ret_text[CONSOLE_NUMBER_BYTES])
 {
-	int64_t when = (int64_t)(when_ns / 1000000000), now = (int64_t)time(NULL);
-	/* 20 hours and not 24, so that a time of yesterday cannot be mistaken for one of today */
-	bool is_recent = when <= now && now - when < 20 * 3600L;
-
-	return console_moment(when, is_recent ? "%H:%M:%S" : "%Y-%m-%d %H:%M:%S", ret_text);
+	return console_moment((int64_t)(when_ns / 1000000000), "%Y-%m-%d %H:%M:%S", ret_text);
 }
 
 /* Returns how much earlier the other call was. */
@@ -190,28 +151,13 @@ static void print_differences(const struct explanation *explanation)
 	struct difference_words words;
 
 	for (size_t i = 0; i < differences->count && i < DIFFERENCES_SHOWN; i++) {
-		differences_spell(&differences->list[i], explanation->request, &words);
+		differences_spell(&differences->list[i], &words);
 		console_line("  %s  %s", words.what, words.words);
 	}
 	/* two unrelated command lines may differ in hundreds of options */
 	if (differences->count > DIFFERENCES_SHOWN) {
 		printf("  and %zu more differences; --json has them all\n", differences->count - DIFFERENCES_SHOWN);
 	}
-}
-
-/* Prints " Same source, NVRTC.", because users suspect these parts first. */
-static void print_sameness(const struct explanation *explanation)
-{
-	unsigned topics = explanation->differences.topics;
-	bool is_source = !(topics & (DIFFERENCE_SOURCE | DIFFERENCE_EARLIER)),
-	     is_compiler = !(topics & DIFFERENCE_COMPILER);
-	const char *source = request_part(explanation->request, "source") ? "source" : "input";
-
-	if (is_source || is_compiler) {
-		console_print(stdout, " Same %s%s%.*s.", is_source ? source : "", is_source && is_compiler ? ", " : "",
-		              SPAN(is_compiler ? request_text(explanation->request, ABOUT_TITLE) : span_text("")));
-	}
-	putchar('\n');
 }
 
 static void print_switch(void)
@@ -223,9 +169,8 @@ static void print_closest(const struct explanation *explanation)
 {
 	char key[KEY_TEXT_BYTES], distance[CONSOLE_NUMBER_BYTES];
 
-	printf("closest cached entry: %.*s, %s earlier.", KEY_SHORT, key_spell(explanation->compared->key, key),
+	printf("closest cached entry: %.*s, %s earlier\n", KEY_SHORT, key_spell(explanation->compared->key, key),
 	       spell_distance(explanation, distance));
-	print_sameness(explanation);
 	print_differences(explanation);
 	if (explanation->differences.count == 0) {
 		puts("  options, headers or names are in another order, or the difference was not recorded");

@@ -6,7 +6,7 @@ A host does what JSON asks for, and prints what the compilation returned if that
   $ export LD_LIBRARY_PATH=$RUN_PATH NVRTC=$NVRTC_LIB/$NVRTC_SONAME
   $ host() { preloaded python3 $TOP/tests/integration/explain_host.py "$@" | sed /^0$/d; }
   $ explain() { # without what differs each time
-  >     nvrtccache explain "$@" | sed -E 's/\(pid [0-9]+, [0-9:]+\)/(PID, TIME)/; s/\b[0-9.]+ ([num]?s|min)\b/TIME/; s/cached at ([0-9-]{10} )?[0-9:]{8}/cached at TIME/
+  >     nvrtccache explain "$@" | sed -E 's/\(pid [0-9]+, [-0-9: ]+\)/(PID, TIME)/; s/\b[0-9.]+ ([num]?s|min)\b/TIME/; s/cached at [0-9-]{10} [0-9:]{8}/cached at TIME/
   >         s/(stored as|entry:|entry) [0-9a-f]{8}/\1 KEY/'
   > }
 
@@ -18,7 +18,7 @@ The first miss of a program is its first time.
 A changed option is reported in readable form.
   $ host '{"options": ["-DN=8"]}'; explain
   a.cu (PID, TIME)  MISS, compiled in TIME, stored as KEY
-  closest cached entry: KEY, TIME earlier. Same source, NVRTC.
+  closest cached entry: KEY, TIME earlier
     option  -DN=8   was -DN=4
 
 Very many differences are not all listed.
@@ -31,47 +31,50 @@ Very many differences are not all listed.
 Of another source, it says that the changed lines are not known.
   $ host '{"source": "__global__ void k() {}"}'; explain
   a.cu (PID, TIME)  MISS, compiled in TIME, stored as KEY
-  closest cached entry: KEY, TIME earlier. Same NVRTC.
-    source  has changed (source text is not stored, so the lines are not known)
+  closest cached entry: KEY, TIME earlier
+    source  has changed
 
 Another build of NVRTC is named by its number, where its file has one.
 # requires: [ -e $FAKE/13/libnvrtc.so.13 ] && [ -e $FAKE/13b/libnvrtc.so.13 ]
   $ fresh; cp -r $FAKE/13 one; cp -r $FAKE/13b other
   $ for build in one other; do LD_LIBRARY_PATH= NVRTC=$TMP/$build/libnvrtc.so.13 host '{}'; done; explain
   a.cu (PID, TIME)  MISS, compiled in TIME, stored as KEY
-  closest cached entry: KEY, TIME earlier. Same source.
-    compiler  NVRTC 13.0 is another build
+  closest cached entry: KEY, TIME earlier
+    NVRTC  13.0   has changed
   $ fresh; for name in one/libnvrtc.so.13.0.48 other/libnvrtc.so.13.0.88; do mv ${name%.0.*} $name; ln -s ${name#*/} ${name%.0.*}; done
   $ for build in one other; do LD_LIBRARY_PATH= NVRTC=$TMP/$build/libnvrtc.so.13 host '{}'; done; explain
   a.cu (PID, TIME)  MISS, compiled in TIME, stored as KEY
-  closest cached entry: KEY, TIME earlier. Same source.
-    compiler  NVRTC 13.0.88   was 13.0.48
+  closest cached entry: KEY, TIME earlier
+    NVRTC  13.0.88   was 13.0.48
 
 A namespace, and variables that the compiler reads.
   $ fresh; host '{}'; NVRTCCACHE_NAMESPACE=team host '{}'; explain
   a.cu (PID, TIME)  MISS, compiled in TIME, stored as KEY
-  closest cached entry: KEY, TIME earlier. Same source, NVRTC.
-    namespace  is set, and was not
+  closest cached entry: KEY, TIME earlier
+    namespace  is new
   $ fresh; host '{}'; CUDA_CACHE_MAXSIZE=7 NVCC_APPEND_FLAGS=-w LIBNVVM_ENABLE_DEBUG=1 NVVM_IR_VER_CHK=0 host '{}'; explain | tail -n +3
-    variable NVVM_IR_VER_CHK  is set, and was not
+    variable NVVM_IR_VER_CHK  is new
 
 A result that is bound to a path, by which option, and the switch that would help.
   $ fresh; for place in ci1 ci2; do mkdir $place; (cd $place; host '{"options": ["-DN=4", "-lineinfo"]}'); done; explain
   a.cu (PID, TIME)  MISS, compiled in TIME, stored as KEY
-  closest cached entry: KEY, TIME earlier. Same source, NVRTC.
-    bound path  bound to $TMP/ci1 by -lineinfo; now it is $TMP/ci2
+  closest cached entry: KEY, TIME earlier
+    variable PWD  has changed
+    path bound by -lineinfo  $TMP/ci2   was $TMP/ci1
     NVRTCCACHE_SLOPPINESS=debug_paths lets it hit where that path is in a log or debug information only
   $ nvrtccache explain --json | json '[(d["what"], d["now"], d["was"]) for d in told["differences"]]'
-  [('bound path', '$TMP/ci2', '$TMP/ci1')]
+  [('variable PWD', None, None), ('path bound by -lineinfo', '$TMP/ci2', '$TMP/ci1')]
 
 The switch is named only where it would help.
   $ fresh; for place in ci1 ci2; do (cd $place; host '{"options": ["--pch"]}'); done; explain | tail -n +3
   6
   6
-    bound path  bound to $TMP/ci1 by --pch; now it is $TMP/ci2
+    variable PWD  has changed
+    path bound by --pch  $TMP/ci2   was $TMP/ci1
   $ fresh; (cd ci1; host '{"options": ["-lineinfo"]}'); (cd ci2; host '{"options": ["-lineinfo", "-DN=4"]}'); explain | tail -n +3
   6
-    bound path  bound to $TMP/ci1 by -lineinfo; now it is $TMP/ci2
+    variable PWD  has changed
+    path bound by -lineinfo  $TMP/ci2   was $TMP/ci1
     option  -DN=4   is new
 
 A path that is spelled in what was made; as JSON, and in the log, it is the path too, and no number.
@@ -91,7 +94,7 @@ A path that is spelled in what was made; as JSON, and in the log, it is the path
 The same program elsewhere is nearer than one without the option that binds it.
   $ fresh; host '{"name": "/w1/a.cu"}' '{"name": "/w1/a.cu", "options": ["-DN=4", "-lineinfo"]}' '{"name": "/w2/a.cu", "options": ["-DN=4", "-lineinfo"]}'; explain
   /w2/a.cu (PID, TIME)  MISS, compiled in TIME, stored as KEY
-  closest cached entry: KEY, TIME earlier. Same source, NVRTC.
+  closest cached entry: KEY, TIME earlier
     program name  /w2/a.cu   was /w1/a.cu
     NVRTCCACHE_SLOPPINESS=debug_paths lets it hit where that path is in a log or debug information only
 
@@ -129,7 +132,7 @@ A result that is there and not given out: why.
   $ fresh; NVRTCCACHE_SLOPPINESS=time_macros host "$T"; host "$T"; explain
   a.cu (PID, TIME)  MISS, compiled in TIME, NOT CACHED: time macros
     the entry is served only with NVRTCCACHE_SLOPPINESS=time_macros.
-    The source or a header uses __DATE__, __TIME__ or __TIMESTAMP__, so the result depends on the time of compilation. NVRTCCACHE_SLOPPINESS=time_macros caches such results anyway.
+    The result depends on the time (__DATE__, ...). NVRTCCACHE_SLOPPINESS=time_macros caches it anyway.
   $ nvrtccache explain --json | json 'told["cause"], told["reason"]'
   ('unfit', 'time_macros')
 
@@ -139,7 +142,7 @@ And of which header it was not cached again. NVRTC 13.5 opens by its whole path 
   a.cu (PID, TIME)  MISS, compiled in TIME, NOT CACHED: time macros
     the entry is served only with NVRTCCACHE_SLOPPINESS=time_macros.
     the file inc/h.h.
-    The source or a header uses __DATE__, __TIME__ or __TIMESTAMP__, so the result depends on the time of compilation. NVRTCCACHE_SLOPPINESS=time_macros caches such results anyway.
+    The result depends on the time (__DATE__, ...). NVRTCCACHE_SLOPPINESS=time_macros caches it anyway.
 
 A variable for which it is not given.
 # requires: grep -q NVRTCWIZ "$NVRTC"
@@ -147,13 +150,13 @@ A variable for which it is not given.
   a.cu (PID, TIME)  MISS, compiled in TIME, NOT CACHED: environment
     the entry was stored while NVRTCWIZ was not set, and it is set now.
     the compiler read the variable NVRTCWIZ, which is not in the key.
-    The compiler read a variable that is not part of the key, or the directory, environment or locale changed meanwhile. Unset that variable, or set it before the program starts.
+    The compiler read a variable that is not in the key, or directory, variables or locale changed meanwhile.
 
 The reason for the miss and the reason for not caching are both reported.
   $ fresh; old inc/h.h '#define M 1'; host "$H"; old inc/h.h '#define M 2' $(soon); host "$H"; explain | shorter
   a.cu (PID, TIME)  MISS, compiled in TIME, NOT CACHED: too new
     the file inc/h.h.
-    A header changed during the compilation or just before it: another edit as quick would not be noticed. The next compilation is cached.
+    A header changed during the compilation or just before it. The next compilation is cached.
   the same request was cached before, TIME earlier, and that entry is not valid here:
     header changed: inc/h.h
   $ nvrtccache explain --json | json 'told["cause"], told["reason"], told["detail"], told["refusal"]' | shorter
@@ -167,7 +170,7 @@ A look-up that was not made.
 A time macro, and what allows it.
   $ fresh; host "$T"; explain
   a.cu (PID, TIME)  MISS, compiled in TIME, NOT CACHED: time macros
-    The source or a header uses __DATE__, __TIME__ or __TIMESTAMP__, so the result depends on the time of compilation. NVRTCCACHE_SLOPPINESS=time_macros caches such results anyway.
+    The result depends on the time (__DATE__, ...). NVRTCCACHE_SLOPPINESS=time_macros caches it anyway.
   first time: no cached entry of this program or this source is recorded
 
 The next miss of a request that was not cached names the last refusal, with what it was about.
@@ -181,14 +184,14 @@ What the compiler answered is called by its name, and so is an option that it re
   5
   a.cu (PID, TIME)  MISS, compiled in TIME, NOT CACHED: return code
     return code 5, NVRTC_ERROR_INVALID_OPTION.
-    The compiler failed in a way that may not repeat: out of memory, an internal error, options that it rejects, or a failure that its log does not explain.
+    The compiler failed in a way that may not repeat, or that its log does not explain.
   first time: no cached entry of this program or this source is recorded
 
 A side effect.
   $ fresh; host '{"options": ["-DN=4", "--time='$TMP'/times"]}'; explain
   a.cu (PID, TIME)  MISS, compiled in TIME, NOT CACHED: side effects
     the file $TMP/times.
-    The compilation wrote or removed files, ran a program or used the network (--time, --create-pch and the like do), which a hit would not do. Leave that option out.
+    The compilation wrote or removed files, ran a program or used the network, which a hit would not do.
   first time: no cached entry of this program or this source is recorded
 
 A cached failure is reported as one, and missing artifacts are not extracted.
@@ -211,8 +214,8 @@ An option with process-wide effect.
 # requires: [ ${NVRTC_SONAME##*.} = 13 ] # releases before differ in which do
   $ fresh; host '{"options": ["-DN=4", "-restrict"]}' '{"options": ["-DN=5"]}'; explain
   a.cu (PID, TIME)  MISS, compiled in TIME, NOT CACHED: sticky options
-    An option of an earlier compilation of this process affects later ones. Use that option in a process of its own, or in all compilations.
-  closest cached entry: KEY, TIME earlier. Same source, NVRTC.
+    An option of an earlier compilation affects later ones. Use that option in a process of its own, or in all compilations.
+  closest cached entry: KEY, TIME earlier
     option  -DN=5   was -DN=4
     option  -restrict   is gone
   $ host '{"options": ["-DN=5"]}'; explain
@@ -223,12 +226,12 @@ A header that is too new, and one that asks for the time, by their names.
   $ fresh; old inc/h.h '#define M 1' $(soon); host "$H"; explain | shorter
   a.cu (PID, TIME)  MISS, compiled in TIME, NOT CACHED: too new
     the file inc/h.h.
-    A header changed during the compilation or just before it: another edit as quick would not be noticed. The next compilation is cached.
+    A header changed during the compilation or just before it. The next compilation is cached.
   first time: no cached entry of this program or this source is recorded
   $ fresh; old inc/h.h '#define M sizeof(__TIME__)'; host "$H"; explain | shorter
   a.cu (PID, TIME)  MISS, compiled in TIME, NOT CACHED: time macros
     the file inc/h.h.
-    The source or a header uses __DATE__, __TIME__ or __TIMESTAMP__, so the result depends on the time of compilation. NVRTCCACHE_SLOPPINESS=time_macros caches such results anyway.
+    The result depends on the time (__DATE__, ...). NVRTCCACHE_SLOPPINESS=time_macros caches it anyway.
   first time: no cached entry of this program or this source is recorded
 
 Without arguments, it explains the last call.

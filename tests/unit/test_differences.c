@@ -39,7 +39,7 @@ static struct stream about_of(const char *facts)
 	return about;
 }
 
-static void tell(const struct differences *differences, const struct request *now)
+static void tell(const struct differences *differences)
 {
 	struct difference_words words;
 
@@ -47,7 +47,7 @@ static void tell(const struct differences *differences, const struct request *no
 	for (size_t i = 0; i < differences->count; i++) {
 		size_t end = strlen(told);
 
-		differences_spell(&differences->list[i], now, &words);
+		differences_spell(&differences->list[i], &words);
 		snprintf(told + end, sizeof(told) - end, "%s: %s\n", words.what, words.words);
 	}
 }
@@ -80,7 +80,7 @@ static unsigned weight_of(const struct pair *pair)
 	unsigned weight;
 
 	differences_find(&pair->now, &pair->was, &differences);
-	tell(&differences, &pair->now);
+	tell(&differences);
 	weight = differences.weight;
 	differences_free(&differences);
 	return weight;
@@ -131,8 +131,8 @@ Test(differences, only_a_new_directory_is_reported)
 
 Test(differences, a_source_without_a_digest_is_no_difference)
 {
-	expect("pearlier compiles=x", "psource=a", "earlier compiles of the handle: are new\n");
-	expect("pearlier inputs=x", "pearlier inputs=y", "earlier inputs: have changed\n");
+	expect("pearlier compiles=x", "psource=a", "history of the handle: is new\n");
+	expect("pearlier inputs=x", "pearlier inputs=y", "earlier input: has changed\n");
 }
 
 Test(differences, only_related_requests_are_compared)
