@@ -64,8 +64,8 @@ int agent_socket_place(const struct directory *directory, uint64_t *ret_device, 
  *                                     DOWN               the engine cannot be asked now; or
  *                                     ELSEWHERE          the agent serves another directory
  *     STORED key           ->                            no answer
- *     STATUS_LINES, _JSON  ->
- *                          <-         the text, at most AGENT_STATUS_MAX bytes, in one message
+ *     STATUS               ->
+ *                          <-         names and values, at most AGENT_STATUS_MAX bytes, in one message
  *
  * The agent closes the connection after a message of another version, size or magic. A process treats every other
  * message than an answer to its question as a failure, and compiles.
@@ -80,8 +80,7 @@ int agent_socket_place(const struct directory *directory, uint64_t *ret_device, 
 enum agent_kind {
 	AGENT_FETCH = 1,
 	AGENT_STORED,
-	AGENT_STATUS_LINES = 4, /* 3 had another answer */
-	AGENT_STATUS_JSON,
+	AGENT_STATUS = 6, /* 3 to 5 had other answers */
 	AGENT_STARTED = 16,
 	AGENT_FOUND,
 	AGENT_ABSENT,

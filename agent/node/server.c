@@ -118,13 +118,13 @@ static void answer_fetch(struct server *server, int peer, const struct agent_mes
 	tell(peer, is_here(server, message) ? join_fetch(server, message->key) : AGENT_ELSEWHERE);
 }
 
-static void answer_status(struct server *server, int peer, enum status_form form)
+static void answer_status(struct server *server, int peer)
 {
 	char *text;
 	size_t size;
 
 	service_probe(server->service);
-	text = status_text(server->service, server->listener->path, upload_waiting(&server->upload), form, &size);
+	text = status_text(server->service, server->listener->path, upload_waiting(&server->upload), &size);
 	(void)send(peer, text, size, MSG_DONTWAIT | MSG_NOSIGNAL);
 	free(text);
 }
@@ -139,11 +139,8 @@ static bool answer_request(struct server *server, int peer, const struct agent_m
 	case AGENT_FETCH:
 		answer_fetch(server, peer, message);
 		return true;
-	case AGENT_STATUS_LINES:
-		answer_status(server, peer, STATUS_LINES);
-		return true;
-	case AGENT_STATUS_JSON:
-		answer_status(server, peer, STATUS_JSON);
+	case AGENT_STATUS:
+		answer_status(server, peer);
 		return true;
 	case AGENT_STORED:
 		if (is_here(server, message)) {

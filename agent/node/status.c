@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,134 +19,117 @@
 
 /* ---- the agent's side */
 
-/* Lines for people leave out what is empty, 0 or false. */
-struct writer {
-	FILE *lines; /* NULL: JSON */
-	struct json json;
-};
-
-/* Text from an engine is made harmless, so that it is one line of a terminal. */
-static void write_text(struct writer *writer, const char *name, const char *text)
+/* Writes a name and a value, with a NUL at the end. A value that is a text begins with a quote. */
+__attribute__((format(printf, 2, 3))) static void put(FILE *out, const char *format, ...)
 {
-	char harmless[PATH_MAX + ENGINE_TEXT_MAX];
+	va_list arguments;
 
-	snprintf(harmless, sizeof(harmless), "%s", text);
-	harmless_text(harmless);
-	if (writer->lines == NULL) {
-		json_string(&writer->json, name, harmless);
-	} else if (text[0] != '\0') {
-		fprintf(writer->lines, "%-16s %s\n", name, harmless);
-	}
+	va_start(arguments, format);
+	vfprintf(out, format, arguments); /* NOLINT(clang-analyzer-valist.Uninitialized): it is */
+	va_end(arguments);
+	fputc('\0', out);
 }
 
-static void write_number(struct writer *writer, const char *name, uint64_t number)
-{
-	if (writer->lines == NULL) {
-		json_number(&writer->json, name, number);
-	} else if (number != 0) {
-		fprintf(writer->lines, "%-16s %" PRIu64 "\n", name, number);
-	}
-}
-
-static void write_bool(struct writer *writer, const char *name, bool value)
-{
-	if (writer->lines == NULL) {
-		json_bool(&writer->json, name, value);
-	} else {
-		write_text(writer, name, value ? "true" : "");
-	}
-}
-
-static void write_date(struct writer *writer, const char *name, time_t when)
-{
-	char date[32] = "";
-	struct tm parts;
-
-	if (writer->lines == NULL) {
-		json_number(&writer->json, name, (uint64_t)when);
-	} else if (localtime_r(&when, &parts) != NULL) {
-		(void)strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S", &parts);
-		write_text(writer, name, date);
-	}
-}
-
-static void write_counts(struct writer *writer, struct service *service)
-{
-	static const char *const counts[] = {
-#define COUNT_NAME(name) #name,
-	    SERVICE_COUNTS(COUNT_NAME)
-#undef COUNT_NAME
-	};
-	static const char *const answers[] = {
-#define ANSWER_WORD(name, word, state) word,
-	    ENGINE_ANSWERS(ANSWER_WORD)
-#undef ANSWER_WORD
-	};
-
-	for (int i = 0; i < SERVICE_COUNT_END; i++) {
-		write_number(writer, counts[i], atomic_load(&service->counts[i]));
-	}
-	for (int i = 0; i < ENGINE_ANSWER_COUNT; i++) {
-		if (answers[i][0] != '\0') { /* not an error */
-			write_number(writer, answers[i], atomic_load(&service->answers[i]));
-		}
-	}
-}
-
-static void write_all(struct writer *writer, struct service *service, const char *socket, size_t uploads)
+static void put_all(FILE *out, struct service *service, const char *socket, size_t uploads)
 {
 	const struct service_options *options = &service->options;
 
-	write_text(writer, "version", NVRTCCACHE_VERSION);
-	write_number(writer, "pid", (uint64_t)getpid());
-	write_date(writer, "since", service->since);
-	write_text(writer, "dir", service->settings.directory);
-	write_text(writer, "socket", socket);
-	write_text(writer, "engine", options->engine.address);
-	write_text(writer, "prefix", options->engine.prefix);
+	put(out, "version \"" NVRTCCACHE_VERSION);
+	put(out, "pid %d", (int)getpid());
+	put(out, "since %lld", (long long)service->since);
+	put(out, "dir \"%s", service->settings.directory);
+	put(out, "socket \"%s", socket);
+	put(out, "engine \"%s", options->engine.address);
+	put(out, "prefix \"%s", options->engine.prefix);
 	pthread_mutex_lock(&service->lock);
-	write_text(writer, "state", service_state_name(service->state));
-	write_text(writer, "why", service->why);
-	write_date(writer, "state_since", service->state_since);
+	put(out, "state \"%s", service_state_name(service->state));
+	put(out, "why \"%s", service->why);
+	put(out, "state_since %lld", (long long)service->state_since);
 	pthread_mutex_unlock(&service->lock);
-	write_bool(writer, "writes", options->writes == SERVICE_WRITES);
-	write_bool(writer, "trusts_engine", options->trust == VALUE_TRUST_ENGINE);
-	write_text(writer, "signs_with", service->keyring != NULL ? service->keyring->keys[0].id : "");
-	write_counts(writer, service);
-	write_number(writer, "uploads_waiting", uploads);
+	put(out, "writes %s", options->writes == SERVICE_WRITES ? "true" : "false");
+	put(out, "trusts_engine %s", options->trust == VALUE_TRUST_ENGINE ? "true" : "false");
+	put(out, "signs_with \"%s", service->keyring != NULL ? service->keyring->keys[0].id : "");
+#define PUT_COUNT(name) put(out, #name " %" PRIu64, atomic_load(&service->counts[SERVICE_COUNT_##name]));
+	SERVICE_COUNTS(PUT_COUNT)
+#undef PUT_COUNT
+#define PUT_ANSWER(name, word, state)                                                      \
+	if (word[0] != '\0') { /* an error */                                              \
+		put(out, word " %" PRIu64, atomic_load(&service->answers[ENGINE_##name])); \
+	}
+	ENGINE_ANSWERS(PUT_ANSWER)
+#undef PUT_ANSWER
+	put(out, "uploads_waiting %zu", uploads);
 }
 
-char *status_text(struct service *service, const char *socket, size_t uploads, enum status_form form, size_t *ret_size)
+char *status_text(struct service *service, const char *socket, size_t uploads, size_t *ret_size)
 {
-	struct writer writer = {.json = json_growing(JSON_BYTES_REPLACED, 1)};
-	char *lines = NULL;
+	char *text = NULL;
+	FILE *out = open_memstream(&text, ret_size);
 
 	*ret_size = 0;
-	if (form == STATUS_LINES) {
-		writer.lines = open_memstream(&lines, ret_size);
-		if (writer.lines != NULL) {
-			write_all(&writer, service, socket, uploads);
-			fclose(writer.lines);
-		}
-		return lines;
+	if (out != NULL) {
+		put_all(out, service, socket, uploads);
+		fclose(out);
 	}
-	json_begin_object(&writer.json, NULL);
-	write_all(&writer, service, socket, uploads);
-	json_end(&writer.json);
-	json_end_line(&writer.json);
-	*ret_size = writer.json.failed ? 0 : writer.json.size;
-	return writer.json.bytes;
+	return text;
 }
 
 /* ---- the side of nvrtccache-agent --status */
 
+/* Lines for people leave out what is empty, 0 or false. */
+static void print_line(const char *name, const char *value)
+{
+	time_t when = (time_t)strtoll(value, NULL, 10);
+	char date[32] = "";
+	struct tm parts;
+
+	if (strstr(name, "since") != NULL && localtime_r(&when, &parts) != NULL) {
+		(void)strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S", &parts);
+		value = date;
+	} else if (strcmp(value, "0") == 0 || strcmp(value, "false") == 0 || strcmp(value, "\"") == 0) {
+		return;
+	}
+	printf("%-16s %s\n", name, value + (value[0] == '"'));
+}
+
+static void add_member(struct json *json, const char *name, const char *value)
+{
+	if (value[0] == '"') {
+		json_string(json, name, value + 1);
+	} else if (value[0] == 't' || value[0] == 'f') {
+		json_bool(json, name, value[0] == 't');
+	} else {
+		json_number(json, name, strtoull(value, NULL, 10));
+	}
+}
+
+/* Text from an engine is made harmless, so that it is one line of a terminal. */
+static void print_status(char *text, const char *end, enum status_form form)
+{
+	struct json json = json_growing(JSON_BYTES_REPLACED, 1);
+	char *value;
+
+	json_begin_object(&json, NULL);
+	for (char *name = text; name < end && (value = strchr(name, ' ')) != NULL; name = strchr(value, '\0') + 1) {
+		*value++ = '\0';
+		harmless_text(value);
+		if (form == STATUS_LINES) {
+			print_line(name, value);
+		} else {
+			add_member(&json, name, value);
+		}
+	}
+	json_end(&json);
+	json_end_line(&json);
+	fwrite(json.bytes, 1, form == STATUS_JSON ? json.size : 0, stdout);
+	json_free(&json);
+}
+
 /* Prints the agent's answer. Has a timeout, so that a stopped agent (SIGSTOP) does not block the command. */
 static int ask_status(int socket, enum status_form form)
 {
-	static char text[AGENT_STATUS_MAX];
-	const struct agent_message message = {.magic = AGENT_MAGIC,
-	                                      .version = AGENT_VERSION,
-	                                      .kind = form == STATUS_JSON ? AGENT_STATUS_JSON : AGENT_STATUS_LINES};
+	static char text[AGENT_STATUS_MAX + 1];
+	const struct agent_message message = {.magic = AGENT_MAGIC, .version = AGENT_VERSION, .kind = AGENT_STATUS};
 	struct pollfd polled = {.fd = socket, .events = POLLIN};
 	ssize_t got;
 
@@ -155,11 +139,11 @@ static int ask_status(int socket, enum status_form form)
 	if (poll(&polled, 1, PATIENCE_MS) != 1) {
 		return -ETIMEDOUT;
 	}
-	got = recv(socket, text, sizeof(text), 0);
+	got = recv(socket, text, AGENT_STATUS_MAX, 0);
 	if (got <= 0) {
 		return -EPROTO;
 	}
-	fwrite(text, 1, (size_t)got, stdout);
+	print_status(text, text + got, form);
 	return 0;
 }
 

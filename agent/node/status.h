@@ -2,8 +2,8 @@
 /*
  * status: the agent's state for --status, as lines for people or as one JSON object
  *
- * It contains no secret: addresses with one are rejected, and keys are named by their ids. The agent writes the text,
- * which `nvrtccache-agent --status` prints.
+ * It contains no secret: addresses with one are rejected, and keys are named by their ids. The agent sends names with
+ * their values, of which `nvrtccache-agent --status` makes one of the two.
  *
  * Errors: status_text(): size 0 if memory runs out; the caller frees the text with free(). command_status() prints
  * errors on stderr, with --json also as JSON on stdout, and returns the exit status. Threads: any.
@@ -16,7 +16,7 @@
 
 enum status_form { STATUS_LINES, STATUS_JSON };
 
-char *status_text(struct service *service, const char *socket, size_t uploads, enum status_form form, size_t *ret_size);
+char *status_text(struct service *service, const char *socket, size_t uploads, size_t *ret_size);
 
 /* Prints the status of the running agent. `said` is a path, or NULL for the socket in the directory. */
 int command_status(const struct settings *settings, const char *said, enum status_form form);
