@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Each call of engine.h is forwarded to the kind that the scheme of the address selected. This file also contains what
- * all kinds share: secrets, the options of libcurl, error texts, names.
+ * A request is forwarded to the kind that the scheme of the address selected. This file also contains what all kinds
+ * share: secrets, the options of libcurl, error texts, names.
  */
 #include "agent/engine/engine.h"
 
@@ -19,15 +19,9 @@
 
 #define MS INT64_C(1000000)
 
-static const struct engine_kind *const kinds[] = {
-    [ADDRESS_HTTP] = &engine_kind_http,
-    [ADDRESS_REDIS] = &engine_kind_redis,
-    [ADDRESS_S3] = &engine_kind_http,
-};
-
-int engine_refuse(const struct engine *engine, const char *words)
+int engine_refuse(struct engine_error *error, const char *words)
 {
-	snprintf(engine->error->text, sizeof(engine->error->text), "%s", words);
+	snprintf(error->text, sizeof(error->text), "%s", words);
 	return -EINVAL;
 }
 
@@ -51,11 +45,12 @@ static int read_options(struct engine *engine)
 	const struct engine_options *options = engine->options;
 
 	if (!engine_address_prefix(&engine->address, options->prefix)) {
-		return engine_refuse(engine, "--prefix: it takes 1 to 128 letters, digits, '-', '_', '~', '.' and, for "
-		                             "Redis, ':', and must not begin with '.'");
+		return engine_refuse(engine->error,
+		                     "--prefix: it takes 1 to 128 letters, digits, '-', '_', '~', '.' and, for "
+		                     "Redis, ':', and must not begin with '.'");
 	}
 	if (options->user != NULL && options->password_file == NULL) {
-		return engine_refuse(engine, "--user: requires --password-file");
+		return engine_refuse(engine->error, "--user: requires --password-file");
 	}
 	return read_password(engine);
 }
@@ -66,27 +61,21 @@ static int read_options(struct engine *engine)
  */
 int engine_open(const struct engine_options *options, struct engine **ret_engine, struct engine_error *ret_error)
 {
-	struct engine_address address;
-	struct engine *engine;
-	const char *words;
+	struct engine *engine = calloc(1, sizeof(*engine));
+	const char *words = "out of memory";
 	int error;
 
 	ret_error->text[0] = '\0';
-	if (engine_address_parse(options->address, &address, &words) != 0) {
-		return engine_refuse(&(const struct engine){.error = ret_error}, words);
+	if (engine == NULL || engine_address_parse(options->address, &engine->address, &words) != 0) {
+		return engine_refuse(ret_error, words);
 	}
 	(void)curl_global_init(CURL_GLOBAL_DEFAULT);
-	engine = calloc(1, kinds[address.kind]->size);
-	if (engine == NULL) {
-		return engine_refuse(&(const struct engine){.error = ret_error}, "out of memory");
-	}
-	engine->kind = kinds[address.kind];
+	engine->ask = engine->address.kind == ADDRESS_REDIS ? engine_redis_ask : engine_http_ask;
 	engine->options = options;
-	engine->address = address;
 	engine->error = ret_error;
-	error = read_options(engine);
 	*ret_engine = engine;
-	return error != 0 || engine->kind->open == NULL ? error : engine->kind->open(engine);
+	error = read_options(engine);
+	return error != 0 || engine->address.kind == ADDRESS_REDIS ? error : engine_http_open(engine);
 }
 
 /*
@@ -102,7 +91,7 @@ enum engine_answer engine_ask(struct engine *engine, struct engine_request *requ
 		return engine_tell(engine, ENGINE_TOO_LARGE, "the value has %zu bytes, and at most %u are sent",
 		                   request->size, ENGINE_VALUE_MAX);
 	}
-	return engine->kind->ask(engine, request);
+	return engine->ask(engine, request);
 }
 
 /* 0 means that the deadline has passed, and never that there is no limit. */
@@ -116,9 +105,10 @@ unsigned engine_left_ms(const struct engine *engine)
 /* ---- libcurl */
 
 /* For Unix sockets and Redis, proxies of the environment are disabled, because they cannot forward these. */
-void engine_prepare(struct engine *engine, CURL *handle)
+void engine_prepare(struct engine *engine)
 {
 	const struct engine_options *options = engine->options;
+	CURL *handle = engine->handle;
 	bool is_local = engine->address.socket[0] != '\0';
 	unsigned left = engine_left_ms(engine);
 	long limit = left > 0 ? (long)left : 1; /* 0 would mean no limit */
@@ -166,14 +156,14 @@ static enum engine_answer answer_of(CURLcode code)
 	}
 }
 
-enum engine_answer engine_failed(const struct engine *engine, CURL *handle, CURLcode code)
+enum engine_answer engine_failed(const struct engine *engine, CURLcode code)
 {
 	/* libcurl's text about an invalid proxy repeats the variable, which may contain a password (user:pw@host) */
 	bool is_plain = engine->words[0] != '\0' && strchr(engine->words, '@') == NULL;
 	enum engine_answer answer = answer_of(code);
 	long number = 0;
 
-	(void)curl_easy_getinfo(handle, CURLINFO_OS_ERRNO, &number);
+	(void)curl_easy_getinfo(engine->handle, CURLINFO_OS_ERRNO, &number);
 	if (code == CURLE_COULDNT_CONNECT && (number != 0 || engine->address.socket[0] != '\0')) {
 		return engine_tell(engine, answer, "no connection: %s",
 		                   number != 0 ? strerror((int)number) : "closed immediately");

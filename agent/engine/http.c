@@ -19,29 +19,21 @@
 
 #define HEAD_MAX    65536 /* bytes of the headers and trailers of a response */
 #define PAGE_MAX    65536 /* bytes read of a response that is not a value */
-#define BASE_MAX    1024  /* a host, the path of an endpoint, a bucket and a path */
 #define CONTINUE_MS 100L  /* how long the client waits for "100 Continue" before it sends a large value */
 
-/*
- * The signature of S3 covers the request but not the bytes, which TLS and the signature in the value protect. S3
- * requires this header or a digest of the bytes, and libcurl 7.88, the first that signs it, sends neither by itself.
- */
-#define UNSIGNED "x-amz-content-sha256: UNSIGNED-PAYLOAD"
-#define SIGNS    (LIBCURL_VERSION_NUM >= 0x075800)
+#define SIGNS (LIBCURL_VERSION_NUM >= 0x075800)
 
-/* The kind of server, on which the meaning of some status codes depends. */
-enum dialect { PLAIN = 1, BAZEL = 2, S3 = 4 };
 enum method { GET = 1, PUT = 2 };
 enum { ANY = ~0 };
 
-struct engine_http {
-	struct engine engine;
-	CURL *handle;
-	struct curl_slist *headers; /* of each request */
-	enum dialect dialect;
-	char base[BASE_MAX]; /* "https://host:port/path", without '/' at the end */
-	char signature[96];  /* S3: value of CURLOPT_AWS_SIGV4 */
-};
+/*
+ * The headers of each request. There is a content type, because libcurl would otherwise send that of a form with a PUT.
+ * The signature of S3 covers the request but not the bytes, which TLS and the signature in the value protect. S3
+ * requires a header that says so, or a digest of the bytes, and libcurl 7.88, the first that signs it, sends neither.
+ */
+static char content_type[] = "Content-Type: application/octet-stream";
+static char unsigned_payload[] = "x-amz-content-sha256: UNSIGNED-PAYLOAD";
+static struct curl_slist headers = {content_type, NULL}, headers_of_s3 = {unsigned_payload, &headers};
 
 /* The response to one request. */
 struct response {
@@ -105,11 +97,12 @@ static const struct status {
 } statuses[] = {
     {200, 200, ANY, ANY, ENGINE_DONE, ""},
     {200, 299, PUT, ANY, ENGINE_DONE, ""},
-    {404, 404, PUT, S3, ENGINE_UNSUITED, ": no such bucket"},
+    {404, 404, PUT, ENGINE_S3, ENGINE_UNSUITED, ": no such bucket"},
     {404, 404, GET, ANY, ENGINE_ABSENT, ""},
     {410, 410, GET, ANY, ENGINE_ABSENT, ""},
     {401, 401, ANY, ANY, ENGINE_REFUSED, ": authentication required: --user with --password-file"},
-    {403, 403, ANY, S3, ENGINE_REFUSED, ": S3 also answers this for absent objects, unless s3:ListBucket is allowed"},
+    {403, 403, ANY, ENGINE_S3, ENGINE_REFUSED,
+     ": S3 also answers this for absent objects, unless s3:ListBucket is allowed"},
     {403, 403, ANY, ANY, ENGINE_REFUSED, ": permission denied"},
     {407, 407, ANY, ANY, ENGINE_REFUSED, ": a proxy requires authentication"},
     {413, 413, ANY, ANY, ENGINE_TOO_LARGE,
@@ -117,40 +110,38 @@ static const struct status {
     {507, 507, ANY, ANY, ENGINE_FULL, ": no space left"},
     {408, 408, ANY, ANY, ENGINE_BROKEN, ""},
     {429, 429, ANY, ANY, ENGINE_BROKEN, ": too many requests"},
-    {500, 500, PUT, ~S3, ENGINE_BROKEN, ": nginx needs create_full_put_path on, and permission to write"},
+    {500, 500, PUT, ~ENGINE_S3, ENGINE_BROKEN, ": nginx needs create_full_put_path on, and permission to write"},
     {501, 501, PUT, ANY, ENGINE_BROKEN, ": the server does not accept PUT: nginx needs dav_methods PUT"},
     {500, 599, ANY, ANY, ENGINE_BROKEN, ""},
     {300, 399, ANY, ANY, ENGINE_UNSUITED, ": redirects are not followed: use the address that the server redirects to"},
-    {400, 400, ANY, BAZEL, ENGINE_UNSUITED, ": bazel-remote needs --disable_http_ac_validation"},
+    {400, 400, ANY, ENGINE_BAZEL, ENGINE_UNSUITED, ": bazel-remote needs --disable_http_ac_validation"},
     {405, 405, PUT, ANY, ENGINE_UNSUITED, ": the server does not accept PUT: nginx needs dav_methods PUT"},
     {409, 409, PUT, ANY, ENGINE_UNSUITED, ": the server does not create directories"},
     {0, 999, ANY, ANY, ENGINE_UNSUITED, ""},
 };
 
 /* The error page is not part of the message, because it is HTML, XML or repeats the request. */
-static enum engine_answer judge_status(const struct engine_http *http, enum method method, long status)
+static enum engine_answer judge_status(const struct engine *engine, enum method method, long status)
 {
 	const struct status *row = statuses;
 
 	while (status < row->first || status > row->last || !(row->methods & (int)method) ||
-	       !(row->dialects & (int)http->dialect)) {
+	       !(row->dialects & (int)engine->dialect)) {
 		row++;
 	}
 	if (row->answer == ENGINE_DONE || row->answer == ENGINE_ABSENT) {
 		return row->answer;
 	}
-	return engine_tell(&http->engine, row->answer, "%ld to %s%s", status, method == PUT ? "PUT" : "GET",
-	                   row->words);
+	return engine_tell(engine, row->answer, "%ld to %s%s", status, method == PUT ? "PUT" : "GET", row->words);
 }
 
 /* A transfer that our callbacks ended is a failed write to libcurl. Of an error page its beginning suffices. */
-static enum engine_answer judge_response(const struct engine_http *http, enum method method,
+static enum engine_answer judge_response(const struct engine *engine, enum method method,
                                          const struct response *response, CURLcode code)
 {
-	const struct engine *engine = &http->engine;
 	long status = 0;
 
-	(void)curl_easy_getinfo(http->handle, CURLINFO_RESPONSE_CODE, &status);
+	(void)curl_easy_getinfo(engine->handle, CURLINFO_RESPONSE_CODE, &status);
 	if (response->head > HEAD_MAX) {
 		return engine_tell(engine, ENGINE_BROKEN, "the headers of the response are too long");
 	}
@@ -158,25 +149,24 @@ static enum engine_answer judge_response(const struct engine_http *http, enum me
 		return engine_tell(engine, ENGINE_TOO_LARGE, "the value has more than %u bytes", ENGINE_VALUE_MAX);
 	}
 	if (code != CURLE_OK && (code != CURLE_WRITE_ERROR || (status == 200 && !response->is_long))) {
-		return engine_failed(engine, http->handle, code);
+		return engine_failed(engine, code);
 	}
-	return judge_status(http, method, status);
+	return judge_status(engine, method, status);
 }
 
 /* ---- requests */
 
-static void prove_identity(const struct engine_http *http)
+static void prove_identity(const struct engine *engine)
 {
-	const struct engine *engine = &http->engine;
 
 	if (engine->password != NULL) {
-		curl_easy_setopt(http->handle, CURLOPT_USERNAME, engine->options->user ? engine->options->user : "");
-		curl_easy_setopt(http->handle, CURLOPT_PASSWORD, engine->password);
-		curl_easy_setopt(http->handle, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
+		curl_easy_setopt(engine->handle, CURLOPT_USERNAME, engine->options->user ? engine->options->user : "");
+		curl_easy_setopt(engine->handle, CURLOPT_PASSWORD, engine->password);
+		curl_easy_setopt(engine->handle, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
 	}
 #if LIBCURL_VERSION_NUM >= 0x074b00
-	if (http->dialect == S3) {
-		curl_easy_setopt(http->handle, CURLOPT_AWS_SIGV4, http->signature);
+	if (engine->dialect == ENGINE_S3) {
+		curl_easy_setopt(engine->handle, CURLOPT_AWS_SIGV4, engine->signature);
 	}
 #endif
 }
@@ -204,34 +194,33 @@ static void name_bazel(const char *prefix, const uint8_t key[ENTRY_KEY_BYTES], c
 }
 
 /* Names need no escaping, because they contain only unreserved characters of URLs. */
-static void set_url(const struct engine_http *http, const uint8_t *key)
+static void set_url(const struct engine *engine, const uint8_t *key)
 {
 	char place[ENGINE_NAME_MAX];
-	char url[BASE_MAX + ENGINE_NAME_MAX];
+	char url[ENGINE_BASE_MAX + ENGINE_NAME_MAX];
 
-	if (http->dialect == BAZEL) {
-		name_bazel(http->engine.options->prefix, key, place);
+	if (engine->dialect == ENGINE_BAZEL) {
+		name_bazel(engine->options->prefix, key, place);
 	} else {
-		name_path(http->engine.options->prefix, key, place);
+		name_path(engine->options->prefix, key, place);
 	}
-	(void)snprintf(url, sizeof(url), "%s/%s", http->base, place);
-	curl_easy_setopt(http->handle, CURLOPT_URL, url);
+	(void)snprintf(url, sizeof(url), "%s/%s", engine->base, place);
+	curl_easy_setopt(engine->handle, CURLOPT_URL, url);
 }
 
 /*
  * Sets every option for each request, so that no option of the previous request remains. A value to put is set with
  * POSTFIELDS and not with a read callback, so that libcurl can send it again without rewinding.
  */
-static void prepare_request(struct engine_http *http, const struct engine_request *request,
-                            struct response *ret_response)
+static void prepare_request(struct engine *engine, const struct engine_request *request, struct response *ret_response)
 {
-	CURL *handle = http->handle;
+	CURL *handle = engine->handle;
 
 	*ret_response = (struct response){.handle = handle};
 	curl_easy_reset(handle); /* does not close connections */
-	engine_prepare(&http->engine, handle);
-	prove_identity(http);
-	set_url(http, request->key);
+	engine_prepare(engine);
+	prove_identity(engine);
+	set_url(engine, request->key);
 	curl_easy_setopt(handle, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
 	curl_easy_setopt(handle, CURLOPT_FOLLOWLOCATION, 0L);
 	curl_easy_setopt(handle, CURLOPT_USERAGENT, "nvrtccache-agent");
@@ -239,7 +228,7 @@ static void prepare_request(struct engine_http *http, const struct engine_reques
 	curl_easy_setopt(handle, CURLOPT_HEADERDATA, ret_response);
 	curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, take_body);
 	curl_easy_setopt(handle, CURLOPT_WRITEDATA, ret_response);
-	curl_easy_setopt(handle, CURLOPT_HTTPHEADER, http->headers);
+	curl_easy_setopt(handle, CURLOPT_HTTPHEADER, engine->dialect == ENGINE_S3 ? &headers_of_s3 : &headers);
 	if (request->is_put) {
 		curl_easy_setopt(handle, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->size);
 		curl_easy_setopt(handle, CURLOPT_POSTFIELDS, request->size > 0 ? request->value : "");
@@ -248,14 +237,13 @@ static void prepare_request(struct engine_http *http, const struct engine_reques
 	}
 }
 
-static enum engine_answer http_ask(struct engine *engine, struct engine_request *request)
+enum engine_answer engine_http_ask(struct engine *engine, struct engine_request *request)
 {
-	struct engine_http *http = (struct engine_http *)engine;
 	struct response response;
 	enum engine_answer answer;
 
-	prepare_request(http, request, &response);
-	answer = judge_response(http, request->is_put ? PUT : GET, &response, curl_easy_perform(http->handle));
+	prepare_request(engine, request, &response);
+	answer = judge_response(engine, request->is_put ? PUT : GET, &response, curl_easy_perform(engine->handle));
 	if (answer == ENGINE_DONE && !request->is_put) {
 		request->value = response.bytes;
 		request->size = response.size;
@@ -268,29 +256,29 @@ static enum engine_answer http_ask(struct engine *engine, struct engine_request 
 /* ---- opening */
 
 /* Writes "https://host:port/path". The port is always written, so that each address has a single form. */
-static size_t write_base(const struct engine_address *address, char ret_base[BASE_MAX])
+static size_t write_base(const struct engine_address *address, char ret_base[ENGINE_BASE_MAX])
 {
 	if (address->socket[0] != '\0') {
-		return (size_t)snprintf(ret_base, BASE_MAX, "http://localhost%s", address->path);
+		return (size_t)snprintf(ret_base, ENGINE_BASE_MAX, "http://localhost%s", address->path);
 	}
-	return (size_t)snprintf(ret_base, BASE_MAX, "%s://%s:%u%s", address->tls ? "https" : "http", address->host,
-	                        address->port, address->path);
+	return (size_t)snprintf(ret_base, ENGINE_BASE_MAX, "%s://%s:%u%s", address->tls ? "https" : "http",
+	                        address->host, address->port, address->path);
 }
 
 /* Writes <endpoint>/<bucket><path>. The address of the endpoint replaces that of the engine. */
-static int use_endpoint(struct engine_http *http, const char *endpoint)
+static int use_endpoint(struct engine *engine, const char *endpoint)
 {
-	const struct engine_address bucket = http->engine.address;
+	const struct engine_address bucket = engine->address;
 	const char *words;
 	size_t length;
 
-	if (strncmp(endpoint, "http", 4) != 0 || engine_address_parse(endpoint, &http->engine.address, &words) != 0) {
+	if (strncmp(endpoint, "http", 4) != 0 || engine_address_parse(endpoint, &engine->address, &words) != 0) {
 		return engine_refuse(
-		    &http->engine,
+		    engine->error,
 		    "--s3-endpoint: it takes https://host[:port], http://host[:port] or http+unix:///socket");
 	}
-	length = write_base(&http->engine.address, http->base);
-	(void)snprintf(http->base + length, BASE_MAX - length, "/%s%s", bucket.host, bucket.path);
+	length = write_base(&engine->address, engine->base);
+	(void)snprintf(engine->base + length, ENGINE_BASE_MAX - length, "/%s%s", bucket.host, bucket.path);
 	return 0;
 }
 
@@ -298,58 +286,41 @@ static int use_endpoint(struct engine_http *http, const char *endpoint)
  * The bucket is part of AWS's host name. A bucket with a dot in its name is put into the path, because the certificate
  * of AWS does not match such a host name.
  */
-static int open_s3(struct engine_http *http)
+static int open_s3(struct engine *engine)
 {
-	const struct engine_options *options = http->engine.options;
-	const struct engine_address bucket = http->engine.address;
+	const struct engine_options *options = engine->options;
+	const struct engine_address bucket = engine->address;
 	const char *region = options->s3_region != NULL ? options->s3_region : "us-east-1";
 	bool is_in_path = strchr(bucket.host, '.') != NULL;
 
 	if (!SIGNS) {
-		return engine_refuse(&http->engine,
+		return engine_refuse(engine->error,
 		                     "s3:// needs libcurl 7.88 or later; this program was built with an older one");
 	}
 	if (options->user == NULL || options->password_file == NULL) {
-		return engine_refuse(&http->engine,
+		return engine_refuse(engine->error,
 		                     "s3:// requires an access key and a secret key: --user and --password-file");
 	}
-	(void)snprintf(http->signature, sizeof(http->signature), "aws:amz:%s:s3", region);
-	(void)snprintf(http->base, BASE_MAX, "https://%s%ss3.%s.amazonaws.com%s%s%s", is_in_path ? "" : bucket.host,
-	               is_in_path ? "" : ".", region, is_in_path ? "/" : "", is_in_path ? bucket.host : "",
-	               bucket.path);
-	return options->s3_endpoint != NULL ? use_endpoint(http, options->s3_endpoint) : 0;
+	(void)snprintf(engine->signature, sizeof(engine->signature), "aws:amz:%s:s3", region);
+	(void)snprintf(engine->base, ENGINE_BASE_MAX, "https://%s%ss3.%s.amazonaws.com%s%s%s",
+	               is_in_path ? "" : bucket.host, is_in_path ? "" : ".", region, is_in_path ? "/" : "",
+	               is_in_path ? bucket.host : "", bucket.path);
+	return options->s3_endpoint != NULL ? use_endpoint(engine, options->s3_endpoint) : 0;
 }
 
-static bool add_header(struct curl_slist **headers, const char *header)
+int engine_http_open(struct engine *engine)
 {
-	struct curl_slist *longer = curl_slist_append(*headers, header);
-
-	*headers = longer != NULL ? longer : *headers;
-	return longer != NULL;
-}
-
-/* There is a content type, because libcurl would otherwise send that of a form with a PUT. */
-static int http_open(struct engine *engine)
-{
-	struct engine_http *http = (struct engine_http *)engine;
 	bool is_s3 = engine->address.kind == ADDRESS_S3;
 	const char *layout = engine->options->layout != NULL ? engine->options->layout : "plain";
 
-	(void)write_base(&engine->address, http->base);
+	(void)write_base(&engine->address, engine->base);
 	if (strcmp(layout, "plain") != 0 && strcmp(layout, "bazel") != 0) {
-		return engine_refuse(engine, "--layout: it takes plain or bazel");
+		return engine_refuse(engine->error, "--layout: it takes plain or bazel");
 	}
-	http->dialect = is_s3 ? S3 : strcmp(layout, "bazel") == 0 ? BAZEL : PLAIN;
-	http->handle = curl_easy_init();
-	if (http->handle == NULL || !add_header(&http->headers, "Content-Type: application/octet-stream") ||
-	    (is_s3 && !add_header(&http->headers, UNSIGNED))) {
-		return engine_refuse(engine, "out of memory");
+	engine->dialect = is_s3 ? ENGINE_S3 : strcmp(layout, "bazel") == 0 ? ENGINE_BAZEL : ENGINE_PLAIN;
+	engine->handle = curl_easy_init();
+	if (engine->handle == NULL) {
+		return engine_refuse(engine->error, "out of memory");
 	}
-	return is_s3 ? open_s3(http) : 0;
+	return is_s3 ? open_s3(engine) : 0;
 }
-
-const struct engine_kind engine_kind_http = {
-    .size = sizeof(struct engine_http),
-    .open = http_open,
-    .ask = http_ask,
-};

@@ -2,10 +2,9 @@
 /*
  * kind: what each kind of engine implements, and what all kinds share: libcurl with TLS and limits, names, error texts
  *
- * A kind keeps its state in a struct that begins with a struct engine. engine.c fills in that part and calls open(),
- * which gets the rest zeroed. ask() is that of engine.h; the error is empty at first, and no value to put has more than
- * ENGINE_VALUE_MAX bytes. To add a kind: a file with a struct engine_kind, a line here and in engine.c, and
- * its schemes in address.c.
+ * engine.c fills in the first part of a struct engine; the rest is zeroed. ask() is that of engine.h; the error is
+ * empty at first, and no value to put has more than ENGINE_VALUE_MAX bytes. To add a kind: a file with its ask(), lines
+ * here and in engine_open(), and its schemes in address.c.
  *
  * Redis uses libcurl too, so that one library resolves names, connects and checks certificates, within one time limit.
  * Certificates are always checked. Proxies of the environment (http_proxy) are used only for HTTP over a network.
@@ -19,24 +18,31 @@
 #include <curl/curl.h>
 #include <stdbool.h>
 
-struct engine_kind {
-	size_t size;                        /* of the kind's struct */
-	int (*open)(struct engine *engine); /* does not connect; or NULL */
-	enum engine_answer (*ask)(struct engine *engine, struct engine_request *request);
-};
+#define ENGINE_BASE_MAX 1024 /* a host, the path of an endpoint, a bucket and a path */
+
+/* The kind of HTTP server, on which the meaning of some status codes depends. */
+enum engine_dialect { ENGINE_PLAIN = 1, ENGINE_BAZEL = 2, ENGINE_S3 = 4 };
 
 struct engine {
-	const struct engine_kind *kind;
+	enum engine_answer (*ask)(struct engine *engine, struct engine_request *request);
 	const struct engine_options *options;
 	struct engine_address address;
 	char *password;              /* NULL: none */
 	int64_t deadline_ns;         /* of the call in progress, by call_clock_straight() */
-	struct engine_error *error;  /* of the call in progress, for engine_tell() and engine_refuse() */
+	struct engine_error *error;  /* of the call in progress, for engine_tell() */
 	char words[CURL_ERROR_SIZE]; /* libcurl's text about the last call */
+	CURL *handle;                /* Redis: NULL: no connection */
+	curl_socket_t socket;        /* Redis */
+	/* HTTP and S3 */
+	enum engine_dialect dialect;
+	char base[ENGINE_BASE_MAX]; /* "https://host:port/path", without '/' at the end */
+	char signature[96];         /* S3: value of CURLOPT_AWS_SIGV4 */
 };
 
-extern const struct engine_kind engine_kind_redis;
-extern const struct engine_kind engine_kind_http; /* also S3 */
+enum engine_answer engine_redis_ask(struct engine *engine, struct engine_request *request);
+enum engine_answer engine_http_ask(struct engine *engine, struct engine_request *request);
+/* Checks the options of HTTP and S3, and does not connect. Returns 0, or -EINVAL with a text. */
+int engine_http_open(struct engine *engine);
 
 /*
  * Writes an error text that begins with the engine's place, such as "unix:/socket: ", and contains no secret. Returns
@@ -45,15 +51,15 @@ extern const struct engine_kind engine_kind_http; /* also S3 */
 __attribute__((format(printf, 3, 4))) enum engine_answer
 engine_tell(const struct engine *engine, enum engine_answer answer, const char *format, ...);
 /* Writes the text of an error of engine_open(), such as a wrong option. Returns -EINVAL. */
-int engine_refuse(const struct engine *engine, const char *words);
+int engine_refuse(struct engine_error *error, const char *words);
 
 /* Returns the milliseconds until the deadline; 0 if it has passed. */
 unsigned engine_left_ms(const struct engine *engine);
 
-/* Sets the options of a libcurl handle that do not depend on the request. */
-void engine_prepare(struct engine *engine, CURL *handle);
+/* Sets the options of the handle that do not depend on the request. */
+void engine_prepare(struct engine *engine);
 /* Returns the answer for a code of libcurl other than CURLE_OK, and writes an error text. */
-enum engine_answer engine_failed(const struct engine *engine, CURL *handle, CURLcode code);
+enum engine_answer engine_failed(const struct engine *engine, CURLcode code);
 
 /* Everything that changes the meaning of a value is part of its name, so nodes of different versions never meet. */
 #define ENGINE_NAMING 3

@@ -26,39 +26,32 @@
 #define LENGTH_MAX  32    /* bytes of the line with the length of a value */
 #define WORDS_MAX   65536 /* bytes of a reply that is not a value */
 
-struct engine_redis {
-	struct engine engine;
-	CURL *handle; /* NULL: no connection */
-	curl_socket_t socket;
-	char chunk[CHUNK_BYTES];
-};
-
 /* What a command is for: some errors mean something else during the steps after connecting. */
 enum step { LOGIN, DATABASE, COMMAND };
 
-static enum engine_answer wait_for(const struct engine_redis *redis, short events)
+static enum engine_answer wait_for(const struct engine *engine, short events)
 {
-	struct pollfd at = {.fd = redis->socket, .events = events};
-	unsigned left = engine_left_ms(&redis->engine);
+	struct pollfd at = {.fd = engine->socket, .events = events};
+	unsigned left = engine_left_ms(engine);
 
 	/* after an error, which is an interruption, the caller tries again */
 	if (left > 0 && poll(&at, 1, (int)left) != 0) {
 		return ENGINE_DONE;
 	}
-	return engine_tell(&redis->engine, ENGINE_SLOW, "no answer in time");
+	return engine_tell(engine, ENGINE_SLOW, "no answer in time");
 }
 
-static enum engine_answer send_command(struct engine_redis *redis, const char *bytes, size_t size)
+static enum engine_answer send_command(struct engine *engine, const char *bytes, size_t size)
 {
 	while (size > 0) {
 		size_t sent = 0;
-		CURLcode code = curl_easy_send(redis->handle, bytes, size, &sent);
+		CURLcode code = curl_easy_send(engine->handle, bytes, size, &sent);
 
-		if (code == CURLE_AGAIN && wait_for(redis, POLLOUT) != ENGINE_DONE) {
+		if (code == CURLE_AGAIN && wait_for(engine, POLLOUT) != ENGINE_DONE) {
 			return ENGINE_SLOW;
 		}
 		if (code != CURLE_OK && code != CURLE_AGAIN) {
-			return engine_failed(&redis->engine, redis->handle, code);
+			return engine_failed(engine, code);
 		}
 		bytes += sent;
 		size -= sent;
@@ -86,9 +79,9 @@ static enum engine_answer judge_start(const char *bytes, size_t size)
  * Receives one reply. The deadline is checked before each read, because a server may send bytes without end. Bytes
  * after the reply are an error, because they would be taken for the reply to the next command.
  */
-static enum engine_answer receive_reply(struct engine_redis *redis, redisReader *reader, redisReply **ret_reply)
+static enum engine_answer receive_reply(struct engine *engine, redisReader *reader, redisReply **ret_reply)
 {
-	const struct engine *engine = &redis->engine;
+	char chunk[CHUNK_BYTES];
 	void *reply = NULL;
 
 	while (reply == NULL) {
@@ -97,22 +90,22 @@ static enum engine_answer receive_reply(struct engine_redis *redis, redisReader 
 		size_t got = 0;
 
 		if (engine_left_ms(engine) > 0) {
-			code = curl_easy_recv(redis->handle, redis->chunk, CHUNK_BYTES, &got);
+			code = curl_easy_recv(engine->handle, chunk, sizeof(chunk), &got);
 		}
 		if (code == CURLE_AGAIN) {
-			if (wait_for(redis, POLLIN) != ENGINE_DONE) {
+			if (wait_for(engine, POLLIN) != ENGINE_DONE) {
 				return ENGINE_SLOW;
 			}
 			continue;
 		}
 		if (code != CURLE_OK) {
-			return engine_failed(engine, redis->handle, code);
+			return engine_failed(engine, code);
 		}
 		if (got == 0) {
 			return engine_tell(engine, ENGINE_BROKEN,
 			                   "the connection was closed before the end of the answer");
 		}
-		if (redisReaderFeed(reader, redis->chunk, got) == REDIS_OK) {
+		if (redisReaderFeed(reader, chunk, got) == REDIS_OK) {
 			answer = judge_start(reader->buf, reader->len);
 		}
 		if (answer == ENGINE_TOO_LARGE) {
@@ -173,8 +166,8 @@ static enum engine_answer judge_error(const struct engine *engine, const char *t
 }
 
 /* Sends a command and receives its reply. On ENGINE_DONE it is no error, and the caller frees it unless it is NULL. */
-static enum engine_answer run_command(struct engine_redis *redis, enum step step, redisReply **ret_reply,
-                                      const char *format, ...)
+static enum engine_answer run_command(struct engine *engine, enum step step, redisReply **ret_reply, const char *format,
+                                      ...)
 {
 	redisReader *reader = redisReaderCreate();
 	enum engine_answer answer = ENGINE_BROKEN;
@@ -187,18 +180,18 @@ static enum engine_answer run_command(struct engine_redis *redis, enum step step
 	size = redisvFormatCommand(&command, format, arguments);
 	va_end(arguments);
 	if (size < 0 || reader == NULL) {
-		(void)engine_tell(&redis->engine, ENGINE_BROKEN, "out of memory");
+		(void)engine_tell(engine, ENGINE_BROKEN, "out of memory");
 	} else {
-		answer = send_command(redis, command, (size_t)size);
+		answer = send_command(engine, command, (size_t)size);
 		/* a reply is read even after ENGINE_BROKEN: a server that rejects a command says why, then closes */
 		if (answer == ENGINE_DONE || answer == ENGINE_BROKEN) {
-			answer = receive_reply(redis, reader, &reply);
+			answer = receive_reply(engine, reader, &reply);
 		}
 	}
 	redisFreeCommand(command);
 	redisReaderFree(reader);
 	if (answer == ENGINE_DONE && reply->type == REDIS_REPLY_ERROR) {
-		answer = judge_error(&redis->engine, reply->str, step);
+		answer = judge_error(engine, reply->str, step);
 	}
 	if (answer == ENGINE_DONE && ret_reply != NULL) {
 		*ret_reply = reply;
@@ -208,69 +201,68 @@ static enum engine_answer run_command(struct engine_redis *redis, enum step step
 	return answer;
 }
 
-static void drop_connection(struct engine_redis *redis)
+static void drop_connection(struct engine *engine)
 {
-	curl_easy_cleanup(redis->handle);
-	redis->handle = NULL;
+	curl_easy_cleanup(engine->handle);
+	engine->handle = NULL;
 }
 
 /* Connects with an HTTP URL, which libcurl does not send in this mode. For a Unix socket its host is not used. */
-static enum engine_answer open_connection(struct engine_redis *redis)
+static enum engine_answer open_connection(struct engine *engine)
 {
-	const struct engine_address *address = &redis->engine.address;
+	const struct engine_address *address = &engine->address;
 	bool is_local = address->socket[0] != '\0';
 	char url[ADDRESS_HOST_MAX + 32];
 	CURLcode code;
 
-	redis->handle = curl_easy_init();
-	if (redis->handle == NULL) {
-		return engine_tell(&redis->engine, ENGINE_BROKEN, "out of memory");
+	engine->handle = curl_easy_init();
+	if (engine->handle == NULL) {
+		return engine_tell(engine, ENGINE_BROKEN, "out of memory");
 	}
 	(void)snprintf(url, sizeof(url), "%s://%s:%u", address->tls ? "https" : "http",
 	               is_local ? "localhost" : address->host, is_local ? 80 : address->port);
-	engine_prepare(&redis->engine, redis->handle);
-	curl_easy_setopt(redis->handle, CURLOPT_URL, url);
-	curl_easy_setopt(redis->handle, CURLOPT_CONNECT_ONLY, 1L);
-	curl_easy_setopt(redis->handle, CURLOPT_SSL_ENABLE_ALPN, 0L);
-	code = curl_easy_perform(redis->handle);
+	engine_prepare(engine);
+	curl_easy_setopt(engine->handle, CURLOPT_URL, url);
+	curl_easy_setopt(engine->handle, CURLOPT_CONNECT_ONLY, 1L);
+	curl_easy_setopt(engine->handle, CURLOPT_SSL_ENABLE_ALPN, 0L);
+	code = curl_easy_perform(engine->handle);
 	if (code == CURLE_OK) {
-		code = curl_easy_getinfo(redis->handle, CURLINFO_ACTIVESOCKET, &redis->socket);
+		code = curl_easy_getinfo(engine->handle, CURLINFO_ACTIVESOCKET, &engine->socket);
 	}
-	return code == CURLE_OK ? ENGINE_DONE : engine_failed(&redis->engine, redis->handle, code);
+	return code == CURLE_OK ? ENGINE_DONE : engine_failed(engine, code);
 }
 
 /* AUTH with a user name requires Redis 6; without one, the password is that of the default user. */
-static enum engine_answer connect_to(struct engine_redis *redis)
+static enum engine_answer connect_to(struct engine *engine)
 {
-	const struct engine *engine = &redis->engine;
 	const char *user = engine->options->user;
-	enum engine_answer answer = open_connection(redis);
+	enum engine_answer answer = open_connection(engine);
 
 	if (answer == ENGINE_DONE && engine->password != NULL) {
-		answer = user != NULL ? run_command(redis, LOGIN, NULL, "AUTH %s %s", user, engine->password)
-		                      : run_command(redis, LOGIN, NULL, "AUTH %s", engine->password);
+		answer = user != NULL ? run_command(engine, LOGIN, NULL, "AUTH %s %s", user, engine->password)
+		                      : run_command(engine, LOGIN, NULL, "AUTH %s", engine->password);
 	}
 	if (answer == ENGINE_DONE && engine->address.database != 0) {
-		answer = run_command(redis, DATABASE, NULL, "SELECT %u", engine->address.database);
+		answer = run_command(engine, DATABASE, NULL, "SELECT %u", engine->address.database);
 	}
 	return answer;
 }
 
 /* Between two commands nothing should be readable: the server has closed the connection or sent unexpected bytes. */
-static bool is_stale(const struct engine_redis *redis)
+static bool is_stale(const struct engine *engine)
 {
-	struct pollfd at = {.fd = redis->socket, .events = POLLIN};
+	struct pollfd at = {.fd = engine->socket, .events = POLLIN};
 
 	return poll(&at, 1, 0) != 0;
 }
 
-static enum engine_answer run_request(struct engine_redis *redis, const struct engine_request *request,
+static enum engine_answer run_request(struct engine *engine, const struct engine_request *request,
                                       redisReply **ret_reply)
 {
 	char name[ENGINE_NAME_MAX];
-	size_t length = engine_name_redis(redis->engine.options->prefix, request->key, name);
+	size_t length = engine_name_redis(engine->options->prefix, request->key, name);
 
-	return run_command(redis, COMMAND, ret_reply, request->is_put ? "SET %b %b" : "GET %b", name, length,
+	return run_command(engine, COMMAND, ret_reply, request->is_put ? "SET %b %b" : "GET %b", name, length,
 	                   request->value, request->size);
 }
 
@@ -295,23 +287,22 @@ static enum engine_answer take_reply(const struct engine *engine, redisReply *re
  * The connection stays open only after a reply, with AUTH and SELECT done. It is also closed after ENGINE_REFUSED: a
  * master that became a replica refuses writes, and a new connection to the same name may reach the new master.
  */
-static enum engine_answer redis_ask(struct engine *engine, struct engine_request *request)
+enum engine_answer engine_redis_ask(struct engine *engine, struct engine_request *request)
 {
-	struct engine_redis *redis = (struct engine_redis *)engine;
 	enum engine_answer answer;
 	redisReply *reply = NULL;
 
-	if (redis->handle != NULL && is_stale(redis)) {
-		drop_connection(redis);
+	if (engine->handle != NULL && is_stale(engine)) {
+		drop_connection(engine);
 	}
-	answer = redis->handle == NULL ? connect_to(redis) : ENGINE_DONE;
+	answer = engine->handle == NULL ? connect_to(engine) : ENGINE_DONE;
 	if (answer != ENGINE_DONE) {
-		drop_connection(redis);
+		drop_connection(engine);
 		return answer;
 	}
-	answer = run_request(redis, request, &reply);
+	answer = run_request(engine, request, &reply);
 	if (answer != ENGINE_DONE && answer != ENGINE_FULL && answer != ENGINE_UNSUITED) {
-		drop_connection(redis);
+		drop_connection(engine);
 	}
 	if (reply != NULL) {
 		answer = take_reply(engine, reply, request);
@@ -319,9 +310,3 @@ static enum engine_answer redis_ask(struct engine *engine, struct engine_request
 	}
 	return answer;
 }
-
-/* Connects at the first request, because the agent has to start even if the engine is down. */
-const struct engine_kind engine_kind_redis = {
-    .size = sizeof(struct engine_redis),
-    .ask = redis_ask,
-};

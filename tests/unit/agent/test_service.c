@@ -16,8 +16,7 @@ static enum engine_answer answer_request(struct engine *engine, struct engine_re
 	return engine_tell(engine, next_answer, "so");
 }
 
-static const struct engine_kind kind = {.ask = answer_request};
-static struct engine fake = {.kind = &kind, .address.host = "host"};
+static struct engine fake = {.ask = answer_request, .address.host = "host"};
 static const uint8_t key[ENTRY_KEY_BYTES];
 static struct service service = {
     .lock = PTHREAD_MUTEX_INITIALIZER,
