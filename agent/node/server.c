@@ -54,7 +54,7 @@ static enum agent_kind fetch_value(struct server *server, const uint8_t *key)
 	enum engine_answer answer;
 	enum agent_kind kind;
 
-	if (!service_may_ask(service)) {
+	if (!service_ask_pause(service)) {
 		service_count(service, SERVICE_COUNT_down, 1);
 		return AGENT_DOWN;
 	}
@@ -98,8 +98,8 @@ static void tell(int peer, enum agent_kind kind)
 	(void)send(peer, &message, sizeof(message), MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-/* Returns true if the process uses the directory that this agent serves, under any path. */
-static bool is_here(const struct server *server, const struct agent_message *message)
+/* Returns whether the process uses the directory that this agent serves, under any path. Counts those that do not. */
+static bool check_place(const struct server *server, const struct agent_message *message)
 {
 	uint64_t device;
 	uint64_t inode;
@@ -115,7 +115,7 @@ static void answer_fetch(struct server *server, int peer, const struct agent_mes
 {
 	service_count(server->service, SERVICE_COUNT_asked, 1);
 	tell(peer, AGENT_STARTED);
-	tell(peer, is_here(server, message) ? join_fetch(server, message->key) : AGENT_ELSEWHERE);
+	tell(peer, check_place(server, message) ? join_fetch(server, message->key) : AGENT_ELSEWHERE);
 }
 
 static void answer_status(struct server *server, int peer)
@@ -143,7 +143,7 @@ static bool answer_request(struct server *server, int peer, const struct agent_m
 		answer_status(server, peer);
 		return true;
 	case AGENT_STORED:
-		if (is_here(server, message)) {
+		if (check_place(server, message)) {
 			upload_stored(&server->upload, message->key);
 		}
 		return true;

@@ -142,7 +142,7 @@ static void note_answer(struct service *service, enum engine_answer answer, cons
 	}
 }
 
-bool service_may_ask(struct service *service)
+bool service_ask_pause(struct service *service)
 {
 	return pause_ask(&service->pause, call_clock_straight());
 }
@@ -173,7 +173,7 @@ void service_probe(struct service *service)
 	static const uint8_t nobodys[ENTRY_KEY_BYTES];
 	struct engine_request request = {.key = nobodys, .until_ns = call_clock_straight() + SERVICE_LIMIT_NS};
 
-	if (service_may_ask(service)) {
+	if (service_ask_pause(service)) {
 		(void)service_ask(service, &request);
 		free(request.value);
 	}

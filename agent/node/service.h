@@ -6,14 +6,14 @@
  *                              ^---------answer--> UNREACHABLE (no connection, too slow, broken)
  *
  * A line on stderr reports each change, with the reason. After a request without a useful answer the engine is paused
- * for 1 s, then 2 s, and so on up to a minute (cache/pause.h). During a pause service_may_ask() is false, so that no
+ * for 1 s, then 2 s, and so on up to a minute (cache/pause.h). During a pause service_ask_pause() is false, so that no
  * process waits for the engine. When the pause is over, one request is made; the pause ends with a useful answer.
  *
  * The threads share SERVICE_CONNECTIONS connections, of which the key selects one: a request waits for it within its
  * limit; after that, ENGINE_SLOW leaves the state as it is.
  *
  * Calling sequence: service_begin(), start threads. It ends with the process. For each request:
- * service_may_ask(), then service_ask(). Errors: service_begin() prints them on stderr. Threads: any.
+ * service_ask_pause(), then service_ask(). Errors: service_begin() prints them on stderr. Threads: any.
  * `lock` protects the state. Ownership: the service owns what it has opened; the caller frees a value with free().
  */
 #ifndef AGENT_NODE_SERVICE_H
@@ -104,8 +104,8 @@ struct service {
 bool service_begin(struct service *service, const struct service_options *options, struct settings *settings);
 
 void service_count(struct service *service, enum service_count what, uint64_t how_many);
-/* Returns false during a pause. */
-bool service_may_ask(struct service *service);
+/* Returns false during a pause. When it is over, one caller gets true, who then must ask. */
+bool service_ask_pause(struct service *service);
 /*
  * engine_ask() by the key's connection. The answer changes counts, state and pause, but a put that is refused says
  * nothing about reading: its text is for the caller, and the state stays.

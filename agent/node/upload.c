@@ -52,7 +52,7 @@ static bool take_key(struct upload *upload, uint8_t ret_key[ENTRY_KEY_BYTES])
 {
 	int64_t now = call_clock_straight();
 
-	while (!is_due(upload, now) || !service_may_ask(upload->service)) {
+	while (!is_due(upload, now) || !service_ask_pause(upload->service)) {
 		const int64_t until_ns = upload->count > 0 ? now + TURN_NS : INT64_MAX;
 		const struct timespec until = {.tv_sec = until_ns / SECOND, .tv_nsec = until_ns % SECOND};
 

@@ -75,17 +75,17 @@ Test(service, a_put_that_is_refused_says_nothing_about_reading)
 	next_answer = ENGINE_REFUSED;
 	cr_expect_eq(service_ask(&service, &request), ENGINE_REFUSED);
 	cr_expect_eq(state(), STATE_CONNECTED);
-	cr_expect(service_may_ask(&service));
+	cr_expect(service_ask_pause(&service));
 }
 
 Test(service, a_failure_pauses_an_engine_until_one_request_is_answered)
 {
-	cr_assert(service_may_ask(&service));
+	cr_assert(service_ask_pause(&service));
 	get_answer(ENGINE_SLOW);
-	cr_expect_not(service_may_ask(&service));
+	cr_expect_not(service_ask_pause(&service));
 	atomic_store(&service.pause.since, 1); /* so that the test need not wait for its end */
-	cr_assert(service_may_ask(&service));
-	cr_expect_not(service_may_ask(&service));
+	cr_assert(service_ask_pause(&service));
+	cr_expect_not(service_ask_pause(&service));
 	get_answer(ENGINE_ABSENT);
-	cr_expect(service_may_ask(&service));
+	cr_expect(service_ask_pause(&service));
 }
