@@ -13,9 +13,12 @@
 #include <errno.h>
 #include <limits.h>
 #include <link.h>
+#include <signal.h>
+#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #ifndef LIBDIR
@@ -269,4 +272,45 @@ bool library_leave(void)
 	}
 	free(list);
 	return done;
+}
+
+/* ---- programs */
+
+int library_execute(char **argv, pid_t *ret_pid, int *ret_status)
+{
+	static const int numbers[] = {SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+	posix_spawnattr_t attributes;
+	sigset_t waited_for, before;
+	siginfo_t info;
+	int error, status = 0;
+
+	(void)fflush(stdout);           /* what was printed so far comes before the program's output */
+	(void)signal(SIGCHLD, SIG_DFL); /* if it is ignored, a child's status is lost */
+	(void)sigemptyset(&waited_for);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		(void)sigaddset(&waited_for, numbers[i]);
+	}
+	(void)sigprocmask(SIG_BLOCK, &waited_for, &before);
+	(void)posix_spawnattr_init(&attributes);
+	(void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+	(void)posix_spawnattr_setsigmask(&attributes, &before);
+	/* reports a program that cannot be executed, which fork() and execvp() would show by a status only */
+	error = posix_spawnp(ret_pid, argv[0], NULL, &attributes, argv, environ);
+	while (error == 0 && waitpid(*ret_pid, &status, WNOHANG) == 0) {
+		/* the terminal and the kernel signal the program too; what a process sends is for this process alone */
+		if (sigwaitinfo(&waited_for, &info) > 0 && info.si_signo != SIGCHLD && info.si_code <= 0) {
+			(void)kill(*ret_pid, info.si_signo);
+		}
+	}
+	(void)sigprocmask(SIG_SETMASK, &before, NULL);
+	*ret_status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	return error;
+}
+
+int library_place(const char *verb, char *ret_place, size_t size)
+{
+	const char *base = getenv("TMPDIR");
+
+	(void)snprintf(ret_place, size, "%s/nvrtccache-%s.XXXXXX", base && base[0] == '/' ? base : "/tmp", verb);
+	return mkdtemp(ret_place) ? 0 : -errno;
 }

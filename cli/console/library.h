@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * library: finds the libnvrtccache.so that `run` and `env` preload, and checks that the loader accepts it
+ * library: finds the libnvrtccache.so that `run` and `env` preload, checks that the loader accepts it, and runs a
+ * program
  *
  * If a library cannot be preloaded, ld.so prints one line on stderr and runs the program without it, that is without a
  * cache. Therefore this process loads the library first, as the program's loader will do. That is safe, because the
@@ -11,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #define LIBRARY_NAME "libnvrtccache.so"
 
@@ -46,5 +48,14 @@ bool library_preload(void);
 bool library_preload_file(const char *path);
 /* Removes every copy from LD_PRELOAD and leaves the other libraries in order. Returns false if memory runs out. */
 bool library_leave(void);
+
+/* Creates a directory for files of a run in TMPDIR, or in /tmp. Returns 0 or a negative errno value. */
+int library_place(const char *verb, char *ret_place, size_t size);
+/*
+ * Runs a program as a shell would, with this process's environment, to its end. SIGINT, SIGQUIT, SIGTERM and SIGHUP
+ * that another process sends are sent on to it, and ^C is left to it, as system() does. The exit status is that which a
+ * shell reports. Returns 0 or an errno value.
+ */
+int library_execute(char **argv, pid_t *ret_pid, int *ret_status);
 
 #endif

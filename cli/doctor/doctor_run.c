@@ -8,18 +8,17 @@
  */
 #include "cli/doctor/doctor.h"
 
-#include "cli/console/request.h"
+#include "cli/console/library.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define OBJECTS_MAX  4096 /* further libraries are not examined */
@@ -138,17 +137,12 @@ static void count_call(void *context, const char *event)
 /* Adds the libraries first, because the outcomes are read better when the reader knows which compilers there are. */
 static void tell_calls(const struct seen *seen)
 {
-	for (size_t i = 0; i < seen->count; i++) {
-		const struct row *row = &seen->rows[i];
+	for (size_t i = 0; i < 2 * seen->count; i++) {
+		const struct row *row = &seen->rows[i % seen->count];
 
-		if (row->kind == LIBRARY) {
+		if (row->kind == LIBRARY && i < seen->count) {
 			finding_add(seen->findings, FINDING_OK, "%s %s", row->compiler, row->text);
-		}
-	}
-	for (size_t i = 0; i < seen->count; i++) {
-		const struct row *row = &seen->rows[i];
-
-		if (row->kind != LIBRARY) {
+		} else if (row->kind != LIBRARY && i >= seen->count) {
 			finding_add(seen->findings, kinds[row->kind].level, "%s: %" PRIu64 " %s%s%s%s%s", row->compiler,
 			            row->count, kinds[row->kind].words, row->text[0] ? ": " : "", row->text,
 			            row->detail[0] ? ": " : "", row->detail);
@@ -200,14 +194,12 @@ static void add_object(struct seen *seen, const char *path)
 static void note_object(void *context, const char *line)
 {
 	struct seen *seen = context;
-	static const char *const heads[] = {"calling init: ", "initialize program: "};
+	const char *at = strstr(line, "calling init: ");
 
-	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
-		const char *at = strstr(line, heads[i]);
-
-		if (at && strchr(at + strlen(heads[i]), '/')) {
-			add_object(seen, at + strlen(heads[i]));
-		}
+	at = at ? at : strstr(line, "initialize program: ");
+	at = at ? strstr(at, ": ") + 2 : "";
+	if (strchr(at, '/')) {
+		add_object(seen, at);
 	}
 }
 
@@ -250,15 +242,90 @@ static bool is_library_loaded(const struct seen *seen)
 	return false;
 }
 
-static void tell_objects(const struct seen *seen)
-{
-	const struct doctor_calls calls = {is_called(seen, "nvrtc"), is_called(seen, "nvjitlink"),
-	                                   is_called(seen, "nvvm")};
+/*
+ * ---- compilers among and inside the files that the run loaded
+ *
+ * Calls of a statically linked compiler cannot be intercepted, so the trace does not show them. Every copy of one has
+ * the texts of its messages, also where its symbols are hidden or removed, as in Warp and cuDNN.
+ */
 
-	for (size_t i = 0; i < seen->object_count; i++) {
-		doctor_object(seen->findings, seen->objects[i], &calls);
+/* Returns the content of a file, mapped, because libraries of a gigabyte are common. NULL: no file, or not readable. */
+static struct span map_file(const char *path)
+{
+	/* open() must neither wait for the writer of a FIFO nor acquire a controlling terminal */
+	int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct span content = {NULL, 0};
+	struct stat found;
+
+	if (file >= 0 && fstat(file, &found) == 0 && S_ISREG(found.st_mode) && found.st_size > 0) {
+		void *bytes = mmap(NULL, (size_t)found.st_size, PROT_READ, MAP_PRIVATE, file, 0);
+
+		content = bytes == MAP_FAILED ? content : (struct span){bytes, (size_t)found.st_size};
+	}
+	if (file >= 0) {
+		close(file);
+	}
+	return content;
+}
+
+/* Searches the whole file: the texts of a stripped library are in no table that names their place. */
+static bool has_text(struct span content, const char *text)
+{
+	return content.bytes && memmem(content.bytes, content.size, text, strlen(text)) != NULL;
+}
+
+/* Returns what makes cuDNN use the libnvrtc of the system. Its releases know one variable each. */
+static const char *way_out(struct span content)
+{
+	return has_text(content, "CUDNN_NVRTC_RUNTIME_LINKING")
+	           ? "; CUDNN_NVRTC_RUNTIME_LINKING=1 (nvrtccache run --cudnn) makes it load libnvrtc"
+	       : has_text(content, "CUDNN_NVRTC_OVERRIDE_PATH")
+	           ? "; CUDNN_NVRTC_OVERRIDE_PATH=/path/of/libnvrtc.so.N makes it load that"
+	           : "";
+}
+
+/* Returns whether a file is the library of a compiler: "libnvrtc.so.13", or "libnvrtc-672ee683.so.11.2" in a wheel. */
+static bool is_library(const char *path, const char *name)
+{
+	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path, *end = base + strlen(name);
+
+	return strncmp(base, name, strlen(name)) == 0 && (*end == '.' || *end == '-') && !strstr(end, "builtins");
+}
+
+static void tell_object(const struct seen *seen, const char *path)
+{
+	/* `message` NULL: libNVVM is not delivered as a static library */
+	static const struct {
+		const char *title, *name, *called, *message;
+	} compilers[] = {
+	    {"NVRTC", "libnvrtc", "nvrtc", "nvrtc: error: invalid value for --gpu-architecture"},
+	    {"nvJitLink", "libnvJitLink", "nvjitlink", "bad input: does not match type NVJITLINK_INPUT"},
+	    {"libNVVM", "libnvvm", "nvvm", NULL},
+	};
+	/* a program that cannot be read, or has gone, contains nothing */
+	struct span content = map_file(path);
+
+	for (size_t i = 0; i < sizeof(compilers) / sizeof(compilers[0]); i++) {
+		if (is_library(path, compilers[i].name)) {
+			if (!is_called(seen, compilers[i].called)) {
+				finding_add(seen->findings, FINDING_WARN,
+				            "loaded: %s, and no call reached the cache: none was made, or by private "
+				            "functions, as cuTile does",
+				            path);
+			}
+		} else if (compilers[i].message && has_text(content, compilers[i].message)) {
+			finding_add(seen->findings, FINDING_FAIL,
+			            "inside: %s is linked statically into %s, where the cache cannot intercept it: not "
+			            "cached%s",
+			            compilers[i].title, path, way_out(content));
+		}
+	}
+	if (content.bytes) {
+		munmap((void *)content.bytes, content.size);
 	}
 }
+
+/* ---- the run */
 
 /* Adds what the files in `place` show, which is empty again afterwards. `pid` is that of the program. */
 static void tell_run(struct seen *seen, const char *place, const char *name, pid_t pid)
@@ -287,46 +354,9 @@ static void tell_run(struct seen *seen, const char *place, const char *name, pid
 		add_object(seen, name);
 	}
 	take_objects(seen, place);
-	tell_objects(seen);
-}
-
-int doctor_execute(char **argv, pid_t *ret_pid, int *ret_status)
-{
-	static const int numbers[] = {SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP};
-	posix_spawnattr_t attributes;
-	sigset_t waited_for, before;
-	siginfo_t info;
-	int error, status = 0;
-
-	(void)fflush(stdout);           /* what was printed so far comes before the program's output */
-	(void)signal(SIGCHLD, SIG_DFL); /* if it is ignored, a child's status is lost */
-	(void)sigemptyset(&waited_for);
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-		(void)sigaddset(&waited_for, numbers[i]);
+	for (size_t i = 0; i < seen->object_count; i++) {
+		tell_object(seen, seen->objects[i]);
 	}
-	(void)sigprocmask(SIG_BLOCK, &waited_for, &before);
-	(void)posix_spawnattr_init(&attributes);
-	(void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-	(void)posix_spawnattr_setsigmask(&attributes, &before);
-	/* reports a program that cannot be executed, which fork() and execvp() would show by a status only */
-	error = posix_spawnp(ret_pid, argv[0], NULL, &attributes, argv, environ);
-	while (error == 0 && waitpid(*ret_pid, &status, WNOHANG) == 0) {
-		/* the terminal and the kernel signal the program too; what a process sends is for this process alone */
-		if (sigwaitinfo(&waited_for, &info) > 0 && info.si_signo != SIGCHLD && info.si_code <= 0) {
-			(void)kill(*ret_pid, info.si_signo);
-		}
-	}
-	(void)sigprocmask(SIG_SETMASK, &before, NULL);
-	*ret_status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-	return error;
-}
-
-int doctor_place(const char *verb, char *ret_place, size_t size)
-{
-	const char *base = getenv("TMPDIR");
-
-	(void)snprintf(ret_place, size, "%s/nvrtccache-%s.XXXXXX", base && base[0] == '/' ? base : "/tmp", verb);
-	return mkdtemp(ret_place) ? 0 : -errno;
 }
 
 void doctor_run(struct findings *findings, char **argv)
@@ -338,7 +368,7 @@ void doctor_run(struct findings *findings, char **argv)
 	pid_t pid;
 	int status, error;
 
-	error = doctor_place("doctor", place, sizeof(place));
+	error = library_place("doctor", place, sizeof(place));
 	if (error != 0) {
 		finding_add(findings, FINDING_FAIL, "%s: %s", place, strerror(-error));
 		return;
@@ -351,7 +381,7 @@ void doctor_run(struct findings *findings, char **argv)
 	/* the library's file names appear in "files" alone; other words of LD_DEBUG print a line for each symbol */
 	(void)setenv("NVRTCCACHE_LOG_LEVEL", "warning", 1);
 	(void)setenv("LD_DEBUG", "files", 1);
-	error = doctor_execute(argv, &pid, &status);
+	error = library_execute(argv, &pid, &status);
 	if (error != 0) {
 		finding_add(findings, FINDING_FAIL, "%s cannot be run: %s", argv[0], strerror(error));
 	} else {

@@ -101,7 +101,7 @@ static int judge_misses(const char *trace, int file)
  */
 static int create_trace(char directory[PATH_MAX], char *trace, size_t size)
 {
-	int file, error = doctor_place("run", directory, PATH_MAX);
+	int file, error = library_place("run", directory, PATH_MAX);
 
 	if (error != 0) {
 		return error;
@@ -126,7 +126,7 @@ static int run_traced(char **operands, const char *trace, int file)
 	if (!set_variable("NVRTCCACHE_TRACE", trace)) {
 		return EXIT_NOT_STARTED;
 	}
-	error = doctor_execute(operands, &pid, &status);
+	error = library_execute(operands, &pid, &status);
 	if (error != 0) {
 		return report_not_started(operands[0], error);
 	}
