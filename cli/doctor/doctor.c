@@ -6,7 +6,6 @@
 #include "cli/doctor/doctor.h"
 
 #include "cache/agent_client.h"
-#include "cache/agent_socket.h"
 #include "cache/events.h"
 #include "cache/lock.h"
 #include "cache/places.h"
@@ -55,7 +54,7 @@ void finding_add(struct findings *findings, enum finding_level level, const char
 
 /* ---- settings and library */
 
-/* Adds warnings about valid settings that prevent hits, or that have no effect. */
+/* Adds warnings about valid settings that prevent hits. */
 static void note_modes(struct findings *findings, const struct settings *settings)
 {
 	const struct {
@@ -65,8 +64,6 @@ static void note_modes(struct findings *findings, const struct settings *setting
 	    {settings->disable, "NVRTCCACHE_DISABLE is set: every call goes to the real compiler"},
 	    {settings->recache, "NVRTCCACHE_RECACHE is set: every call is compiled, and its result stored again"},
 	    {settings->verify, "NVRTCCACHE_VERIFY is set: every hit is compiled as well, as slow as without a cache"},
-	    /* a level of 2 is not reported, because it may be the default */
-	    {settings->log_level != 2 && !settings->log, "NVRTCCACHE_LOG_LEVEL has no effect without NVRTCCACHE_LOG"},
 	};
 
 	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
@@ -78,10 +75,9 @@ static void note_modes(struct findings *findings, const struct settings *setting
 
 /*
  * Reports one library of LD_PRELOAD, which ld.so read when it started this process. What this process does not have was
- * ignored by ld.so, and will be in every program with this environment. `is_first`: no copy of ours is before it.
- * Returns whether it is a copy of ours.
+ * ignored by ld.so, and will be in every program with this environment.
  */
-static bool note_item(struct findings *findings, const char *item, bool is_active, bool is_first)
+static void note_item(struct findings *findings, const char *item)
 {
 	bool is_ours = strcmp(basename(item), LIBRARY_NAME) == 0;
 
@@ -89,14 +85,9 @@ static bool note_item(struct findings *findings, const char *item, bool is_activ
 		finding_add(findings, is_ours ? FINDING_FAIL : FINDING_WARN,
 		            "LD_PRELOAD: ld.so ignored '%s', which it cannot find or load%s", item,
 		            is_ours ? ": 'nvrtccache env' prints a path that works" : "");
-	} else if (!is_ours && is_active && is_first) {
-		finding_add(findings, FINDING_WARN,
-		            "LD_PRELOAD: %s comes before the library: functions that it replaces are called first",
-		            item);
 	} else if (!is_ours) {
 		finding_add(findings, FINDING_OK, "LD_PRELOAD contains %s", item);
 	}
-	return is_ours;
 }
 
 /* The copies that are preloaded into this process are inherited by programs that it starts. */
@@ -106,10 +97,9 @@ static size_t note_preload(struct findings *findings)
 	size_t count = library_preloaded(copies, sizeof(copies) / sizeof(copies[0]));
 	const char *value = getenv("LD_PRELOAD");
 	char *list = strdup(value ? value : ""), *rest;
-	bool is_first = true;
 
 	for (char *item = list ? strtok_r(list, ": ", &rest) : NULL; item; item = strtok_r(NULL, ": ", &rest)) {
-		is_first &= !note_item(findings, item, count > 0, is_first);
+		note_item(findings, item);
 	}
 	free(list);
 	if (count == 0) {
@@ -154,7 +144,6 @@ static bool check_library(struct findings *findings)
 static void note_file_system(struct findings *findings, int place)
 {
 	static const uint32_t in_memory[] = {0x01021994, 0x858458f6}; /* tmpfs, ramfs */
-	static const uint32_t ownerless[] = {0x4d44, 0x2011bab0};     /* FAT, exFAT */
 	struct statfs found;
 	uint32_t type;
 
@@ -169,9 +158,6 @@ static void note_file_system(struct findings *findings, int place)
 	} else if (lock_is_remote(place)) {
 		finding_add(findings, FINDING_WARN,
 		            "network file system: nodes share entries, but do not wait for each other's compilations");
-	} else if (type == ownerless[0] || type == ownerless[1]) {
-		finding_add(findings, FINDING_WARN,
-		            "file system without owners: the mount decides who can write the entries");
 	} else {
 		finding_add(findings, FINDING_OK, "local file system");
 	}
@@ -237,7 +223,8 @@ static void note_present(struct findings *findings, const struct settings *setti
 	}
 }
 
-static void check_directory(struct findings *findings, const struct settings *settings)
+/* Returns false if the directory is not used. */
+static bool check_directory(struct findings *findings, const struct settings *settings)
 {
 	char text[CONSOLE_REFUSAL_BYTES];
 	int error, place;
@@ -245,7 +232,7 @@ static void check_directory(struct findings *findings, const struct settings *se
 	if (!settings->directory) {
 		finding_add(findings, FINDING_FAIL,
 		            "no cache directory: none of NVRTCCACHE_DIR, XDG_CACHE_HOME and HOME is an absolute path");
-		return;
+		return false;
 	}
 	error = places_directory(settings);
 	if (error == 0) {
@@ -265,6 +252,7 @@ static void check_directory(struct findings *findings, const struct settings *se
 		finding_add(findings, FINDING_FAIL, "directory %s: %s", settings->directory,
 		            console_refusal(settings, error, text));
 	}
+	return error == 0;
 }
 
 /*
@@ -279,34 +267,21 @@ static void check_agent(struct findings *findings, const struct settings *settin
 	    .directory = {.path = settings->directory, .shared = settings->shared},
 	    .wait_ms = settings->agent_wait_ms,
 	};
-	uint64_t device, inode;
 	enum agent_outcome outcome;
-	char path[PATH_MAX];
 
-	if (!settings->agent || !settings->directory || findings->refused) {
-		return;
-	}
-	if (agent_socket_path(settings->agent, settings->directory, path) < 0) {
-		finding_add(findings, FINDING_WARN, "NVRTCCACHE_AGENT=%s: the path of the socket cannot be determined",
-		            settings->agent);
-		return;
-	}
-	/* an agent serves one directory, which the request identifies by device and inode */
-	if (agent_socket_place(&options.directory, &device, &inode) < 0) {
-		finding_add(findings, FINDING_WARN,
-		            "agent %s is not asked, because the cache directory is missing or cannot be used", path);
+	if (!settings->agent) {
 		return;
 	}
 	outcome = agent_fetch(&options, nobodys);
 	if (outcome == AGENT_FETCH_FOUND || outcome == AGENT_FETCH_ABSENT) {
-		finding_add(findings, FINDING_OK, "agent %s answers", path);
+		finding_add(findings, FINDING_OK, "agent %s answers", settings->agent);
 	} else if (outcome == AGENT_FETCH_NOT_ASKED) {
 		finding_add(
 		    findings, FINDING_OK,
 		    "agent %s gets new entries for upload and is never asked, because NVRTCCACHE_AGENT_WAIT is 0",
-		    path);
+		    settings->agent);
 	} else {
-		finding_add(findings, FINDING_WARN, "agent %s %s; see nvrtccache-agent(1)", path,
+		finding_add(findings, FINDING_WARN, "agent %s %s; see nvrtccache-agent(1)", settings->agent,
 		            agent_outcome_words(outcome));
 	}
 }
@@ -321,8 +296,9 @@ static int run_doctor(struct settings *settings, char **operands)
 	note_modes(&findings, settings);
 	console_places(settings);
 	loads = check_library(&findings);
-	check_directory(&findings, settings);
-	check_agent(&findings, settings);
+	if (check_directory(&findings, settings)) {
+		check_agent(&findings, settings);
+	}
 	if (operands[0] && loads) {
 		doctor_run(&findings, operands);
 	}

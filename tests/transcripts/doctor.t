@@ -30,12 +30,12 @@ A library that is missing, that no loader takes, or that is another one is a FAI
   FAIL  library: '$TMP/a b/libnvrtccache.so' cannot be preloaded: its path has a blank or a colon; NVRTCCACHE_LIBRARY can name a copy whose path has none
   FAIL  library: */libnvrtc.so.13: not libnvrtccache.so, but another library (glob)
 
-What LD_PRELOAD contains is reported: what precedes the library, and what ld.so ignored.
+What LD_PRELOAD contains is reported, and what of it ld.so ignored.
   $ LD_PRELOAD=libm.so.6 nvrtccache doctor | grep -i preload
   ok    LD_PRELOAD contains libm.so.6
   ok    not preloaded: 'nvrtccache run' preloads it into the program that it runs
   $ LD_PRELOAD=libm.so.6:$LIBRARY:libdl.so.2 nvrtccache doctor | grep -iE 'preload'
-  warn  LD_PRELOAD: libm.so.6 comes before the library: functions that it replaces are called first
+  ok    LD_PRELOAD contains libm.so.6
   ok    LD_PRELOAD contains libdl.so.2
   ok    preloaded and active: $BUILD/libnvrtccache.so (*); 'nvrtccache run' adds no copy (glob)
   $ LD_PRELOAD=$TMP/nowhere.so nvrtccache doctor 2>/dev/null | grep LD_PRELOAD
@@ -116,7 +116,6 @@ Settings that are in the way are warnings; those that are refused or unknown are
   > done
   warn  NVRTCCACHE_DISABLE is set: every call goes to the real compiler
   warn  NVRTCCACHE_VERIFY is set: every hit is compiled as well, as slow as without a cache
-  warn  NVRTCCACHE_LOG_LEVEL has no effect without NVRTCCACHE_LOG
   warn  the size limit of 976.6 PiB is larger than the whole file system
   2> nvrtccache: NVRTCCACHE_MAXSIZE: unknown variable (did you mean 'NVRTCCACHE_MAX_SIZE'?)
   2> nvrtccache: NVRTCCACHE_MAX_SIZE: bad value 'much' is ignored: it takes a size such as 4096, 500M or 1.5G, with K, M, G or T
