@@ -41,89 +41,6 @@ extern struct replay_order REPLAY_SYMBOL __attribute__((alias("replay_told"), vi
 /* The purpose of a real compilation: its result is cached, or compared with the entry that was found. */
 enum purpose { PURPOSE_KEEP, PURPOSE_VERIFY };
 
-/* ---- the history of the handle ---- */
-
-/*
- * Records a call that does not depend on earlier ones. If a deferred call of a higher kind, which would also perform
- * this one, is still pending, this call has to be repeated after that one runs.
- */
-static void note_independent(struct handle *handle, const struct call *call, uint64_t asked)
-{
-	static const struct key none;
-
-	handle_forget_calls(handle, call->kind);
-	if (handle_has_deferred(handle) && handle_call_sound(call) &&
-	    handle_add_call(handle, call, &none, asked, CALL_DEFERRED) != 0) {
-		handle_unkey(handle, COUNTER_ERRORS_memory);
-	}
-}
-
-/* Records a call that the real library performed. */
-static void note_done(struct handle *handle, const struct call *call, const struct attempt *attempt)
-{
-	const struct compiler *compiler = handle->library->compiler;
-	enum outcome outcome = attempt->observed.outcome;
-	bool refused = outcome == OUTCOME_REFUSED_OPTIONS;
-
-	if (compiler->past == PAST_IS_NOTHING) {
-		note_independent(handle, call, digest_half(&runtime_get()->secret, attempt->request.spans));
-		return;
-	}
-	if (attempt->observed.doubt == COUNTER_BYPASSED_history) {
-		handle_unkey(handle, COUNTER_BYPASSED_history);
-	} else if (handle_add_call(handle, call, &attempt->finding.key, attempt->finding.fingerprint.low,
-	                           refused ? CALL_REFUSED : CALL_DONE) != 0) {
-		handle_unkey(handle, COUNTER_ERRORS_memory);
-	} else if (outcome != OUTCOME_SUCCESS && outcome != OUTCOME_FAILURE && !refused) {
-		handle_unkey(handle, COUNTER_BYPASSED_history);
-	}
-	if (handle->keyed && !refused && compiler->past == PAST_LEAVES) {
-		stream_free(&handle->creation);
-	}
-}
-
-/*
- * Records a performed step of a link. Later steps depend on everything that this step depends on, so its entry must be
- * known; without an entry, later calls of the handle bypass the cache.
- */
-static void note_step(struct handle *handle, const struct entry *kept)
-{
-	if (!kept) {
-		handle_unkey(handle, COUNTER_BYPASSED_history);
-	} else if (handle->library->compiler->served) {
-		handle->library->compiler->served(handle, kept);
-	}
-}
-
-/* Records a hit as a deferred call. Returns false if there is no memory; the call then cannot be a hit. */
-static bool note_served(struct handle *handle, const struct call *call, const struct attempt *attempt,
-                        struct entry *entry)
-{
-	const struct compiler *compiler = handle->library->compiler;
-	uint64_t asked = digest_half(&runtime_get()->secret, attempt->request.spans);
-
-	if (compiler->past == PAST_IS_NOTHING) {
-		handle_forget_calls(handle, call->kind);
-	}
-	if (handle_add_call(handle, call, &attempt->finding.key, asked, CALL_DEFERRED) != 0) {
-		handle_unkey(handle, COUNTER_ERRORS_memory);
-		return false;
-	}
-	if (handle_answer_from(handle, entry) != 0) {
-		/* without an entry to answer from, the call must not count as deferred */
-		free((void *)handle->calls[--handle->call_count].call.options);
-		return false;
-	}
-	handle->calls[handle->call_count - 1].answer = entry;
-	if (compiler->served) {
-		compiler->served(handle, entry);
-	}
-	if (compiler->past == PAST_LEAVES) {
-		stream_free(&handle->creation);
-	}
-	return true;
-}
-
 /* Returns COUNTER_NONE, or why the call is not looked up. */
 static enum counter bypass_reason(const struct handle *handle, const struct call *call)
 {
@@ -179,7 +96,7 @@ static int bypass_call(struct handle *handle, const struct call *call, enum coun
 		about_request(handle, call, NULL, &event->about);
 	}
 	if (compiler->past == PAST_IS_NOTHING) {
-		note_independent(handle, call, 0);
+		handle_note_independent(handle, call, 0);
 		return result;
 	}
 	if (was_served && handle->base && compiler_outcome(compiler, result) == OUTCOME_REFUSED_CALL) {
@@ -217,6 +134,24 @@ static enum counter store_result(struct attempt *attempt, struct entry *entry)
 	return COUNTER_NONE;
 }
 
+static uint64_t half_of(const struct attempt *attempt)
+{
+	return digest_half(&runtime_get()->secret, attempt->request.spans);
+}
+
+static void note_performed(struct handle *handle, const struct call *call, const struct attempt *attempt,
+                           const struct entry *kept)
+{
+	const struct observed *observed = &attempt->observed;
+
+	if (handle->library->compiler->past == PAST_IS_NOTHING) {
+		handle_note_independent(handle, call, half_of(attempt));
+	} else {
+		handle_note_done(handle, call, &attempt->finding.key,
+		                 observed->doubt == COUNTER_BYPASSED_history ? OUTCOME_OTHER : observed->outcome, kept);
+	}
+}
+
 /*
  * Runs the real compilation under the watch and caches the result if that is allowed. `found`: an entry that was not
  * served, or with PURPOSE_VERIFY the one to compare with; or NULL.
@@ -249,10 +184,7 @@ static int compile_handle(struct handle *handle, const struct call *call, struct
 		event_end(event, reason == COUNTER_NONE ? EVENT_STORED : EVENT_NOT_KEPT, reason, kept);
 	}
 	recorder_call(handle, call, attempt, kept);
-	note_done(handle, call, attempt);
-	if (handle->library->compiler->past == PAST_GROWS && handle->keyed) {
-		note_step(handle, kept);
-	}
+	note_performed(handle, call, attempt, kept);
 	entry_unref(kept);
 	return attempt->observed.return_code;
 }
@@ -321,7 +253,8 @@ static int answer_call(struct handle *handle, const struct call *call, struct at
 		result = compile_handle(handle, call, attempt, entry, PURPOSE_KEEP);
 	} else if (handle->asks_host && observe_callback(handle, attempt, entry)) {
 		result = bypass_call(handle, call, COUNTER_BYPASSED_cancelled, event);
-	} else if (runtime_get()->settings.verify || !note_served(handle, call, attempt, entry)) {
+	} else if (runtime_get()->settings.verify ||
+	           !handle_note_served(handle, call, &attempt->finding.key, half_of(attempt), entry)) {
 		result = compile_handle(handle, call, attempt, entry, PURPOSE_VERIFY);
 	} else {
 		result = result_value(entry, RESULT_TAG_RETURN_CODE, handle->library->compiler->internal_error);

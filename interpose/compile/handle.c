@@ -200,7 +200,7 @@ char **handle_copy_options(const struct call *call)
 }
 
 /* Either all of a call is added or nothing; what realloc() has enlarged stays valid and is used by the next call. */
-int handle_add_call(struct handle *handle, const struct call *call, const struct key *key, uint64_t asked,
+static int add_call(struct handle *handle, const struct call *call, const struct key *key, uint64_t asked,
                     enum call_state state)
 {
 	size_t count = handle->call_count + 1;
@@ -250,24 +250,68 @@ bool handle_has_deferred(const struct handle *handle)
 	return false;
 }
 
-int handle_answer_from(struct handle *handle, struct entry *entry)
-{
-	struct entry **held = realloc(handle->held, (handle->held_count + 1) * sizeof(struct entry *));
-
-	if (!held) {
-		return -ENOMEM;
-	}
-	handle->held = held;
-	held[handle->held_count++] = entry_ref(entry);
-	handle->served = entry;
-	return 0;
-}
-
 void handle_unkey(struct handle *handle, enum counter reason)
 {
 	handle->keyed = false;
 	handle->reason = reason;
 	stream_free(&handle->creation);
+}
+
+void handle_note_independent(struct handle *handle, const struct call *call, uint64_t asked)
+{
+	static const struct key none;
+
+	handle_forget_calls(handle, call->kind);
+	if (handle_has_deferred(handle) && handle_call_sound(call) &&
+	    add_call(handle, call, &none, asked, CALL_DEFERRED) != 0) {
+		handle_unkey(handle, COUNTER_ERRORS_memory);
+	}
+}
+
+void handle_note_done(struct handle *handle, const struct call *call, const struct key *key, enum outcome outcome,
+                      const struct entry *kept)
+{
+	const struct compiler *compiler = handle->library->compiler;
+	bool refused = outcome == OUTCOME_REFUSED_OPTIONS;
+
+	if (add_call(handle, call, key, 0, refused ? CALL_REFUSED : CALL_DONE) != 0) {
+		handle_unkey(handle, COUNTER_ERRORS_memory);
+	} else if (outcome != OUTCOME_SUCCESS && outcome != OUTCOME_FAILURE && !refused) {
+		handle_unkey(handle, COUNTER_BYPASSED_history);
+	} else if (compiler->past == PAST_LEAVES && !refused) {
+		stream_free(&handle->creation);
+	} else if (compiler->past == PAST_GROWS && !kept) {
+		/* later steps depend on everything that this step depends on, which only an entry tells */
+		handle_unkey(handle, COUNTER_BYPASSED_history);
+	} else if (compiler->past == PAST_GROWS && compiler->served) {
+		compiler->served(handle, kept);
+	}
+}
+
+bool handle_note_served(struct handle *handle, const struct call *call, const struct key *key, uint64_t asked,
+                        struct entry *entry)
+{
+	const struct compiler *compiler = handle->library->compiler;
+	struct entry **held = realloc(handle->held, (handle->held_count + 1) * sizeof(struct entry *));
+
+	if (compiler->past == PAST_IS_NOTHING) {
+		handle_forget_calls(handle, call->kind);
+	}
+	handle->held = held ? held : handle->held;
+	if (!held || add_call(handle, call, key, asked, CALL_DEFERRED) != 0) {
+		handle_unkey(handle, COUNTER_ERRORS_memory);
+		return false;
+	}
+	held[handle->held_count++] = entry_ref(entry);
+	handle->served = entry;
+	handle->calls[handle->call_count - 1].answer = entry;
+	if (compiler->served) {
+		compiler->served(handle, entry);
+	}
+	if (compiler->past == PAST_LEAVES) {
+		stream_free(&handle->creation);
+	}
+	return true;
 }
 
 int handle_enter_real(const struct handle *handle)

@@ -43,7 +43,7 @@ enum call_state {
 struct past_call {
 	struct call call; /* as the host made it; its options are one block of ours: pointers, then text */
 	uint64_t mode;    /* floating-point mode of the host's thread at the call */
-	uint64_t asked;   /* half a fingerprint of its call run */
+	uint64_t asked;   /* of a deferred call: half a fingerprint of its call run */
 	enum call_state state;
 	const struct entry *answer; /* of a hit: an entry in `held`; NULL: the real library performed the call */
 };
@@ -91,15 +91,27 @@ char **handle_copy_options(const struct call *call);
 /* Makes all later requests of the handle bypass the cache, for `reason`, and frees the creation run. */
 void handle_unkey(struct handle *handle, enum counter reason);
 
-/* Adds a call to the history. -ENOMEM: the caller has to call handle_unkey(). */
-int handle_add_call(struct handle *handle, const struct call *call, const struct key *key, uint64_t asked,
-                    enum call_state state);
 /* Removes calls of this kind and of lower kinds from the history, because a later call replaces their results. */
 void handle_forget_calls(struct handle *handle, int kind);
 /* Returns true if a call of the history is deferred. */
 bool handle_has_deferred(const struct handle *handle);
-/* Makes getters answer from the entry, and holds a reference to it until the handle is freed. -ENOMEM. */
-int handle_answer_from(struct handle *handle, struct entry *entry);
+/*
+ * Records a hit as a deferred call, which getters answer from the entry. False: there is no memory, so the call cannot
+ * be a hit.
+ */
+bool handle_note_served(struct handle *handle, const struct call *call, const struct key *key, uint64_t asked,
+                        struct entry *entry);
+/*
+ * Records a call that the real library performed, with OUTCOME_OTHER if it may depend on more than its key and those
+ * before. `kept`: its entry; NULL: it is not cached.
+ */
+void handle_note_done(struct handle *handle, const struct call *call, const struct key *key, enum outcome outcome,
+                      const struct entry *kept);
+/*
+ * Records a call that does not depend on earlier ones. If a deferred call of a higher kind, which would also perform
+ * this one, is still pending, this call has to be repeated after that one runs.
+ */
+void handle_note_independent(struct handle *handle, const struct call *call, uint64_t asked);
 
 /* Makes the real call of a handle. */
 int handle_run(const struct handle *handle, const struct call *call);
