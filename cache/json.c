@@ -9,10 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ESCAPE_MAX   6  /* \u001f */
-#define NUMBER_MAX   24 /* 18446744073709551.615 */
-#define FIRST_BYTES  512
-#define INDENT_BYTES 2
+#define ESCAPE_MAX  6  /* \u001f */
+#define NUMBER_MAX  24 /* 18446744073709551.615 */
+#define FIRST_BYTES 512
 
 static size_t put_code(char *to, unsigned code)
 {
@@ -61,9 +60,9 @@ struct json json_fixed(char *buffer, size_t capacity, enum json_bytes spelling)
 	return (struct json){.bytes = buffer, .capacity = capacity, .spelling = spelling};
 }
 
-struct json json_growing(enum json_bytes spelling, unsigned lines)
+struct json json_growing(enum json_bytes spelling)
 {
-	return (struct json){.spelling = spelling, .lines = lines, .grows = true};
+	return (struct json){.spelling = spelling, .grows = true};
 }
 
 void json_free(struct json *json)
@@ -134,35 +133,19 @@ static void put_escaped(struct json *json, const char *text, size_t size, size_t
 	}
 }
 
-static void break_line(struct json *json)
-{
-	size_t blanks = (size_t)INDENT_BYTES * json->depth;
-
-	put_text(json, "\n");
-	if (make_room(json, blanks)) {
-		memset(json->bytes + json->size, ' ', blanks);
-		json->size += blanks;
-	}
-}
-
-/* Writes what precedes a member: a comma, a line break, its name. */
+/* Writes what precedes a member: a comma, its name. */
 static void begin_member(struct json *json, const char *name)
 {
 	uint32_t level = UINT32_C(1) << (json->depth % JSON_DEPTH_MAX);
 
-	if (json->depth > 0) {
-		if (json->filled & level) {
-			put_text(json, json->depth > json->lines && json->lines > 0 ? ", " : ",");
-		}
-		if (json->depth <= json->lines) {
-			break_line(json);
-		}
+	if (json->depth > 0 && (json->filled & level)) {
+		put_text(json, ",");
 	}
 	json->filled |= level;
 	if (name) {
 		put_text(json, "\"");
 		put_escaped(json, name, strlen(name), SIZE_MAX);
-		put_text(json, json->lines > 0 ? "\": " : "\":");
+		put_text(json, "\":");
 	}
 }
 
@@ -192,12 +175,8 @@ void json_begin_array(struct json *json, const char *name)
 void json_end(struct json *json)
 {
 	uint32_t level = UINT32_C(1) << (json->depth % JSON_DEPTH_MAX);
-	bool on_lines = json->depth <= json->lines && (json->filled & level);
 
 	json->depth--;
-	if (on_lines) {
-		break_line(json);
-	}
 	put_text(json, json->arrays & level ? "]" : "}");
 }
 

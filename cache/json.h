@@ -4,9 +4,8 @@
  *
  * Calling sequence: json_fixed() with a buffer of the caller, or json_growing(); json_begin_object() or
  * json_begin_array(), members, json_end() for each that was begun; then use `bytes` and `size`; json_free() after
- * json_growing(). A member's name is NULL in an array, and at the outermost level. Commas, blanks and line breaks are
- * added automatically: if `lines` is 0, the output is one line without blanks; otherwise each member of the outer
- * `lines` levels has a line of its own.
+ * json_growing(). A member's name is NULL in an array, and at the outermost level. Commas are added automatically; the
+ * output is one line without blanks.
  *
  * Between two members the caller may use the bytes written so far and set `size` to 0, so that long output need not be
  * in memory as a whole.
@@ -37,13 +36,13 @@ struct json {
 	char *bytes; /* not terminated by a NUL */
 	size_t size, capacity;
 	enum json_bytes spelling;
-	unsigned lines, depth;
+	unsigned depth;
 	uint32_t arrays, filled; /* one bit per level: it is an array, it has a member */
 	bool grows, failed;
 };
 
 struct json json_fixed(char *buffer, size_t capacity, enum json_bytes spelling);
-struct json json_growing(enum json_bytes spelling, unsigned lines);
+struct json json_growing(enum json_bytes spelling);
 void json_free(struct json *json);
 
 void json_begin_object(struct json *json, const char *name);

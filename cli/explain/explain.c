@@ -230,7 +230,7 @@ static void print(const struct explanation *explanation, struct json *json)
 static int explain_records(const struct settings *settings, const struct events *events, size_t end, size_t count)
 {
 	bool is_array = asked.json && asked.count > 1;
-	struct json json = json_growing(JSON_BYTES_KEPT, is_array ? 3 : 2);
+	struct json json = json_growing(JSON_BYTES_KEPT);
 	struct explanation explanation;
 	struct history history;
 	int error = read_history(events, &history);

@@ -152,7 +152,7 @@ static int write_page(const struct json *json, const char *file)
 
 static int write_report(char **traces, const char *file)
 {
-	struct json json = json_growing(JSON_BYTES_SCRIPT, 3);
+	struct json json = json_growing(JSON_BYTES_SCRIPT);
 	int status = EXIT_DONE;
 
 	json_begin_object(&json, NULL);

@@ -80,15 +80,13 @@ static void print_line(FILE *out, const struct entry *entry, int64_t used_ns, bo
 	request_free(&request);
 }
 
-/* The object is a member of an array that is printed later: it begins with a line break and blanks. */
+/* The object is a member of an array that is printed later. */
 static bool print_object(FILE *out, const struct entry *entry, int64_t used_ns)
 {
-	struct json json = json_growing(JSON_BYTES_KEPT, 1);
+	struct json json = json_growing(JSON_BYTES_KEPT);
 	struct request request = results_request(entry);
 	bool done;
 
-	json_begin_array(&json, NULL);
-	json.size = 0;
 	json_begin_object(&json, NULL);
 	results_json(&json, entry, used_ns, &request);
 	json_end(&json);
@@ -152,7 +150,7 @@ static void print_list(const struct settings *settings, const struct list *list)
 		fputs(list->lines[i].text, stdout);
 	}
 	if (asked.json) {
-		puts(list->count > 0 ? "\n]" : "]");
+		puts("]");
 	}
 }
 

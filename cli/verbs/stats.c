@@ -78,7 +78,7 @@ static bool has_group(enum counter total)
 
 static void print_json(const struct settings *settings, const struct counted *shown)
 {
-	struct json json = json_growing(JSON_BYTES_KEPT, 3);
+	struct json json = json_growing(JSON_BYTES_KEPT);
 	const uint64_t *counts = shown->counts;
 
 	json_begin_object(&json, NULL);

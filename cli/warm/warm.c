@@ -169,7 +169,7 @@ static bool make_jobs(const struct warm_requests *requests, const struct names *
 static void print_json(const struct jobs *jobs, const size_t counts[4], unsigned damaged)
 {
 	const char *const outcomes[] = {"waits", "stored", "there", asked.check ? "missing" : "failed"};
-	struct json json = json_growing(JSON_BYTES_KEPT, 2);
+	struct json json = json_growing(JSON_BYTES_KEPT);
 	char key[KEY_TEXT_BYTES];
 
 	json_begin_object(&json, NULL);

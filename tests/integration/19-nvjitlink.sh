@@ -159,7 +159,7 @@ session "The same handle again in one process." "2 0, 1 0, 0 0" "$arch" create $
 	create $'ptx=8.0\none' complete get destroy
 check "That is a hit in memory." test "$(stat_of hits_memory)" = 4 # two in the cold run, two in the warm one
 check "Its share of the counts is nvJitLink's." test "$(stat_of nvjitlink.hits_memory)" = 4
-say_arch() { "$COMMAND" ls --json >"$tmp/list" && ! grep '"arch": null\|"options": \[\]' "$tmp/list" && grep -q '"arch": "sm_' "$tmp/list"; }
+say_arch() { "$COMMAND" ls --json >"$tmp/list" && ! grep '"arch":null\|"options":\[\]' "$tmp/list" && grep -q '"arch":"sm_' "$tmp/list"; }
 check "Results after steps have a description of the request, too." say_arch
 session "Threads, each with a handle." "8 0, 8 0, 0 0" "$arch" threads=8
 session "A child and its parent both continue with the parent's handle." "1 0 1 0, 1 0 1 0, 0 0 0 0" "$arch" create \

@@ -34,7 +34,7 @@ else
 fi
 fresh_cache
 cached 2 split "$tmp/first"
-key=$("$COMMAND" ls --json | sed -n 's/.*"key": "\([0-9a-f]*\)".*/\1/p' | head -1)
+key=$("$COMMAND" ls --json | sed -n 's/.*"key":"\([0-9a-f]*\)".*/\1/p' | head -1)
 if ! PROCESSORS=2 LD_PRELOAD=$machine "$COMMAND" show "$key" >"$tmp/shown" 2>&1 || ! grep -q 'number of processors' "$tmp/shown"; then
 	skip "What the compiler asked for is shown, compared and explained." "this NVRTC asks for no number of processors"
 else
@@ -42,7 +42,7 @@ else
 	PROCESSORS=3 LD_PRELOAD=$machine "$COMMAND" show "$key" >"$tmp/shown" 2>&1
 	check "It is shown as changed on another machine." grep -q 'changed .*the number of processors was 2' "$tmp/shown"
 	PROCESSORS=3 LD_PRELOAD=$machine "$COMMAND" show --json "$key" >"$tmp/shown" 2>&1
-	check "It is shown as JSON." grep -q '"kind": "machine", "state": "changed", "path": null, .*"question": "number of processors", "answer": 2' "$tmp/shown"
+	check "It is shown as JSON." grep -q '"kind":"machine","state":"changed","path":null, .*"question":"number of processors","answer":2' "$tmp/shown"
 	cached 2 split "$tmp/again"
 	check "The same machine hits." test "$(stat_of hits_disk)" = 1 -a "$(stat_of misses)" = 1
 	cached 3 split "$tmp/other"

@@ -123,7 +123,7 @@ PY
 cd "$work" || exit 1
 host() { python3 host.py "$NVRTC_LIB/$NVRTC_SONAME" "$@"; }
 cached() { LD_PRELOAD=$build/libnvrtccache.so NVRTCCACHE_DIR=$work/cache host "$@"; }
-hits() { NVRTCCACHE_DIR=$work/cache "$build/nvrtccache" stats --json | sed -n 's/.*"hits_disk": \([0-9]*\).*/\1/p' | tail -n 1; }
+hits() { NVRTCCACHE_DIR=$work/cache "$build/nvrtccache" stats --json | sed -n 's/.*"hits_disk":\([0-9]*\).*/\1/p' | tail -n 1; }
 number=0
 check() { # condition sentence
 	number=$((number + 1))
@@ -176,8 +176,8 @@ for directory in . sub longer; do
 	echo "static const int M = $text;" >"$directory/m.h"
 done
 sleep 0.15
-stores() { NVRTCCACHE_DIR=$work/cache "$build/nvrtccache" stats --json | sed -n 's/.*"stores": \([0-9]*\).*/\1/p' | tail -n 1; }
-misses() { NVRTCCACHE_DIR=$work/cache "$build/nvrtccache" stats --json | sed -n 's/.*"misses": \([0-9]*\).*/\1/p' | head -n 1; }
+stores() { NVRTCCACHE_DIR=$work/cache "$build/nvrtccache" stats --json | sed -n 's/.*"stores":\([0-9]*\).*/\1/p' | tail -n 1; }
+misses() { NVRTCCACHE_DIR=$work/cache "$build/nvrtccache" stats --json | sed -n 's/.*"misses":\([0-9]*\).*/\1/p' | tail -n 1; }
 last() { "$@" | tail -n 1; }
 for pair in "one two" "one disk" "disk one" "nested-1 nested-2" "has has-not" "has-not has" "name-1 name-2" "file-1 file-2" "here there"; do
 	read -r first second <<<"$pair"

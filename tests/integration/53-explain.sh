@@ -113,8 +113,8 @@ check "Bytes that command a terminal do not reach one." hostile
 
 off() { fresh_cache && NVRTCCACHE_DISABLE=1 compile '{}' && [ "$(stat_of bypassed.disabled)" = 1 ] && gives 1 explain --last && grep -q 'no miss and no bypass is recorded' "$tmp/err"; }
 check "Calls of one that is off are only counted." off
-in_the_way() { fresh_cache && mkdir -p "$NVRTCCACHE_DIR/v1/events" && chmod -R go-rwx "$NVRTCCACHE_DIR" && compile '{}' && [ "$(cat compiled)" = 0 ] && "$COMMAND" stats --count --json | grep -q '"entries": 1'; }
+in_the_way() { fresh_cache && mkdir -p "$NVRTCCACHE_DIR/v1/events" && chmod -R go-rwx "$NVRTCCACHE_DIR" && compile '{}' && [ "$(cat compiled)" = 0 ] && "$COMMAND" stats --count --json | grep -q '"entries":1'; }
 check "A directory in the record's place does not prevent caching." in_the_way
-keeps_out() { fresh_cache && compile '{}' && "$COMMAND" prune --max-size 1G >/dev/null && "$COMMAND" clear >/dev/null && explained --last 9 && "$COMMAND" stats --count --json | grep -q '"entries": 0' && "$COMMAND" ls | grep -q 'has no entries$'; }
+keeps_out() { fresh_cache && compile '{}' && "$COMMAND" prune --max-size 1G >/dev/null && "$COMMAND" clear >/dev/null && explained --last 9 && "$COMMAND" stats --count --json | grep -q '"entries":0' && "$COMMAND" ls | grep -q 'has no entries$'; }
 check "Other commands leave the record alone, and do not count it." keeps_out
 plan

@@ -10,7 +10,7 @@ host() { # VARIABLE=VALUE...
 	env LD_PRELOAD="$build/libnvrtccache.so" "$@" "$build/tests/life" "$NVRTC_LIB/$NVRTC_SONAME" trivial 1 -arch=sm_90 >/dev/null
 }
 count() { # directory counter
-	NVRTCCACHE_DIR=$1 "$build/nvrtccache" stats --json | sed -n "s/.*\"$2\": \([0-9]*\).*/\1/p" | tail -n 1
+	NVRTCCACHE_DIR=$1 "$build/nvrtccache" stats --json | sed -n "s/.*\"$2\":\([0-9]*\).*/\1/p" | tail -n 1
 }
 files() { find "$1" -type f -path '*/v1/??/*' 2>/dev/null | wc -l; }
 number=0 bad=0

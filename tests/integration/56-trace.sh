@@ -43,7 +43,7 @@ PY
 export NVRTCCACHE_TRACE=$tmp/two.json NVRTCCACHE_LOG=$tmp/log NVRTCCACHE_LOG_LEVEL=info
 host 1 >/dev/null
 unset NVRTCCACHE_LOG
-key=$("$COMMAND" ls --json | sed -n 's/.*"key": "\([0-9a-f]*\)".*/\1/p')
+key=$("$COMMAND" ls --json | sed -n 's/.*"key":"\([0-9a-f]*\)".*/\1/p')
 facts="$key nvrtc 13.0 sm_90 -arch=sm_90 0"
 check "The name of the process comes before them." \
 	python3 -c 'import json, sys

@@ -172,7 +172,7 @@ member() { # GROUPS
 		"--fake-open=$tmp/group/a" "--fake-open=$tmp/group/b" >"$tmp/member" 2>&1
 }
 hits() { # root is not in the group
-	setpriv --reuid 2002 --regid 3000 --clear-groups env NVRTCCACHE_SHARED=1 "$COMMAND" stats --json | sed -n 's/.*"hits_disk": \([0-9]*\).*/\1/p' | tail -n 1
+	setpriv --reuid 2002 --regid 3000 --clear-groups env NVRTCCACHE_SHARED=1 "$COMMAND" stats --json | sed -n 's/.*"hits_disk":\([0-9]*\).*/\1/p' | tail -n 1
 }
 left() {
 	fresh_cache

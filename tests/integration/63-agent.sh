@@ -161,7 +161,7 @@ check "No core of an agent has its keys in it." no_core
 
 limited() { # with RLIMIT_FSIZE a write raises a signal that ends who does not expect it
 	(ulimit -f 0 && timeout 300 "$AGENT" --engine "redis+unix://$tmp/nowhere" --dir "$tmp/first/cache" --trust-engine -- \
-		sh -c 'until "$0" --status --json --dir "$1" | grep "\"state\": \"unreachable\"" >/dev/null; do sleep 0.05; done; exit 7' "$AGENT" "$tmp/first/cache" 2>"$tmp/err")
+		sh -c 'until "$0" --status --json --dir "$1" | grep "\"state\":\"unreachable\"" >/dev/null; do sleep 0.05; done; exit 7' "$AGENT" "$tmp/first/cache" 2>"$tmp/err")
 	[ $? -eq 7 ] && [ ! -s "$tmp/err" ]
 }
 check "A message past the file size limit does not end the agent." limited
@@ -227,7 +227,7 @@ end_agent() { # each that a failure has left
 	clean_up
 }
 trap end_agent EXIT
-status() { "$AGENT" --status --json "${ask[@]}" | sed -nE "s/.*\"$1\": \"?([^\",}]*).*/\1/p"; }
+status() { "$AGENT" --status --json "${ask[@]}" | sed -nE "s/.*\"$1\":\"?([^\",}]*).*/\1/p"; }
 is_now() { [ "$(status "$1")" = "$2" ]; }
 becomes() { wait_for is_now "$@" || { "$AGENT" --status "${ask[@]}" && return 1; }; } # NAME VALUE: sooner or later
 peer() { timeout 300 python3 "$here/agent_peer.py" "$socket" "$served" "$@"; }

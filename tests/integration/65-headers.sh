@@ -20,7 +20,7 @@ headers() { grep "$2" "$1" | grep -v O_PATH | grep -o "<$include/[^>]*>"; }
 opened() { headers "$1" ' open\(at\)\?(.* = [0-9]' | grep -c .; }
 read_from() { headers "$1" ' p\?read\(64\)\?(' | grep -c .; }
 include=$(realpath "$CUDA_INCLUDE")
-count() { NVRTCCACHE_DIR=$work/cache "$build/nvrtccache" stats --json | sed -n "s/.*\"$1\": \([0-9]*\).*/\1/p" | tail -n 1; }
+count() { NVRTCCACHE_DIR=$work/cache "$build/nvrtccache" stats --json | sed -n "s/.*\"$1\":\([0-9]*\).*/\1/p" | tail -n 1; }
 traced "$work/cold"
 traced "$work/warm"
 bad=0

@@ -58,7 +58,7 @@ if [ -n "$modules" ]; then
 			. "$1" && module use "$2" && module load nvrtccache && [ "$LD_PRELOAD" = "/usr/\$LIB/../../../..$3/lib/libnvrtccache.so" ] && [ "$(command -v nvrtccache)" = "$3/bin/nvrtccache" ] &&
 				"$4" "$5" trivial 0 >/dev/null && "$4" "$5" trivial 0 >/dev/null && nvrtccache stats --json >stats.json && module help nvrtccache 2>&1 | grep -q doctor &&
 				module unload nvrtccache && [ -z "${LD_PRELOAD:-}" ] && ! command -v nvrtccache' bash "$modules" "$tmp/modulefiles" "$prefix" "$LIFE" "$NVRTC" &&
-			grep -qE '"hits_disk": *1\b' stats.json
+			grep -qE '"hits_disk":1\b' stats.json
 	}
 	check "The module is loaded and a second process hits; unloaded, nothing is left." module_loads
 else
@@ -145,7 +145,7 @@ another_user() {
 	local other=(setpriv --reuid=65534 --regid=65534 --clear-groups env NVRTCCACHE_LOWER="$prefix/nvrtccache" \
 		NVRTCCACHE_DIR="$tmp/volume/nvrtccache")
 	mkdir -m 777 "$tmp/volume" && "${other[@]}" LD_PRELOAD="$prefix/lib/libnvrtccache.so" "$LIFE" "$NVRTC" trivial 0 -DBAKED >"$tmp/compiled" 2>&1 &&
-		"${other[@]}" nvrtccache stats --json >"$tmp/counts" && grep -E '"(hits_disk|misses)":' "$tmp/counts" && grep -qE '"hits_disk": *1\b' "$tmp/counts"
+		"${other[@]}" nvrtccache stats --json >"$tmp/counts" && grep -E '"(hits_disk|misses)":' "$tmp/counts" && grep -qE '"hits_disk":1\b' "$tmp/counts"
 }
 lacks=
 [ "$(id -u)" = 0 ] && setpriv --reuid=65534 --regid=65534 --clear-groups "$COMMAND" version >/dev/null 2>&1 || lacks="cannot become another user"

@@ -47,7 +47,7 @@ as_user() { # uid gid VARIABLE=VALUE...
 }
 # The counts, as a member sees them.
 counted() { # COUNTER
-	setpriv --reuid 65502 --regid 54321 --clear-groups env NVRTCCACHE_SHARED=1 "$COMMAND" stats --json | sed -n "s/.*\"$1\": \([0-9]*\).*/\1/p" | tail -n 1
+	setpriv --reuid 65502 --regid 54321 --clear-groups env NVRTCCACHE_SHARED=1 "$COMMAND" stats --json | sed -n "s/.*\"$1\":\([0-9]*\).*/\1/p" | tail -n 1
 }
 one_serves_the_other() {
 	local place=$tmp/served

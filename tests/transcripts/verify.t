@@ -7,22 +7,7 @@ An empty cache is sound, and is not made.
   Verified 0 sound entries in $TMP/cache, 0 bytes read, in * *s (glob)
   [1]
   $ nvrtccache verify --json
-  {
-    "bad": [],
-    "dir": "$TMP/cache",
-    "results": 0,
-    "bytes": 0,
-    "sound": 0,
-    "damaged": 0,
-    "untrusted": 0,
-    "other_format": 0,
-    "foreign": 0,
-    "temporaries": 0,
-    "unreadable": 0,
-    "out_of_date": 0,
-    "removed": 0,
-    "complete": true
-  }
+  {"bad":[],"dir":"$TMP/cache","results":0,"bytes":0,"sound":0,"damaged":0,"untrusted":0,"other_format":0,"foreign":0,"temporaries":0,"unreadable":0,"out_of_date":0,"removed":0,"complete":true}
 
 Sound entries are counted.
   $ three() { fresh; for n in 1 2 3; do compile -DN=$n; done; [ $(entries) = 3 ]; }
@@ -44,10 +29,8 @@ A changed bit of an entry is found; the entry is left, and goes with --remove.
   nvrtccache: FILE: damaged: wrong checksum
   Verified 2 sound entries in $TMP/cache, * read, in * *s (glob)
              1  damaged
-  $ nvrtccache verify --json | names | grep -A 2 bad
-    "bad": [
-      {"file": "FILE", "verdict": "damaged", "reason": "wrong checksum", "removed": false}
-    ],
+  $ nvrtccache verify --json | names | grep -o '^[^]]*]'
+  {"bad":[{"file":"FILE","verdict":"damaged","reason":"wrong checksum","removed":false}]
   $ entries; nvrtccache verify --remove 2>&1 | names; entries
   3
   nvrtccache: FILE: damaged: wrong checksum; removed
