@@ -178,9 +178,7 @@ int console_refuse(const struct settings *settings, int error)
 
 void console_print_count(uint64_t count, const char *one, const char *many)
 {
-	char text[CONSOLE_NUMBER_BYTES];
-
-	printf("%s %s", console_count(count, text), count == 1 ? one : many);
+	printf("%" PRIu64 " %s", count, count == 1 ? one : many);
 }
 
 static const char *get_variable(const char *name)
@@ -240,22 +238,6 @@ bool console_directory(const struct settings *settings)
 		return false;
 	}
 	return true;
-}
-
-const char *console_count(uint64_t count, char ret_text[CONSOLE_NUMBER_BYTES])
-{
-	char digits[CONSOLE_NUMBER_BYTES];
-	size_t length = (size_t)snprintf(digits, sizeof(digits), "%" PRIu64, count);
-	char *out = ret_text;
-
-	for (size_t i = 0; i < length; i++) {
-		if (i > 0 && (length - i) % 3 == 0) {
-			*out++ = ',';
-		}
-		*out++ = digits[i];
-	}
-	*out = '\0';
-	return ret_text;
 }
 
 const char *console_bytes(uint64_t bytes, char ret_text[CONSOLE_NUMBER_BYTES])

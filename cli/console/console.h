@@ -54,7 +54,7 @@ const char *console_reason(int error);
 const char *console_refusal(const struct settings *settings, int error, char ret_text[CONSOLE_REFUSAL_BYTES]);
 /* Reports that reason on stderr. Returns EXIT_TROUBLE. */
 int console_refuse(const struct settings *settings, int error);
-/* Prints a number and its noun without a line break: "1 entry", "81,204 entries". */
+/* Prints a number and its noun without a line break: "1 entry", "81204 entries". */
 void console_print_count(uint64_t count, const char *one, const char *many);
 
 /*
@@ -68,11 +68,10 @@ void console_places(const struct settings *settings);
 bool console_directory(const struct settings *settings);
 
 /*
- * Write "81,204"; "3.4 MiB" or "12 bytes"; "1.5 s" or "320 us"; "3 min", without smaller units than seconds. The caller
+ * Write "3.4 MiB" or "12 bytes"; "1.5 s" or "320 us"; "3 min", without smaller units than seconds. The caller
  * provides the buffer. The last two may return a constant text instead.
  */
 #define CONSOLE_NUMBER_BYTES 48
-const char *console_count(uint64_t count, char ret_text[CONSOLE_NUMBER_BYTES]);
 const char *console_bytes(uint64_t bytes, char ret_text[CONSOLE_NUMBER_BYTES]);
 const char *console_time(uint64_t ns, char ret_text[CONSOLE_NUMBER_BYTES]);
 const char *console_span(int64_t ns, char ret_text[CONSOLE_NUMBER_BYTES]);

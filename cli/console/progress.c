@@ -4,6 +4,7 @@
 
 #include "cli/console/console.h"
 
+#include <inttypes.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -88,10 +89,12 @@ static bool may_draw(void)
 
 static void draw_line(uint64_t done, uint64_t whole)
 {
-	char first[CONSOLE_NUMBER_BYTES], second[CONSOLE_NUMBER_BYTES], line[LINE_BYTES];
+	char line[LINE_BYTES], of[32] = "";
 
-	snprintf(line, sizeof(line), "%s  %s%s%s entries", progress.doing, console_count(done, first),
-	         whole != 0 ? " of " : "", whole != 0 ? console_count(whole, second) : "");
+	if (whole != 0) {
+		snprintf(of, sizeof(of), " of %" PRIu64, whole);
+	}
+	snprintf(line, sizeof(line), "%s  %" PRIu64 "%s entries", progress.doing, done, of);
 	console_status(line);
 }
 

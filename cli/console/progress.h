@@ -2,7 +2,7 @@
 /*
  * progress: shows the progress of long work in one line on standard error, and handles the signals that interrupt it
  *
- *     pruning  81,204 of 200,000 entries
+ *     pruning  81204 of 200000 entries
  *
  * The line is drawn only if standard error is a terminal and the command is in its foreground, at most ten times a
  * second.

@@ -18,6 +18,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,14 +130,14 @@ static int write_all(const struct settings *settings, int64_t within_ns, struct 
 static void print_report(const struct settings *settings, const struct target *target, const struct export *export,
                          int64_t began_ns)
 {
-	char count[CONSOLE_NUMBER_BYTES], size[CONSOLE_NUMBER_BYTES], took[CONSOLE_NUMBER_BYTES];
+	char size[CONSOLE_NUMBER_BYTES], took[CONSOLE_NUMBER_BYTES];
 	FILE *stream = target && target->is_output ? stderr : stdout;
 
-	console_print(stream, "Exported %s %s (%s) from %s in %s", console_count(export->entries, count),
+	console_print(stream, "Exported %" PRIu64 " %s (%s) from %s in %s", export->entries,
 	              export->entries == 1 ? "entry" : "entries", console_bytes(export->bytes, size),
 	              settings->directory, console_time((uint64_t)(progress_clock() - began_ns), took));
 	if (asked.requests) {
-		console_print(stream, "; with %s %s", console_count(export->requests, count),
+		console_print(stream, "; with %" PRIu64 " %s", export->requests,
 		              export->requests == 1 ? "request" : "requests");
 	}
 	fputc('\n', stream);

@@ -15,6 +15,7 @@
 #include "keygen/dependencies.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -183,10 +184,8 @@ static int inspect_all(struct verify *verify)
 
 static void print_count(const char *text, uint64_t count)
 {
-	char number[CONSOLE_NUMBER_BYTES];
-
 	if (text && count != 0) {
-		printf("%12s  %s\n", console_count(count, number), text);
+		printf("%12" PRIu64 "  %s\n", count, text);
 	}
 }
 
