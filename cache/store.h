@@ -48,12 +48,16 @@
 #include <stdint.h>
 
 struct store;
-struct chore;
 struct directory;
 struct stat;
 
 /* Returns the current time for times of use, in nanoseconds of CLOCK_REALTIME; tests supply their own clock. */
 typedef int64_t store_clock(void);
+/*
+ * Called by the functions of cache/tools/ at each step of long work: `done` of about `whole` files (0: not known).
+ * Returns true if the work should stop, which does not undo the steps that are done.
+ */
+typedef bool store_progress(const char *doing, uint64_t done, uint64_t whole);
 
 struct store_options {
 	const char *directory; /* absolute path, copied by store_open(); NULL: reads and writes return -ENXIO */
@@ -61,9 +65,9 @@ struct store_options {
 	bool read_only;
 	bool shared;
 	bool fsync;
-	bool keeps_root;     /* after a hit, for the record: directory_keep_root() */
-	store_clock *clock;  /* NULL: recency_now() */
-	struct chore *chore; /* progress of the functions in cache/tools/; NULL: not reported */
+	bool keeps_root;          /* after a hit, for the record: directory_keep_root() */
+	store_clock *clock;       /* NULL: recency_now() */
+	store_progress *progress; /* NULL: not reported */
 };
 
 /* Returns whether the dependencies hold now. Called without a lock, after the checksum of the bytes was verified. */

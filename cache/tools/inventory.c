@@ -20,7 +20,7 @@
 struct listing {
 	enum directory_kind kind; /* of the files */
 	const char *digits;       /* that the keys begin with */
-	struct chore *chore;
+	store_progress *progress;
 	struct inventory inventory;
 	size_t room;
 };
@@ -91,31 +91,34 @@ static bool shard_begins(unsigned shard, const char *digits)
 static int list_shards(const struct directory *directory, int home, struct listing *listing)
 {
 	for (unsigned shard = 0; shard < DIRECTORY_SHARDS; shard++) {
-		const size_t before = listing->inventory.count;
-		int rc = chore_stopped(listing->chore) ? -EINTR : 0;
+		const struct inventory *inventory = &listing->inventory;
+		int rc = 0;
 
-		if (rc == 0 && shard_begins(shard, listing->digits)) {
+		if (shard_begins(shard, listing->digits)) {
 			rc = directory_walk_shard(directory, home, shard, take_file, listing);
 		}
-		if (rc == -ENOMEM || rc == -EINTR) {
+		if (rc == -ENOMEM) {
 			return rc;
 		}
 		listing->inventory.failures += rc < 0;
-		chore_advance(listing->chore, listing->inventory.count - before, shard + 1, DIRECTORY_SHARDS);
+		/* keys are digests, so all shards have about the same number of files */
+		if (listing->progress &&
+		    listing->progress("listing", inventory->count, inventory->count * DIRECTORY_SHARDS / (shard + 1))) {
+			return -EINTR;
+		}
 	}
 	return 0;
 }
 
 /* A missing home is no error: the inventory is then empty. */
-int inventory_take(const struct directory *directory, enum directory_kind kind, const char *digits, struct chore *chore,
-                   struct inventory *ret_inventory)
+int inventory_take(const struct directory *directory, enum directory_kind kind, const char *digits,
+                   store_progress *progress, struct inventory *ret_inventory)
 {
-	struct listing listing = {.kind = kind, .digits = digits, .chore = chore};
+	struct listing listing = {.kind = kind, .digits = digits, .progress = progress};
 	struct inventory *inventory = &listing.inventory;
 	int home;
 	int rc = directory_open(directory, DIRECTORY_REACH, &home);
 
-	chore_begin(chore, "listing");
 	if (rc == 0) {
 		rc = list_shards(directory, home, &listing);
 		close(home);

@@ -12,16 +12,14 @@
  *
  * Calling sequence: inventory_take(), inventory_read() for each record, inventory_free().
  * Errors: negative errno values. inventory_take(): a shard that cannot be read is left out and counted in `failures`;
- * -EINTR: the chore was stopped. It needs 96 bytes of memory per key. inventory_read(): -ENOENT: the file was removed
+ * -EINTR: `progress` stopped it. It needs 96 bytes of memory per key. inventory_read(): -ENOENT: the file was removed
  * since; -EPERM: not trusted; -EBADMSG: damaged, but every sound result was visited.
  * Threads: any. Ownership: the records belong to the inventory, and inventory_free() frees them.
  */
 #ifndef CACHE_TOOLS_INVENTORY_H
 #define CACHE_TOOLS_INVENTORY_H
 
-#include "cache/directory.h"
-#include "cache/entry.h"
-#include "cache/tools/chore.h"
+#include "cache/store.h"
 
 struct inventory_record {
 	uint8_t key[ENTRY_KEY_BYTES];
@@ -37,10 +35,10 @@ struct inventory {
 
 /*
  * Lists the keys that have a file of that kind, an entry or a request, and that begin with these hexadecimal digits
- * ("": all). Two or more name the shard to read. A missing directory has no records. `chore` may be NULL.
+ * ("": all). Two or more name the shard to read. A missing directory has no records. `progress` may be NULL.
  */
-int inventory_take(const struct directory *directory, enum directory_kind kind, const char *digits, struct chore *chore,
-                   struct inventory *ret_inventory);
+int inventory_take(const struct directory *directory, enum directory_kind kind, const char *digits,
+                   store_progress *progress, struct inventory *ret_inventory);
 /* Returns whether the key begins with these digits, of either case. */
 bool key_begins(const uint8_t key[ENTRY_KEY_BYTES], const char *digits);
 void inventory_free(struct inventory *inventory);

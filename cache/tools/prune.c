@@ -2,7 +2,6 @@
 #include "cache/tools/prune.h"
 
 #include "cache/store_state.h"
-#include "cache/tools/chore.h"
 #include "cache/upkeep/sample.h"
 
 #include <errno.h>
@@ -10,7 +9,7 @@
 #include <unistd.h>
 
 struct work {
-	struct chore *chore;
+	store_progress *progress;
 	struct sample_task task;
 	struct sample sample;
 };
@@ -21,7 +20,7 @@ static int begin_work(const struct store *store, const struct store_removal *rem
 	int rc;
 
 	*ret_work = (struct work){
-	    .chore = store->options.chore,
+	    .progress = store->options.progress,
 	    .task = {.directory = &store->directory, .cap = store->options.max_size, .now = store->options.clock()},
 	    .sample = {.dry = removal->dry, .clears = removal->all && !removal->wanted},
 	};
@@ -57,18 +56,24 @@ static void end_work(struct work *work, struct store_pruned *ret_pruned)
 	close_work(work);
 }
 
+static bool is_stopped(const struct work *work, const char *doing, uint64_t done, uint64_t whole)
+{
+	return work->progress && work->progress(doing, done, whole);
+}
+
 /* Adds the entries of all shards to the sample. The first error of a shard is returned when all others were read. */
-static int examine_all(struct work *work)
+static int examine_all(struct work *work, const char *doing)
 {
 	int rc = 0;
 
 	for (unsigned shard = 0; shard < DIRECTORY_SHARDS && rc != -EINTR && rc != -ENOMEM; shard++) {
-		const size_t before = work->sample.count;
-		int sampled = chore_stopped(work->chore) ? -EINTR : sample_shard(&work->sample, shard);
+		const size_t *count = &work->sample.count;
+		int sampled = sample_shard(&work->sample, shard);
 
+		/* keys are digests, so all shards have about the same number of files */
+		sampled = is_stopped(work, doing, *count, *count * DIRECTORY_SHARDS / (shard + 1)) ? -EINTR : sampled;
 		/* -EPERM says the least: the shard is not trusted, so no look-up reads it */
 		rc = sampled < 0 && (rc == 0 || rc == -EPERM || sampled == -EINTR) ? sampled : rc;
-		chore_advance(work->chore, work->sample.count - before, shard + 1, DIRECTORY_SHARDS);
 	}
 	return rc;
 }
@@ -86,8 +91,7 @@ int store_usage(struct store *store, struct store_usage *ret_usage)
 	}
 	work.task.cap = 0;
 	memset(sample->sums.shards, 0, sizeof(sample->sums.shards)); /* a shard that is not read has none */
-	chore_begin(work.chore, "counting");
-	rc = examine_all(&work);
+	rc = examine_all(&work, "counting");
 	if (rc == 0 || rc == -EPERM) {
 		const struct sums_shard total = sums_total(&sample->sums);
 
@@ -140,11 +144,10 @@ static void examine_changed(struct work *work, const struct store_removal *remov
 
 static int remove_one(struct work *work, const struct sample_file *file)
 {
-	if (chore_stopped(work->chore)) {
+	if (is_stopped(work, "removing", work->sample.removed.entries, 0)) {
 		return -EINTR;
 	}
 	sample_remove(&work->sample, file);
-	chore_advance(work->chore, 1, 1, 0);
 	return 0;
 }
 
@@ -194,11 +197,9 @@ int store_remove(struct store *store, const struct store_removal *removal, struc
 	if (rc < 0) {
 		return rc == -ENOENT ? 0 : rc;
 	}
-	chore_begin(work.chore, "looking");
-	found = examine_all(&work);
+	found = examine_all(&work, "looking");
 	sums_flush(&work.sample.sums);
 	examined = work.sample.sums;
-	chore_begin(work.chore, removal->all ? "clearing" : "pruning");
 	if (found != -EINTR && found != -ENOMEM) {
 		rc = remove_some(&work, removal);
 	}

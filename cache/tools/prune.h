@@ -10,7 +10,7 @@
  * first bytes are not ours. Temporary files are removed if they are stale (cache/upkeep/sample.h). No lock is taken.
  * The sums of all shards (cache/upkeep/sums.h) are right afterwards. A process that is killed leaves them too large,
  * until the next samples. It needs 56 bytes of memory per entry.
- * Errors: negative errno values. -EINTR: the chore was stopped, and the report says what was done. An error of a shard
+ * Errors: negative errno values. -EINTR: `progress` stopped it, and the report says what was done. An error of a shard
  * is returned at the end; for store_usage(), which then writes nothing, a shard that is not trusted has no entries.
  */
 #ifndef CACHE_TOOLS_PRUNE_H

@@ -136,7 +136,7 @@ int reading_begin(const struct settings *settings, const char *doing, struct rea
 	int error;
 
 	*ret_reading = (struct reading){.directory = {settings->directory, settings->shared}, .doing = doing};
-	error = inventory_take(&ret_reading->directory, DIRECTORY_ENTRY, "", progress_chore(), &ret_reading->inventory);
+	error = inventory_take(&ret_reading->directory, DIRECTORY_ENTRY, "", progress_show, &ret_reading->inventory);
 	/* directories of shards that could not be listed */
 	ret_reading->unreadable = ret_reading->inventory.failures;
 	return error;
@@ -163,14 +163,12 @@ int reading_each(struct reading *reading, reading_visit *visit, void *context)
 	struct visiting visiting = {.visit = visit, .context = context};
 	int error = 0;
 
-	progress_begin(reading->doing);
 	for (size_t i = 0; i < inventory->count && error == 0; i++) {
 		visiting.used = inventory->records[i].used;
-		error = interrupt_seen() ? -EINTR
-		                         : judge_error(reading, &visiting,
-		                                       inventory_read(&reading->directory, inventory->records[i].key,
-		                                                      visit_entry, &visiting));
-		progress_show(i + 1, inventory->count);
+		error =
+		    judge_error(reading, &visiting,
+		                inventory_read(&reading->directory, inventory->records[i].key, visit_entry, &visiting));
+		error = progress_show(reading->doing, i + 1, inventory->count) ? -EINTR : error;
 	}
 	return error;
 }

@@ -13,11 +13,6 @@
 #define PERIOD_NS  INT64_C(100000000)
 #define LINE_BYTES 80
 
-static struct {
-	const char *doing;
-	int64_t drawn_ns;
-} progress;
-
 /* ---- signals ---- */
 
 static const int numbers[] = {SIGHUP, SIGINT, SIGTERM};
@@ -87,58 +82,31 @@ static bool may_draw(void)
 	return front < 0 || front == getpgrp();
 }
 
-static void draw_line(uint64_t done, uint64_t whole)
+static void draw_line(const char *doing, uint64_t done, uint64_t whole)
 {
 	char line[LINE_BYTES], of[32] = "";
 
 	if (whole != 0) {
-		snprintf(of, sizeof(of), " of %" PRIu64, whole);
+		/* the count replaces an estimate that was too low, so that the line never shows more than 100% */
+		snprintf(of, sizeof(of), " of %" PRIu64, whole < done ? done : whole);
 	}
-	snprintf(line, sizeof(line), "%s  %" PRIu64 "%s entries", progress.doing, done, of);
+	snprintf(line, sizeof(line), "%s  %" PRIu64 "%s entries", doing, done, of);
 	console_status(line);
 }
 
-void progress_begin(const char *doing)
+bool progress_show(const char *doing, uint64_t done, uint64_t whole)
 {
-	progress.doing = doing;
-	progress.drawn_ns = 0;
-}
-
-void progress_show(uint64_t done, uint64_t whole)
-{
+	static const char *drawn;
+	static int64_t drawn_ns;
 	int64_t now = progress_clock();
 
-	if (progress.drawn_ns != 0 && now - progress.drawn_ns < PERIOD_NS) {
-		return;
-	}
-	progress.drawn_ns = now;
-	if (may_draw()) {
-		/* the count replaces an estimate that was too low, so that the line never shows more than 100% */
-		draw_line(done, whole != 0 && whole < done ? done : whole);
-	}
-}
-
-/* ---- chores of cache/tools ---- */
-
-static void show_chore(struct chore *chore)
-{
 	/* the first line of a new phase is drawn at once */
-	if (progress.doing != chore->doing) {
-		progress_begin(chore->doing);
+	if (doing != drawn || now - drawn_ns >= PERIOD_NS) {
+		drawn = doing;
+		drawn_ns = now;
+		if (may_draw()) {
+			draw_line(doing, done, whole);
+		}
 	}
-	progress_show(chore->done, chore->whole);
-}
-
-static bool is_interrupted(void)
-{
 	return seen != 0;
-}
-
-struct chore *progress_chore(void)
-{
-	static struct chore chore;
-
-	progress.doing = NULL;
-	chore = (struct chore){.tell = show_chore, .stopped = is_interrupted};
-	return &chore;
 }

@@ -111,7 +111,6 @@ static enum bundle_found take_all(struct bundle_reader *reader, struct import *i
 {
 	enum bundle_found found = BUNDLE_ENTRY;
 
-	progress_begin("importing");
 	/* the values up to BUNDLE_LARGE concern one entry; the values after it end the bundle */
 	while (found <= BUNDLE_LARGE && import->error == 0) {
 		struct entry *entry = NULL;
@@ -125,8 +124,9 @@ static enum bundle_found take_all(struct bundle_reader *reader, struct import *i
 		entry_unref(entry);
 		import->damaged += found == BUNDLE_DAMAGED;
 		import->large += found == BUNDLE_LARGE;
-		progress_show(import->entries + import->requests + import->known + import->large + import->damaged,
-		              reader->keys);
+		(void)progress_show(
+		    "importing", import->entries + import->requests + import->known + import->large + import->damaged,
+		    reader->keys);
 	}
 	console_status("");
 	free(reader->request);

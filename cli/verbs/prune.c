@@ -92,7 +92,7 @@ static int remove_entries(const struct settings *settings, enum removal removal,
 	int error;
 
 	interrupt_hold();
-	options.chore = progress_chore();
+	options.progress = progress_show;
 	error = store_open(&options, &store);
 	error = error ? error : store_remove(store, &what, &pruned);
 	store_close(store);

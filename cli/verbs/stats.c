@@ -252,7 +252,7 @@ static int gather_counts(const struct settings *settings, struct counted *ret_sh
 	                                /* read-only, so that the command neither creates nor changes the store */
 	                                .read_only = true,
 	                                .shared = settings->shared,
-	                                .chore = progress_chore()};
+	                                .progress = progress_show};
 	struct store *store;
 	struct events events;
 	int error = store_open(&options, &store);

@@ -154,8 +154,9 @@ static int take_file(void *context, const struct inspected *file)
 	}
 	verify->looked_at++;
 	/* the total is extrapolated: all shards have about the same number of files */
-	progress_show(verify->looked_at, verify->looked_at * DIRECTORY_SHARDS / (file->number + 1));
-	return interrupt_seen() != 0 ? -EINTR : 0;
+	return progress_show("verifying", verify->looked_at, verify->looked_at * DIRECTORY_SHARDS / (file->number + 1))
+	           ? -EINTR
+	           : 0;
 }
 
 /* Inspects all shards and goes on after bad files. Returns EXIT_TROUBLE, after a message, if there is no access. */
@@ -168,7 +169,6 @@ static int inspect_all(struct verify *verify)
 		/* a missing directory is not an error, because it means that nothing was ever stored */
 		return error == -ENOENT ? EXIT_DONE : console_refuse(verify->settings, error);
 	}
-	progress_begin("verifying");
 	for (unsigned shard = 0; shard < DIRECTORY_SHARDS && interrupt_seen() == 0; shard++) {
 		error = inspect_shard(&verify->directory, home, shard, judge_entry, take_file, verify);
 		/* an unreadable shard does not end the work */

@@ -360,7 +360,6 @@ int jobs_run(struct jobs *jobs)
 	size_t next = 0, running = 0;
 	int error = set_variables(jobs) ? read_origins(jobs) : -ENOMEM;
 
-	progress_begin(jobs->mode == REPLAY_CHECK ? "checking" : "warming");
 	for (;;) {
 		while (error == 0 && may_start(jobs, next, running)) {
 			error = start_worker(jobs, &jobs->list[next]);
@@ -369,7 +368,7 @@ int jobs_run(struct jobs *jobs)
 		if (running == 0) {
 			break;
 		}
-		progress_show(next - running, jobs->count);
+		(void)progress_show(jobs->mode == REPLAY_CHECK ? "checking" : "warming", next - running, jobs->count);
 		running -= wait_for_worker(jobs);
 	}
 	console_status("");

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* prune: exact removal, changes of files between the look and the removal, and files of others */
 #include "cache/recency.h"
-#include "cache/tools/chore.h"
 #include "evict_fixture.h"
 
 TestSuite(prune, .init = fixture_open, .fini = fixture_close);
@@ -12,11 +11,11 @@ TestSuite(prune, .init = fixture_open, .fini = fixture_close);
 /* Called after the look and before the first removal. */
 static void (*before_removal)(void);
 static uint64_t removals; /* before that */
-static struct chore chore;
 
-static bool stopped(void)
+static bool progress(const char *doing, uint64_t done, uint64_t whole)
 {
-	if (strcmp(chore.doing, "looking") != 0 && before_removal && chore.done >= removals) {
+	(void)whole;
+	if (strcmp(doing, "looking") != 0 && before_removal && done >= removals) {
 		before_removal();
 		before_removal = NULL;
 	}
@@ -29,7 +28,6 @@ static struct store_pruned pruned(int64_t unused_ns)
 	struct store *store = fixture_capped(1 << 20), *small;
 	struct store_pruned result;
 
-	chore = (struct chore){.stopped = stopped};
 	clock_now -= clock_now % SECOND;
 	put_apart(store, 0, PUT, 0);
 	clock_now += 24 * HOUR;
@@ -37,7 +35,7 @@ static struct store_pruned pruned(int64_t unused_ns)
 		age_file(numbered_path(i), 1000 - i);
 	}
 	small = fixture_store(
-	    (struct store_options){.max_size = LEFT * FILE_BYTES, .clock = fixture_clock, .chore = &chore});
+	    (struct store_options){.max_size = LEFT * FILE_BYTES, .clock = fixture_clock, .progress = progress});
 	cr_assert_eq(prune_files(small, unused_ns, &result), 0);
 	return result;
 }
@@ -134,7 +132,7 @@ Store_test(prune, what_others_store_meanwhile_is_in_the_sums)
 	before_removal = store_beside;
 	cr_expect_eq(pruned(INT64_MAX).left.entries, LEFT + 1);
 	expect_left("-----+++++");
-	store = fixture_store((struct store_options){.clock = fixture_clock, .chore = &chore});
+	store = fixture_store((struct store_options){.clock = fixture_clock, .progress = progress});
 	before_removal = store_beside;
 	removals = 4;
 	cr_assert_eq(clear_files(store, &cleared), 0);
