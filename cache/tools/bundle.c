@@ -29,8 +29,8 @@ struct header {
 	uint64_t keys;
 };
 
-/* "ENTR", "REQU", "LAST" */
-enum frame_kind { FRAME_ENTRY = 0x52544e45, FRAME_REQUEST = 0x55514552, FRAME_LAST = 0x5453414c };
+/* "ENTR", "LAST" */
+enum frame_kind { FRAME_ENTRY = 0x52544e45, FRAME_LAST = 0x5453414c };
 
 struct frame {
 	uint64_t kind;
@@ -63,29 +63,15 @@ int bundle_write_begin(struct bundle_writer *writer, uint64_t keys, bundle_put *
 	return write_summed(writer, &header, sizeof(header));
 }
 
-static int write_framed(struct bundle_writer *writer, enum frame_kind kind, const uint8_t key[ENTRY_KEY_BYTES],
-                        const void *bytes, size_t size)
-{
-	struct frame frame = {.kind = kind, .size = size};
-	int rc;
-
-	memcpy(frame.key, key, ENTRY_KEY_BYTES);
-	rc = write_summed(writer, &frame, sizeof(frame));
-	return rc == 0 ? write_summed(writer, bytes, size) : rc;
-}
-
 int bundle_write_entry(struct bundle_writer *writer, const struct entry *entry)
 {
-	size_t size;
-	const void *bytes = entry_bytes(entry, &size);
+	struct frame frame = {.kind = FRAME_ENTRY};
+	const void *bytes = entry_bytes(entry, &frame.size);
+	int rc;
 
-	return write_framed(writer, FRAME_ENTRY, entry_info(entry)->key, bytes, size);
-}
-
-int bundle_write_request(struct bundle_writer *writer, const uint8_t key[ENTRY_KEY_BYTES], const void *bytes,
-                         size_t size)
-{
-	return write_framed(writer, FRAME_REQUEST, key, bytes, size);
+	memcpy(frame.key, entry_info(entry)->key, ENTRY_KEY_BYTES);
+	rc = write_summed(writer, &frame, sizeof(frame));
+	return rc == 0 ? write_summed(writer, bytes, frame.size) : rc;
 }
 
 /* The digest over all bytes detects wrong frames, and the loss of whole ones, which entries cannot. */
@@ -200,12 +186,6 @@ static enum bundle_found read_content(struct bundle_reader *reader, const struct
 	if (!bytes) {
 		return tell_end(reader);
 	}
-	if (frame->kind == FRAME_REQUEST) {
-		memcpy(reader->key, frame->key, ENTRY_KEY_BYTES);
-		reader->request = bytes;
-		reader->request_size = frame->size;
-		return BUNDLE_REQUEST;
-	}
 	reader->error = entry_adopt(bytes, frame->size, &entry);
 	if (reader->error < 0) {
 		free(bytes);
@@ -245,8 +225,6 @@ enum bundle_found bundle_read_next(struct bundle_reader *reader, struct entry **
 {
 	struct frame frame;
 
-	free(reader->request);
-	reader->request = NULL;
 	if (!read_bytes(reader, &frame, sizeof(frame))) {
 		return tell_end(reader);
 	}
@@ -254,8 +232,7 @@ enum bundle_found bundle_read_next(struct bundle_reader *reader, struct entry **
 		return read_last(reader, &frame);
 	}
 	(void)blake2b_update(&reader->sum, (const uint8_t *)&frame, sizeof(frame));
-	if ((frame.kind != FRAME_ENTRY && frame.kind != FRAME_REQUEST) || frame.size == 0 ||
-	    frame.size >= ENTRY_BYTES_MAX) {
+	if (frame.kind != FRAME_ENTRY || frame.size == 0 || frame.size >= ENTRY_BYTES_MAX) {
 		return BUNDLE_BROKEN;
 	}
 	return frame.size > reader->entry_size_max ? pass_over(reader, frame.size)

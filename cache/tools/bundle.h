@@ -2,12 +2,11 @@
 /*
  * bundle: several entries in one stream of bytes, as `nvrtccache export` writes them (docs/DESIGN.md E4)
  *
- * Purpose: writes entries, then recorded requests, and reads them back. It never seeks, so pipes work. The reader has
+ * Purpose: writes entries and reads them back. It never seeks, so pipes work. The reader has
  * at most one entry in memory, and never allocates more than 1 MiB or twice the bytes that have arrived.
  *
  *     header    24 bytes: magic, format, format of the entries, number of keys announced
  *     per entry frame of 48 bytes (kind, length, key), then the entry's own bytes (cache/entry.h)
- *     per request the same, with the bytes of its file
  *     last      frame of 48 bytes (kind, zero, BLAKE2b-256 of every byte before it)
  *     signature id of a key (16 bytes) and the keyring's signature of that digest (32); zeros: not signed; then the end
  *
@@ -26,7 +25,7 @@
  * -EBADMSG: not a bundle, or a damaged header; -EPROTONOSUPPORT: another format, which is in reader->format and
  * reader->entry_format. bundle_judge(): -ENOMSG: not signed; -ENOKEY: signed with a key that is not in the ring;
  * -EKEYREJECTED: the signature is wrong.
- * Threads: one per struct. Ownership: the reader owns `request`.
+ * Threads: one per struct.
  */
 #ifndef CACHE_TOOLS_BUNDLE_H
 #define CACHE_TOOLS_BUNDLE_H
@@ -60,8 +59,6 @@ struct bundle_writer {
 
 int bundle_write_begin(struct bundle_writer *writer, uint64_t keys, bundle_put *put, void *context);
 int bundle_write_entry(struct bundle_writer *writer, const struct entry *entry);
-int bundle_write_request(struct bundle_writer *writer, const uint8_t key[ENTRY_KEY_BYTES], const void *bytes,
-                         size_t size);
 /* `key` NULL: the bundle is not signed. */
 int bundle_write_end(struct bundle_writer *writer, const struct keyring_key *key);
 
@@ -76,15 +73,10 @@ struct bundle_reader {
 	/* BUNDLE_END */
 	uint8_t digest[ENTRY_KEY_BYTES];
 	struct bundle_signature signature;
-	/* BUNDLE_REQUEST; the next bundle_read_next() frees it */
-	uint8_t key[ENTRY_KEY_BYTES];
-	uint8_t *request;
-	size_t request_size;
 };
 
 enum bundle_found {
 	BUNDLE_ENTRY,   /* a sound entry */
-	BUNDLE_REQUEST, /* the bytes of a request, which are not verified */
 	BUNDLE_DAMAGED, /* a damaged entry, which was skipped */
 	BUNDLE_LARGE,   /* an entry larger than the limit, which was skipped */
 	/* these end the reading: */

@@ -13,7 +13,6 @@
 #include "cli/console/progress.h"
 #include "cli/console/target.h"
 #include "cli/console/verb.h"
-#include "cli/warm/requests.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,14 +26,12 @@
 
 static struct {
 	const char *used_since, *key_file, *directory;
-	bool requests;
 } asked;
 
 struct export
 {
 	struct bundle_writer writer;
-	uint64_t bytes, entries, requests;
-	unsigned bad_requests; /* damaged or not trusted */
+	uint64_t bytes, entries;
 	struct target *target;
 	struct store *store;           /* of --directory; NULL: a bundle is written */
 	const struct keyring *keyring; /* NULL: not signed */
@@ -54,37 +51,6 @@ static int put_entry(void *context, const struct entry *entry, int64_t used)
 	}
 	export->bytes += error == 0 ? entry_info(entry)->total_size : 0;
 	export->entries += error == 0;
-	return error;
-}
-
-static int put_request(struct export *export, const struct directory *directory, const struct warm_request *request)
-{
-	struct recording recording;
-	void *bytes = NULL;
-	size_t size;
-	int error = requests_read(directory, request->key, &bytes, &size, &recording);
-
-	if (error == 0) {
-		error = export->store ? store_put_request(export->store, request->key, bytes, size)
-		                      : bundle_write_request(&export->writer, request->key, bytes, size);
-		export->bytes += error == 0 ? size : 0;
-		export->requests += error == 0;
-	}
-	free(bytes);
-	return error == -ENOENT ? 0 : error; /* it was evicted meanwhile */
-}
-
-/* Requests follow all entries, so that a cache that is too small evicts the entries of other requests first. */
-static int put_requests(struct export *export, const struct directory *directory, int64_t within_ns)
-{
-	struct warm_requests requests = {0};
-	int error = requests_take(directory, within_ns, &requests);
-
-	for (size_t i = 0; i < requests.count && error == 0; i++) {
-		error = interrupt_seen() ? -EINTR : put_request(export, directory, &requests.list[i]);
-	}
-	export->bad_requests = requests.damaged;
-	requests_free(&requests);
 	return error;
 }
 
@@ -114,7 +80,6 @@ static int write_all(const struct settings *settings, int64_t within_ns, struct 
 		            ? 0
 		            : bundle_write_begin(&export->writer, reading->inventory.count, target_put, export->target);
 		error = error ? error : reading_each(reading, put_entry, export);
-		error = error || !asked.requests ? error : put_requests(export, &reading->directory, within_ns);
 		if (error == 0 && !export->store) {
 			error = bundle_write_end(&export->writer, export->keyring ? export->keyring->keys : NULL);
 		}
@@ -136,15 +101,7 @@ static void print_report(const struct settings *settings, const struct target *t
 	console_print(stream, "Exported %" PRIu64 " %s (%s) from %s in %s", export->entries,
 	              export->entries == 1 ? "entry" : "entries", console_bytes(export->bytes, size),
 	              settings->directory, console_time((uint64_t)(progress_clock() - began_ns), took));
-	if (asked.requests) {
-		console_print(stream, "; with %" PRIu64 " %s", export->requests,
-		              export->requests == 1 ? "request" : "requests");
-	}
 	fputc('\n', stream);
-	if (export->bad_requests > 0) {
-		console_error("left out: %u damaged or untrusted %s", export->bad_requests,
-		              export->bad_requests == 1 ? "request" : "requests");
-	}
 }
 
 static int export_to(const struct settings *settings, const char *file, int64_t within_ns,
@@ -254,7 +211,6 @@ const struct verb verb_export = {
                                 "only entries used within the last AGE, such as 12h, 1.5d or 2w", &asked.used_since),
                      VERB_VALUE("directory", 'd', "DIR",
                                 "write a directory for NVRTCCACHE_LOWER, which all users can read", &asked.directory),
-                     VERB_FLAG("requests", 0, "write recorded requests too, with their sources", &asked.requests),
                      VERB_VALUE("key-file", 'k', "FILE", "sign with the first key of this file", &asked.key_file)),
     .needs = VERB_DIRECTORY,
     .operand = "FILE",

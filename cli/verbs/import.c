@@ -12,7 +12,6 @@
 #include "cli/console/console.h"
 #include "cli/console/progress.h"
 #include "cli/console/verb.h"
-#include "keygen/recording.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -26,9 +25,9 @@ static struct {
 } asked;
 
 struct import {
-	struct store *store;                                      /* NULL: entries are read only */
-	uint64_t entries, requests, bytes, known, large, damaged; /* `known`: the cache already had the entry */
-	int error;                                                /* of the cache, which ends the import; 0: none */
+	struct store *store;                            /* NULL: entries are read only */
+	uint64_t entries, bytes, known, large, damaged; /* `known`: the cache already had the entry */
+	int error;                                      /* of the cache, which ends the import; 0: none */
 };
 
 static bool begin_reading(const char *file, const struct settings *settings, FILE *stream, struct bundle_reader *reader)
@@ -69,28 +68,6 @@ static void put_entry(struct import *import, const struct entry *entry)
 }
 
 /*
- * A request comes from anywhere, and `warm` takes it as data. Without its entry, which was not stored or has been
- * evicted, it would evict entries and never go with its own.
- */
-static void put_request(struct import *import, const struct bundle_reader *reader)
-{
-	struct recording recording;
-	int error;
-
-	if (recording_open(reader->request, reader->request_size, &recording) != 0) {
-		import->damaged++;
-		return;
-	}
-	if (!store_has(import->store, reader->key, DIRECTORY_ENTRY)) {
-		return;
-	}
-	error = store_put_request(import->store, reader->key, reader->request, reader->request_size);
-	import->requests += error == 0;
-	import->large += error == -EFBIG;
-	import->error = error == -EFBIG ? 0 : error;
-}
-
-/*
  * Checks the directory before the bundle is read, because the import of a bundle without entries would otherwise
  * succeed with any directory. A missing directory is not an error: the first entry creates it.
  */
@@ -118,18 +95,14 @@ static enum bundle_found take_all(struct bundle_reader *reader, struct import *i
 		found = interrupt_seen() ? BUNDLE_FAILED : bundle_read_next(reader, &entry);
 		if (found == BUNDLE_ENTRY && import->store) {
 			put_entry(import, entry);
-		} else if (found == BUNDLE_REQUEST && import->store) {
-			put_request(import, reader);
 		}
 		entry_unref(entry);
 		import->damaged += found == BUNDLE_DAMAGED;
 		import->large += found == BUNDLE_LARGE;
-		(void)progress_show(
-		    "importing", import->entries + import->requests + import->known + import->large + import->damaged,
-		    reader->keys);
+		(void)progress_show("importing", import->entries + import->known + import->large + import->damaged,
+		                    reader->keys);
 	}
 	console_status("");
-	free(reader->request);
 	return found;
 }
 
@@ -160,10 +133,6 @@ static void print_report(const char *file, const struct settings *settings, cons
 	console_print_count(import->entries, "entry", "entries");
 	console_print(stdout, " (%s) into %s in %s", console_bytes(import->bytes, size), settings->directory,
 	              console_time((uint64_t)took_ns, took));
-	if (import->requests != 0) {
-		fputs("; with ", stdout);
-		console_print_count(import->requests, "request", "requests");
-	}
 	if (import->known != 0) {
 		fputs("; ", stdout);
 		console_print_count(import->known, "was", "were");

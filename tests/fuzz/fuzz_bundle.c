@@ -92,7 +92,7 @@ static size_t mend(uint8_t *bytes, size_t size, uint8_t what)
 			at += BUNDLE_FRAME_BYTES + BUNDLE_SIGNATURE_BYTES;
 			return at < size ? at : size;
 		}
-		memcpy(bytes + at, frame & 16 ? "REQU\0\0\0\0" : "ENTR\0\0\0\0", 8);
+		memcpy(bytes + at, "ENTR\0\0\0\0", 8);
 		memcpy(&number, bytes + at + AT_FRAME_NUMBER, 8);
 		if (!(frame & 64)) { /* else as large as it says */
 			number = ENTRY_HEADER_BYTES + number % 512 / 16 * 16;
@@ -136,11 +136,6 @@ static void hostile(const uint8_t *data, size_t size, uint8_t what, uint8_t how)
 				               entry_bytes(entry, &entry_size), entry_info(entry)->total_size) == 0);
 				read_all(entry);
 				entry_unref(entry);
-			} else if (found == BUNDLE_REQUEST) {
-				require(reader.request_size <= reader.entry_size_max &&
-				        memory.at >= reader.request_size);
-				require(memcmp(memory.bytes + memory.at - reader.request_size, reader.request,
-				               reader.request_size) == 0);
 			}
 		} while (found <= BUNDLE_LARGE);
 		require(found != BUNDLE_FAILED || reader.error == -12 /* ENOMEM */);

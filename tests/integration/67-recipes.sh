@@ -131,10 +131,10 @@ check_there "systemd has nothing to say against the drop-in." unit
 
 # kernels.nvb, as an image or a runner would be given it
 at_home maker && (export LD_PRELOAD=$prefix/lib/libnvrtccache.so NVRTCCACHE_RECORD=1 && compile -DBAKED && compile -DWARMED -arch=sm_75) &&
-	nvrtccache export --requests kernels.nvb >/dev/null || exit 1
+	nvrtccache export kernels.nvb >/dev/null && tar -C "$HOME/.cache/nvrtccache" -cf kernels.tar . || exit 1
 image() {
 	local run
-	cp kernels.nvb "$prefix/" && run=$(sed -n 's/^RUN \(export NVRTCCACHE_DIR=.*\)/\1/p' "$recipes/Dockerfile" | sed "s#/opt/#$prefix/#g") && [ -n "$run" ] &&
+	cp kernels.tar "$prefix/" && run=$(sed -n 's/^RUN \(export NVRTCCACHE_DIR=.*\)/\1/p' "$recipes/Dockerfile" | sed "s#/opt/#$prefix/#g") && [ -n "$run" ] &&
 		ARCHS=$(sed -n 's/^ARG ARCHS=//p' "$recipes/Dockerfile") LD_LIBRARY_PATH=$tmp/copies sh -ec "$run" &&
 		[ -z "$(find "$prefix/nvrtccache" ! -perm -a+r -o -name '*.request')" ] || return
 	at_home container && (export NVRTCCACHE_LOWER=$prefix/nvrtccache LD_PRELOAD=$prefix/lib/libnvrtccache.so && compile -DBAKED && compile -DWARMED -arch=sm_100) &&

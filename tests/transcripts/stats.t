@@ -171,7 +171,7 @@ The time compiling is what the misses took: the compile that verifies a hit is n
   $ NVRTCCACHE_VERIFY=1 compile -arch=sm_80; nvrtccache stats --json >after.json
   $ json 'told["verified"], told["compile_ns"] == told["compilers"]["nvrtc"]["compile_ns"]' <after.json
   (1, True)
-  $ diff <(grep compile_ns before.json) <(grep compile_ns after.json)
+  $ diff <(json 'told["compile_ns"]' <before.json) <(json 'told["compile_ns"]' <after.json)
 
 stats --zero prints the counts, then resets them, and does not remove entries.
   $ nvrtccache stats --zero | grep -E '^(Hits|Misses)'
