@@ -1,20 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * bundle: reading and writing a stream of entries
- *
- *   read_begin --> | frame: known? --> length within limits? --> bytes --> entry sound, key the same? | --> ENTRY
- *                  |    | no               | no: skipped: LARGE              | no: DAMAGED            |
- *                  |    v                  v                                 v                        |
- *                  |  BROKEN      <-- next frame <------------------------------------------------------'
- *                  |
- *                  `--> last frame, signature: end of stream? --> digest right? --> END
- *                                        | no: BROKEN        | no: CHANGED
- *   the stream ends anywhere else: CUT
- */
 #include "cache/tools/bundle.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,17 +35,16 @@ _Static_assert(sizeof(struct header) == BUNDLE_HEADER_BYTES && sizeof(struct fra
 static int write_summed(struct bundle_writer *writer, const void *bytes, size_t size)
 {
 	(void)blake2b_update(&writer->sum, bytes, size);
-	return writer->put(writer->context, bytes, size);
+	return fwrite(bytes, 1, size, writer->stream) < size ? -errno : 0;
 }
 
 /* The structs are written as they are in memory, because the cache runs on little-endian machines only. */
-int bundle_write_begin(struct bundle_writer *writer, uint64_t keys, bundle_put *put_bytes, void *context)
+int bundle_write_begin(struct bundle_writer *writer, uint64_t keys, FILE *stream)
 {
 	struct header header = {.format = BUNDLE_FORMAT, .entry_format = ENTRY_FORMAT, .keys = keys};
 
 	memcpy(header.magic, magic, sizeof(magic));
-	writer->put = put_bytes;
-	writer->context = context;
+	writer->stream = stream;
 	(void)blake2b_init(&writer->sum, DIGEST_BYTES);
 	return write_summed(writer, &header, sizeof(header));
 }
@@ -86,157 +72,148 @@ int bundle_write_end(struct bundle_writer *writer, const struct keyring_key *key
 		memcpy(signature.key_id, key->id, sizeof(signature.key_id));
 		keyring_sign(key, magic, sizeof(magic), frame.key, DIGEST_BYTES, signature.mac);
 	}
-	rc = writer->put(writer->context, &frame, sizeof(frame));
-	return rc == 0 ? writer->put(writer->context, &signature, sizeof(signature)) : rc;
+	rc = write_summed(writer, &frame, sizeof(frame));
+	return rc == 0 ? write_summed(writer, &signature, sizeof(signature)) : rc;
 }
 
-/* On failure reader->error is 0 if the stream has ended. */
-static bool read_bytes(struct bundle_reader *reader, void *bytes, size_t size)
+/* -EBADMSG: the stream has ended. */
+static int read_bytes(struct bundle_reader *reader, void *bytes, size_t size)
 {
 	if (fread(bytes, 1, size, reader->stream) == size) {
-		return true;
+		return 0;
 	}
-	reader->error = ferror(reader->stream) ? -errno : 0;
-	return false;
+	return ferror(reader->stream) ? -errno : -EBADMSG;
 }
 
-static bool read_summed(struct bundle_reader *reader, void *bytes, size_t size)
+static int read_summed(struct bundle_reader *reader, void *bytes, size_t size)
 {
-	bool done = read_bytes(reader, bytes, size);
+	int rc = read_bytes(reader, bytes, size);
 
-	if (done) {
-		(void)blake2b_update(&reader->sum, bytes, size);
-	}
-	return done;
+	(void)blake2b_update(&reader->sum, bytes, rc == 0 ? size : 0);
+	return rc;
 }
 
 int bundle_read_begin(struct bundle_reader *reader, uint64_t entry_size_max, FILE *stream)
 {
-	struct header header;
+	struct header header = {.format = 0};
+	int rc;
 
-	memset(reader, 0, sizeof(*reader));
-	reader->stream = stream;
-	reader->entry_size_max = entry_size_max < ENTRY_BYTES_MAX ? entry_size_max : ENTRY_BYTES_MAX;
+	*reader = (struct bundle_reader){.stream = stream, .entry_size_max = entry_size_max};
 	(void)blake2b_init(&reader->sum, DIGEST_BYTES);
-	if (!read_summed(reader, &header, sizeof(header))) {
-		return reader->error < 0 ? reader->error : -EBADMSG;
-	}
-	if (memcmp(header.magic, magic, sizeof(magic)) != 0) {
-		return -EBADMSG;
+	rc = read_summed(reader, &header, sizeof(header));
+	if (rc == -EBADMSG || (rc == 0 && memcmp(header.magic, magic, sizeof(magic)) != 0)) {
+		return -ENOEXEC;
 	}
 	reader->format = header.format;
 	reader->entry_format = header.entry_format;
 	reader->keys = header.keys;
-	return header.format == BUNDLE_FORMAT && header.entry_format == ENTRY_FORMAT ? 0 : -EPROTONOSUPPORT;
-}
-
-static enum bundle_found tell_end(const struct bundle_reader *reader)
-{
-	return reader->error < 0 ? BUNDLE_FAILED : BUNDLE_CUT;
+	return rc == 0 && (header.format != BUNDLE_FORMAT || header.entry_format != ENTRY_FORMAT) ? -EPROTONOSUPPORT
+	                                                                                          : rc;
 }
 
 /*
  * Reads the bytes of one entry, which the caller frees. The buffer grows with the bytes that arrive, so that a wrong
- * length does not allocate memory for bytes that never come. Returns NULL and sets reader->error.
+ * length does not allocate memory for bytes that never come.
  */
-static uint8_t *read_whole(struct bundle_reader *reader, uint64_t size)
+static int read_whole(struct bundle_reader *reader, uint64_t size, uint8_t **ret_bytes)
 {
 	uint8_t *bytes = NULL;
 	uint64_t done = 0;
+	int rc = 0;
 
-	while (done < size) {
+	while (done < size && rc == 0) {
 		uint64_t room = done == 0 ? PIECE : done * 2;
 		uint8_t *grown;
 
 		room = room < size ? room : size;
 		grown = realloc(bytes, room);
 		bytes = grown ? grown : bytes;
-		reader->error = grown ? 0 : -ENOMEM;
-		if (!grown || !read_summed(reader, bytes + done, room - done)) {
-			free(bytes);
-			return NULL;
-		}
+		rc = grown ? read_summed(reader, bytes + done, room - done) : -ENOMEM;
 		done = room;
 	}
-	return bytes;
+	if (rc < 0) {
+		free(bytes);
+		return rc;
+	}
+	*ret_bytes = bytes;
+	return 0;
 }
 
 /* Skips `size` bytes by reading them, because a pipe cannot seek and the checksum over all bytes includes them. */
-static enum bundle_found pass_over(struct bundle_reader *reader, uint64_t size)
+static int pass_over(struct bundle_reader *reader, uint64_t size)
 {
 	uint8_t bytes[16384];
+	int rc = 0;
 
-	while (size > 0) {
+	while (size > 0 && rc == 0) {
 		size_t piece = size < sizeof(bytes) ? (size_t)size : sizeof(bytes);
 
-		if (!read_summed(reader, bytes, piece)) {
-			return tell_end(reader);
-		}
+		rc = read_summed(reader, bytes, piece);
 		size -= piece;
 	}
-	return BUNDLE_LARGE;
+	reader->large += rc == 0;
+	return rc;
 }
 
-/* Checks that key and size are those of the frame, which has no checksum of its own. */
-static enum bundle_found read_content(struct bundle_reader *reader, const struct frame *frame, struct entry **ret_entry)
+/* Checks that key and size are those of the frame, which has no checksum of its own. A damaged entry is skipped. */
+static int read_entry(struct bundle_reader *reader, const struct frame *frame, struct entry **ret_entry)
 {
-	uint8_t *bytes = read_whole(reader, frame->size);
-	struct entry *entry;
+	struct entry *entry = NULL;
+	uint8_t *bytes;
+	int rc = read_whole(reader, frame->size, &bytes);
 
-	if (!bytes) {
-		return tell_end(reader);
+	if (rc < 0) {
+		return rc;
 	}
-	reader->error = entry_adopt(bytes, frame->size, &entry);
-	if (reader->error < 0) {
+	rc = entry_adopt(bytes, frame->size, &entry);
+	if (rc < 0) {
 		free(bytes);
-		return reader->error == -ENOMEM ? BUNDLE_FAILED : BUNDLE_DAMAGED;
+	} else if (entry_info(entry)->total_size == frame->size &&
+	           memcmp(entry_info(entry)->key, frame->key, ENTRY_KEY_BYTES) == 0) {
+		*ret_entry = entry;
+		return 0;
 	}
-	if (entry_info(entry)->total_size != frame->size ||
-	    memcmp(entry_info(entry)->key, frame->key, ENTRY_KEY_BYTES) != 0) {
-		entry_unref(entry);
-		return BUNDLE_DAMAGED;
-	}
-	*ret_entry = entry;
-	return BUNDLE_ENTRY;
+	entry_unref(entry);
+	reader->damaged = true;
+	return rc == -ENOMEM ? rc : 0;
 }
 
 /* Bytes after the signature are an error, because otherwise they would be ignored without notice. */
-static enum bundle_found read_last(struct bundle_reader *reader, const struct frame *frame)
+static int read_last(struct bundle_reader *reader, const struct frame *frame)
 {
 	struct frame expected = {.kind = FRAME_LAST};
 	uint8_t more;
+	int rc = read_bytes(reader, &reader->signature, sizeof(reader->signature));
 
 	(void)blake2b_final(&reader->sum, expected.key, DIGEST_BYTES);
 	memcpy(reader->digest, expected.key, DIGEST_BYTES);
-	if (!read_bytes(reader, &reader->signature, sizeof(reader->signature))) {
-		return tell_end(reader);
+	if (rc == 0 && (reader->damaged || memcmp(frame, &expected, sizeof(expected)) != 0 ||
+	                read_bytes(reader, &more, sizeof(more)) == 0)) {
+		return -EBADMSG;
 	}
-	if (read_bytes(reader, &more, sizeof(more))) {
-		return BUNDLE_BROKEN;
-	}
-	if (reader->error < 0) {
-		return BUNDLE_FAILED;
-	}
-	return memcmp(frame, &expected, sizeof(expected)) == 0 ? BUNDLE_END : BUNDLE_CHANGED;
+	return rc == 0 && ferror(reader->stream) ? -errno : rc;
 }
 
 /* After a frame that this program does not write, nothing is read: its size may be wrong. */
-enum bundle_found bundle_read_next(struct bundle_reader *reader, struct entry **ret_entry)
+int bundle_read_next(struct bundle_reader *reader, struct entry **ret_entry)
 {
 	struct frame frame;
+	int rc = read_bytes(reader, &frame, sizeof(frame));
 
-	if (!read_bytes(reader, &frame, sizeof(frame))) {
-		return tell_end(reader);
+	*ret_entry = NULL;
+	if (rc < 0) {
+		return rc;
 	}
 	if (frame.kind == FRAME_LAST) {
 		return read_last(reader, &frame);
 	}
-	(void)blake2b_update(&reader->sum, (const uint8_t *)&frame, sizeof(frame));
 	if (frame.kind != FRAME_ENTRY || frame.size == 0 || frame.size >= ENTRY_BYTES_MAX) {
-		return BUNDLE_BROKEN;
+		return -EBADMSG;
 	}
-	return frame.size > reader->entry_size_max ? pass_over(reader, frame.size)
-	                                           : read_content(reader, &frame, ret_entry);
+	(void)blake2b_update(&reader->sum, (const uint8_t *)&frame, sizeof(frame));
+	rc =
+	    frame.size > reader->entry_size_max ? pass_over(reader, frame.size) : read_entry(reader, &frame, ret_entry);
+	return rc < 0 ? rc : 1;
 }
 
 int bundle_judge(const struct bundle_reader *reader, const struct keyring *keyring)

@@ -15,17 +15,17 @@
  *
  * The reader does not trust the stream: it compares a length with the limit before it allocates memory, verifies the
  * entry like one from a file (cache/entry.h), and compares the entry's length and key with the frame's. A damaged entry
- * is reported and skipped, because its frame still tells where it ends. A wrong length is noticed where no frame
- * follows or at the end, and the rest of the stream is not read. The checksums detect accidents; only a signature
- * detects forgeries, and it comes last, so a stream must be read twice if nothing unsigned may be used.
+ * is skipped, because its frame still tells where it ends. A wrong length is noticed where no frame follows or at the
+ * end, and the rest of the stream is not read. The checksums detect accidents; only a signature detects forgeries, and
+ * it comes last, so a stream must be read twice if nothing unsigned may be used.
  *
  * Calling sequence: bundle_write_begin(), bundle_write_entry() any number of times, bundle_write_end(); or
- * bundle_read_begin(), then bundle_read_next() until it returns a value that ends the reading; after BUNDLE_END
- * bundle_judge(). Errors: negative errno values, including those of `put` and the stream; -ENOMEM. bundle_read_begin():
- * -EBADMSG: not a bundle, or a damaged header; -EPROTONOSUPPORT: another format, which is in reader->format and
- * reader->entry_format. bundle_judge(): -ENOMSG: not signed; -ENOKEY: signed with a key that is not in the ring;
- * -EKEYREJECTED: the signature is wrong.
- * Threads: one per struct.
+ * bundle_read_begin(), then bundle_read_next() until it returns no 1; after 0 bundle_judge(). Errors: negative errno
+ * values, including those of the stream; -ENOMEM. bundle_read_begin(): -ENOEXEC: not a bundle; -EPROTONOSUPPORT:
+ * another format, which is in reader->format and reader->entry_format. bundle_read_next(): -EBADMSG: the stream is
+ * damaged or ends too early; after damage to single entries, at its end. bundle_judge(): -ENOMSG: not signed; -ENOKEY:
+ * signed with a key that is not in the ring; -EKEYREJECTED: the signature is wrong.
+ * Threads: one per struct. Ownership: the stream stays the caller's.
  */
 #ifndef CACHE_TOOLS_BUNDLE_H
 #define CACHE_TOOLS_BUNDLE_H
@@ -34,7 +34,7 @@
 #include "cache/tools/keyring.h"
 
 #include <blake2.h>
-#include <stddef.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -48,16 +48,13 @@ struct bundle_signature {
 	uint8_t mac[KEYRING_MAC_BYTES];
 };
 
-/* Writes all `size` bytes and returns 0, or returns a negative errno. */
-typedef int bundle_put(void *context, const void *bytes, size_t size);
-
 struct bundle_writer {
-	bundle_put *put;
-	void *context;
+	FILE *stream;
 	blake2b_state sum; /* of all bytes so far */
 };
 
-int bundle_write_begin(struct bundle_writer *writer, uint64_t keys, bundle_put *put, void *context);
+/* `keys`: about how many entries will follow. */
+int bundle_write_begin(struct bundle_writer *writer, uint64_t keys, FILE *stream);
 int bundle_write_entry(struct bundle_writer *writer, const struct entry *entry);
 /* `key` NULL: the bundle is not signed. */
 int bundle_write_end(struct bundle_writer *writer, const struct keyring_key *key);
@@ -67,30 +64,22 @@ struct bundle_reader {
 	uint64_t entry_size_max;
 	uint32_t format;
 	uint32_t entry_format;
-	uint64_t keys;     /* the number of keys that the header announces */
+	uint64_t keys;     /* the number that the header announces */
 	blake2b_state sum; /* of all bytes so far */
-	int error;         /* BUNDLE_FAILED: a negative errno */
-	/* BUNDLE_END */
+	uint64_t large;    /* entries larger than the limit, which were skipped */
+	bool damaged;      /* an entry was, and was skipped */
+	/* at the end of the stream */
 	uint8_t digest[ENTRY_KEY_BYTES];
 	struct bundle_signature signature;
 };
 
-enum bundle_found {
-	BUNDLE_ENTRY,   /* a sound entry */
-	BUNDLE_DAMAGED, /* a damaged entry, which was skipped */
-	BUNDLE_LARGE,   /* an entry larger than the limit, which was skipped */
-	/* these end the reading: */
-	BUNDLE_END,     /* the stream is complete and unchanged */
-	BUNDLE_CHANGED, /* the stream was read to its end, but differs from what was written */
-	BUNDLE_CUT,     /* the stream ends too early */
-	BUNDLE_BROKEN,  /* a frame is damaged, so the rest cannot be read; or bytes follow the last frame */
-	BUNDLE_FAILED   /* an error, see reader->error */
-};
-
-/* Reads the header. Entries larger than `entry_size_max` bytes are skipped. The stream stays the caller's. */
+/* Reads the header. Entries larger than `entry_size_max` bytes are skipped. */
 int bundle_read_begin(struct bundle_reader *reader, uint64_t entry_size_max, FILE *stream);
-/* Reads the next entry. *ret_entry is written only with BUNDLE_ENTRY, and the caller gets one reference. */
-enum bundle_found bundle_read_next(struct bundle_reader *reader, struct entry **ret_entry);
+/*
+ * Returns 1 after the next entry, of which the caller gets a reference in *ret_entry; NULL: it was skipped. Returns 0
+ * at the end of a stream that is complete and unchanged.
+ */
+int bundle_read_next(struct bundle_reader *reader, struct entry **ret_entry);
 /* Verifies the signature of a bundle that was read to its end. */
 int bundle_judge(const struct bundle_reader *reader, const struct keyring *keyring);
 

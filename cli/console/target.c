@@ -61,7 +61,7 @@ static bool report_error(const struct target *target, int error)
 	if (error != 0 && interrupt_seen() != 0) {
 		console_error("%s: interrupted; %s", target->shown,
 		              target->temporary ? "the file is not written" : "the output is incomplete");
-	} else if (error != 0 && error != -ECANCELED) {
+	} else if (error != 0) {
 		console_error("%s: %s", target->shown, strerror(-error));
 	}
 	return error == 0;
@@ -116,10 +116,8 @@ bool target_close(struct target *target, int error)
 	return is_written;
 }
 
-int target_put(void *context, const void *bytes, size_t size)
+int target_put(struct target *target, const void *bytes, size_t size)
 {
-	struct target *target = context;
-
 	if (interrupt_seen() != 0) {
 		return -EINTR;
 	}

@@ -27,11 +27,11 @@ struct target {
 
 /* Refuses to write `what` ("a bundle") to a terminal. Returns false after a message. */
 bool target_open(const char *file, const char *what, struct target *ret_target);
-/* Appends bytes. `context` is the target; it is a void * because format writers take this function as a callback. */
-int target_put(void *context, const void *bytes, size_t size);
+/* Appends bytes, as writes to `stream` do too. */
+int target_put(struct target *target, const void *bytes, size_t size);
 /*
  * Writes the rest and renames the temporary file, unless `error`, the caller's result so far, is negative: then the
- * temporary file is removed, and the error is reported unless it is -ECANCELED. Returns false if anything failed.
+ * temporary file is removed, and the error is reported. Returns false if anything failed.
  */
 bool target_close(struct target *target, int error);
 

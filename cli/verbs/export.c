@@ -31,24 +31,18 @@ static struct {
 struct export
 {
 	struct bundle_writer writer;
+	struct store *store; /* of --directory; NULL: a bundle is written */
 	uint64_t bytes, entries;
-	struct target *target;
-	struct store *store;           /* of --directory; NULL: a bundle is written */
-	const struct keyring *keyring; /* NULL: not signed */
 };
 
 static int put_entry(void *context, const struct entry *entry, int64_t used)
 {
 	struct export *export = context;
 	enum foreign_put outcome;
-	int error;
+	int error =
+	    export->store ? foreign_put(export->store, entry, &outcome) : bundle_write_entry(&export->writer, entry);
 
 	(void)used;
-	if (export->store) {
-		error = foreign_put(export->store, entry, &outcome);
-	} else {
-		error = bundle_write_entry(&export->writer, entry);
-	}
 	export->bytes += error == 0 ? entry_info(entry)->total_size : 0;
 	export->entries += error == 0;
 	return error;
@@ -68,62 +62,19 @@ static void drop_unused(struct inventory *inventory, int64_t within_ns)
 	inventory->count = kept;
 }
 
-/* Writes what was asked for. Returns -ECANCELED after the report of an error of the cache directory. */
-static int write_all(const struct settings *settings, int64_t within_ns, struct export *export, struct reading *reading)
+static bool write_file(const char *file, struct reading *reading, const struct keyring *keyring, struct export *export)
 {
-	int error = reading_begin(settings, "exporting", reading);
-
-	if (error == 0) {
-		drop_unused(&reading->inventory, within_ns);
-		/* the bundle's header contains the number of files, for the progress bar of the import */
-		error = export->store
-		            ? 0
-		            : bundle_write_begin(&export->writer, reading->inventory.count, target_put, export->target);
-		error = error ? error : reading_each(reading, put_entry, export);
-		if (error == 0 && !export->store) {
-			error = bundle_write_end(&export->writer, export->keyring ? export->keyring->keys : NULL);
-		}
-	} else if (error != -EINTR) {
-		(void)console_refuse(settings, error);
-		error = -ECANCELED;
-	}
-	reading_end(reading);
-	return error;
-}
-
-/* Prints a summary, to standard error if the bundle went to standard output. */
-static void print_report(const struct settings *settings, const struct target *target, const struct export *export,
-                         int64_t began_ns)
-{
-	char size[CONSOLE_NUMBER_BYTES], took[CONSOLE_NUMBER_BYTES];
-	FILE *stream = target && target->is_output ? stderr : stdout;
-
-	console_print(stream, "Exported %" PRIu64 " %s (%s) from %s in %s", export->entries,
-	              export->entries == 1 ? "entry" : "entries", console_bytes(export->bytes, size),
-	              settings->directory, console_time((uint64_t)(progress_clock() - began_ns), took));
-	fputc('\n', stream);
-}
-
-static int export_to(const struct settings *settings, const char *file, int64_t within_ns,
-                     const struct keyring *keyring)
-{
-	struct export export = {.keyring = keyring};
-	int64_t began_ns = progress_clock();
-	struct reading reading;
 	struct target target;
 	int error;
 
 	if (!target_open(file, "a bundle", &target)) {
-		return EXIT_TROUBLE;
+		return false;
 	}
-	export.target = &target;
-	error = write_all(settings, within_ns, &export, &reading);
-	if (!target_close(&target, error)) {
-		return EXIT_TROUBLE;
-	}
-	print_report(settings, &target, &export, began_ns);
-	/* entries that could not be read are missing from the file, but the file is valid */
-	return reading_report(&reading);
+	/* the header has the number of files, for the progress line of the import */
+	error = bundle_write_begin(&export->writer, reading->inventory.count, target.stream);
+	error = error ? error : reading_each(reading, put_entry, export);
+	error = error ? error : bundle_write_end(&export->writer, keyring ? keyring->keys : NULL);
+	return target_close(&target, error);
 }
 
 /* The programs of a mount belong to other users: everybody may read the directory, and only its owner write. */
@@ -143,32 +94,63 @@ static bool is_in_use(const char *path)
 	       faccessat(AT_FDCWD, record, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-static int export_directory(const struct settings *settings, const char *path, int64_t within_ns)
+static bool write_directory(const char *path, struct reading *reading, struct export *export)
 {
 	char absolute[PATH_MAX], home[PATH_MAX + sizeof("/" DIRECTORY_HOME)];
 	const struct store_options options = {.directory = absolute};
-	int64_t began_ns = progress_clock();
-	struct export export = {0};
-	struct reading reading;
 	/* the umask may have closed a new directory; one that was there stays as it is */
 	int error = (mkdir(path, 0755) == 0 ? chmod(path, 0755) == 0 : errno == EEXIST) ? 0 : -errno;
 
 	error = error == 0 && !realpath(path, absolute) ? -errno : error;
-	error = error ? error : store_open(&options, &export.store);
+	error = error ? error : store_open(&options, &export->store);
 	if (error == 0) {
-		error = write_all(settings, within_ns, &export, &reading);
-		store_close(export.store);
+		error = reading_each(reading, put_entry, export);
+		store_close(export->store);
 		(void)snprintf(home, sizeof(home), "%s/" DIRECTORY_HOME, absolute);
 		error = error == 0 && nftw(home, open_to_all, 16, FTW_PHYS) != 0 && errno != ENOENT ? -errno : error;
 	}
 	if (error != 0) {
-		if (error != -ECANCELED) {
-			console_error("%s: %s", path, error == -EINTR ? "interrupted" : console_reason(error));
-		}
-		return EXIT_TROUBLE;
+		console_error("%s: %s", path, error == -EINTR ? "interrupted" : console_reason(error));
 	}
-	print_report(settings, NULL, &export, began_ns);
-	return reading_report(&reading);
+	return error == 0;
+}
+
+/* Prints a summary, to standard error if the bundle went to standard output. */
+static void print_report(const struct settings *settings, const char *file, const struct export *export,
+                         int64_t began_ns)
+{
+	char size[CONSOLE_NUMBER_BYTES], took[CONSOLE_NUMBER_BYTES];
+	FILE *stream = file && strcmp(file, "-") == 0 ? stderr : stdout;
+
+	console_print(stream, "Exported %" PRIu64 " %s (%s) from %s in %s", export->entries,
+	              export->entries == 1 ? "entry" : "entries", console_bytes(export->bytes, size),
+	              settings->directory, console_time((uint64_t)(progress_clock() - began_ns), took));
+	fputc('\n', stream);
+}
+
+static int export_entries(const struct settings *settings, const char *file, int64_t within_ns,
+                          const struct keyring *keyring)
+{
+	int64_t began_ns = progress_clock();
+	struct export export = {.store = NULL};
+	struct reading reading;
+	int status = EXIT_TROUBLE, error;
+
+	interrupt_hold();
+	error = reading_begin(settings, "exporting", &reading);
+	if (error != 0) {
+		(void)console_refuse(settings, error);
+	} else {
+		drop_unused(&reading.inventory, within_ns);
+		if (asked.directory ? write_directory(asked.directory, &reading, &export)
+		                    : write_file(file, &reading, keyring, &export)) {
+			print_report(settings, file, &export, began_ns);
+			/* entries that could not be read are missing from the file, but the file is valid */
+			status = reading_report(&reading);
+		}
+	}
+	reading_end(&reading);
+	return status;
 }
 
 static int run_export(struct settings *settings, char **operands)
@@ -185,18 +167,15 @@ static int run_export(struct settings *settings, char **operands)
 		console_error("export: it takes a FILE, or --directory without FILE and --key-file");
 		return verb_usage(&verb_export);
 	}
+	if (asked.directory && is_in_use(asked.directory)) {
+		console_error("%s: programs use this cache directory; export to another one", asked.directory);
+		return EXIT_TROUBLE;
+	}
 	if (asked.key_file && keyring_read(asked.key_file, &keyring, text) != 0) {
 		console_error("%s", text);
 		return EXIT_TROUBLE;
 	}
-	if (asked.directory && is_in_use(asked.directory)) {
-		console_error("%s: programs use this cache directory; export to another one", asked.directory);
-		keyring_free(keyring);
-		return EXIT_TROUBLE;
-	}
-	interrupt_hold();
-	status = asked.directory ? export_directory(settings, asked.directory, within_ns)
-	                         : export_to(settings, operands[0], within_ns, keyring);
+	status = export_entries(settings, operands[0], within_ns, keyring);
 	keyring_free(keyring);
 	return status;
 }

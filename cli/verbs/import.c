@@ -3,7 +3,6 @@
  * import: reads the entries of a bundle, checks each like an entry read from the cache, and stores it as if it had just
  * been compiled. The bundle has the least recently used entry first, so the order of use stays the same.
  */
-#include "cache/directory.h"
 #include "cache/events.h"
 #include "cache/ground.h"
 #include "cache/store.h"
@@ -25,25 +24,42 @@ static struct {
 } asked;
 
 struct import {
-	struct store *store;                            /* NULL: entries are read only */
-	uint64_t entries, bytes, known, large, damaged; /* `known`: the cache already had the entry */
-	int error;                                      /* of the cache, which ends the import; 0: none */
+	struct store *store; /* NULL: entries are read only */
+	struct bundle_reader reader;
+	uint64_t entries, bytes, known, large; /* `known`: the cache already had the entry */
+	int refusal;                           /* of the cache, which ends the import; 0: none */
 };
+
+static const char *explain(int error)
+{
+	switch (error) {
+	case -ENOEXEC:
+		return "not a bundle that 'nvrtccache export' wrote";
+	case -EBADMSG:
+		return "damaged or cut short";
+	case -EINTR:
+		return "interrupted";
+	case -ENOMSG:
+		return "not signed (export --key-file)";
+	case -ENOKEY:
+		return "signed with a key that is not in --key-file";
+	case -EKEYREJECTED:
+		return "the signature is wrong: damaged or forged";
+	default:
+		return strerror(-error);
+	}
+}
 
 static bool begin_reading(const char *file, const struct settings *settings, FILE *stream, struct bundle_reader *reader)
 {
 	int error = bundle_read_begin(reader, entry_size_limit(settings->max_size), stream);
 
-	if (error == -EPROTONOSUPPORT && reader->format != BUNDLE_FORMAT) {
-		console_error("%s: bundle of format %" PRIu32 "; this version reads format %d", file, reader->format,
-		              BUNDLE_FORMAT);
-	} else if (error == -EPROTONOSUPPORT) {
-		console_error("%s: bundle with entries of format %" PRIu32 "; this version reads format %d", file,
-		              reader->entry_format, ENTRY_FORMAT);
-	} else if (error == -EBADMSG) {
-		console_error("%s: not a bundle that 'nvrtccache export' wrote", file);
+	if (error == -EPROTONOSUPPORT) {
+		console_error("%s: bundle of format %" PRIu32 " with entries of format %" PRIu32
+		              "; this version reads format %d with format %d",
+		              file, reader->format, reader->entry_format, BUNDLE_FORMAT, ENTRY_FORMAT);
 	} else if (error != 0) {
-		console_error("%s: %s", file, strerror(-error));
+		console_error("%s: %s", file, explain(error));
 	}
 	return error == 0;
 }
@@ -58,7 +74,7 @@ static void put_entry(struct import *import, const struct entry *entry)
 		import->large++;
 	} else if (error != 0) {
 		/* the next entry would fail as well */
-		import->error = error;
+		import->refusal = error;
 	} else if (outcome == FOREIGN_KNOWN) {
 		import->known++;
 	} else {
@@ -67,67 +83,31 @@ static void put_entry(struct import *import, const struct entry *entry)
 	}
 }
 
-/*
- * Checks the directory before the bundle is read, because the import of a bundle without entries would otherwise
- * succeed with any directory. A missing directory is not an error: the first entry creates it.
- */
-static int ask_directory(const struct settings *settings)
+/* Reads the bundle to its end, or until it cannot be read or the cache returns an error. */
+static int read_all(struct import *import)
 {
-	const struct directory directory = {settings->directory, settings->shared};
-	int home;
-	int error = directory_open(&directory, DIRECTORY_REACH, &home);
+	uint64_t count = 0;
+	int rc;
 
-	if (error == 0) {
-		close(home);
-	}
-	return error == -ENOENT ? 0 : error;
-}
+	do {
+		struct entry *entry;
 
-/* Imports entries until the bundle ends, or until it cannot be read or the cache returns an error. */
-static enum bundle_found take_all(struct bundle_reader *reader, struct import *import)
-{
-	enum bundle_found found = BUNDLE_ENTRY;
-
-	/* the values up to BUNDLE_LARGE concern one entry; the values after it end the bundle */
-	while (found <= BUNDLE_LARGE && import->error == 0) {
-		struct entry *entry = NULL;
-
-		found = interrupt_seen() ? BUNDLE_FAILED : bundle_read_next(reader, &entry);
-		if (found == BUNDLE_ENTRY && import->store) {
+		rc = bundle_read_next(&import->reader, &entry);
+		if (entry && import->store) {
 			put_entry(import, entry);
 		}
 		entry_unref(entry);
-		import->damaged += found == BUNDLE_DAMAGED;
-		import->large += found == BUNDLE_LARGE;
-		(void)progress_show("importing", import->entries + import->known + import->large + import->damaged,
-		                    reader->keys);
-	}
+		rc = progress_show("importing", ++count, import->reader.keys) ? -EINTR : rc;
+	} while (rc > 0 && import->refusal == 0);
 	console_status("");
-	return found;
-}
-
-/* Returns why the file was not read to its end, or NULL. Entries that were imported before that stay in the cache. */
-static const char *find_ending(enum bundle_found found, const struct import *import, int error)
-{
-	switch (found) {
-	case BUNDLE_CHANGED:
-		/* the checksum of the whole file is wrong; a damaged entry, which was reported, would be the cause */
-		return import->damaged == 0 ? "not as it was written" : NULL;
-	case BUNDLE_CUT:
-		return "cut short; the entries before that are imported";
-	case BUNDLE_BROKEN:
-		return "damaged; the entries before that are imported";
-	case BUNDLE_FAILED:
-		return interrupt_seen() ? "interrupted; the entries before that are imported" : strerror(-error);
-	default:
-		return NULL;
-	}
+	return rc;
 }
 
 static void print_report(const char *file, const struct settings *settings, const struct import *import,
                          int64_t took_ns)
 {
 	char size[CONSOLE_NUMBER_BYTES], took[CONSOLE_NUMBER_BYTES];
+	uint64_t large = import->large + import->reader.large;
 
 	fputs("Imported ", stdout);
 	console_print_count(import->entries, "entry", "entries");
@@ -139,34 +119,9 @@ static void print_report(const char *file, const struct settings *settings, cons
 		fputs(" there already", stdout);
 	}
 	putchar('\n');
-	if (import->large != 0) {
-		console_error("%s: left out: %" PRIu64 " %s larger than an eighth of the size limit", file,
-		              import->large, import->large == 1 ? "entry" : "entries");
-	}
-	if (import->damaged != 0) {
-		console_error("%s: left out: %" PRIu64 " damaged %s", file, import->damaged,
-		              import->damaged == 1 ? "entry" : "entries");
-	}
-}
-
-/* Returns why a bundle is not imported after its first reading, in which nothing is stored; NULL: it is. */
-static const char *judge(const struct bundle_reader *reader, enum bundle_found found, const struct keyring *keyring)
-{
-	if (found == BUNDLE_FAILED) {
-		return interrupt_seen() ? "interrupted" : strerror(-reader->error);
-	}
-	if (found != BUNDLE_END) {
-		return "damaged or cut short";
-	}
-	switch (bundle_judge(reader, keyring)) {
-	case 0:
-		return NULL;
-	case -ENOMSG:
-		return "not signed (export --key-file)";
-	case -ENOKEY:
-		return "signed with a key that is not in --key-file";
-	default:
-		return "the signature is wrong: damaged or forged";
+	if (large != 0) {
+		console_error("%s: left out: %" PRIu64 " %s larger than an eighth of the size limit", file, large,
+		              large == 1 ? "entry" : "entries");
 	}
 }
 
@@ -198,19 +153,19 @@ static FILE *copy_bundle(const char *file, FILE *stream)
 	return copy;
 }
 
-/* Reads the bundle once without a store, and goes back to its beginning if what it has may be imported. */
+/* Reads the bundle once without a store, and goes back to its beginning. Returns false if it may not be imported. */
 static bool verify(const char *file, const struct settings *settings, FILE *stream, const struct keyring *keyring)
 {
 	struct import nothing = {.store = NULL};
-	struct bundle_reader reader;
-	const char *refusal;
+	int refusal;
 
-	if (!begin_reading(file, settings, stream, &reader)) {
+	if (!begin_reading(file, settings, stream, &nothing.reader)) {
 		return false;
 	}
-	refusal = judge(&reader, take_all(&reader, &nothing), keyring);
+	refusal = read_all(&nothing);
+	refusal = refusal ? refusal : bundle_judge(&nothing.reader, keyring);
 	if (refusal) {
-		console_error("%s: not imported: %s", file, refusal);
+		console_error("%s: not imported: %s", file, explain(refusal));
 	}
 	rewind(stream);
 	return !refusal;
@@ -220,23 +175,20 @@ static int import_from(const struct settings *settings, struct store *store, con
 {
 	struct import import = {.store = store};
 	int64_t began_ns = progress_clock();
-	struct bundle_reader reader;
-	enum bundle_found found;
-	const char *ending;
+	int error;
 
-	if (!begin_reading(file, settings, stream, &reader)) {
+	if (!begin_reading(file, settings, stream, &import.reader)) {
 		return EXIT_TROUBLE;
 	}
-	found = take_all(&reader, &import);
+	error = read_all(&import);
+	if (import.refusal != 0) {
+		return console_refuse(settings, import.refusal);
+	}
 	print_report(file, settings, &import, progress_clock() - began_ns);
-	if (import.error != 0) {
-		(void)console_refuse(settings, import.error);
+	if (error != 0) {
+		console_error("%s: %s; its sound entries so far are imported", file, explain(error));
 	}
-	ending = find_ending(found, &import, reader.error);
-	if (ending) {
-		console_error("%s: %s", file, ending);
-	}
-	return found == BUNDLE_END && import.damaged == 0 && import.error == 0 ? EXIT_DONE : EXIT_TROUBLE;
+	return error == 0 ? EXIT_DONE : EXIT_TROUBLE;
 }
 
 static int import_signed(const struct settings *settings, struct store *store, const char *file, FILE *stream)
@@ -292,7 +244,6 @@ static int run_import(struct settings *settings, char **operands)
 	                                                                 .shared = settings->shared,
 	                                                                 .fsync = settings->fsync},
 	                                         &store);
-	error = error ? error : ask_directory(settings);
 	interrupt_hold();
 	status = error ? console_refuse(settings, error) : open_and_import(settings, store, operands[0]);
 	(void)events_tell_counts(EVENTS_NOW); /* evictions */

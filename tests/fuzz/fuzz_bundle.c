@@ -20,17 +20,6 @@ struct memory {
 	size_t at_a_time; /* 0: all */
 };
 
-static int put(void *context, const void *bytes, size_t size)
-{
-	struct memory *memory = context;
-
-	memory->bytes = realloc(memory->bytes, memory->size + size);
-	require(memory->bytes != NULL);
-	memcpy(memory->bytes + memory->size, bytes, size);
-	memory->size += size;
-	return 0;
-}
-
 static ssize_t get(void *context, char *bytes, size_t size)
 {
 	struct memory *memory = context;
@@ -76,12 +65,12 @@ static size_t mend(uint8_t *bytes, size_t size, uint8_t what)
 		return size;
 	}
 	if (what & 2) {
-		struct memory model = {0};
+		char model[BUNDLE_HEADER_BYTES + 1];
+		FILE *stream = fmemopen(model, sizeof(model), "w");
 		struct bundle_writer writer;
 
-		require(bundle_write_begin(&writer, 0, put, &model) == 0);
-		memcpy(bytes, model.bytes, 16);
-		free(model.bytes);
+		require(stream != NULL && bundle_write_begin(&writer, 0, stream) == 0 && fclose(stream) == 0);
+		memcpy(bytes, model, 16);
 	}
 	while (what & 4 && size - at >= BUNDLE_FRAME_BYTES) {
 		uint8_t frame = bytes[at];
@@ -118,29 +107,27 @@ static void hostile(const uint8_t *data, size_t size, uint8_t what, uint8_t how)
 	struct memory memory = {.bytes = copy_of(data, size), .at_a_time = how & 15};
 	FILE *stream = fopencookie(&memory, "r", (cookie_io_functions_t){.read = get});
 	struct bundle_reader reader;
-	enum bundle_found found;
+	int rc;
 
 	require(stream && setvbuf(stream, NULL, _IONBF, 0) == 0);
 	memory.size = mend(memory.bytes, size, what);
-	if (bundle_read_begin(&reader, (uint64_t)(how >> 4) * 32 - 1, stream) == 0) {
-		do {
-			struct entry *entry;
-			size_t entry_size;
+	rc = bundle_read_begin(&reader, (uint64_t)(how >> 4) * 32 - 1, stream) == 0 ? 1 : -1;
+	while (rc > 0) {
+		struct entry *entry;
+		size_t entry_size;
 
-			found = bundle_read_next(&reader, &entry);
-			if (found == BUNDLE_ENTRY) {
-				require(entry_info(entry)->total_size <= reader.entry_size_max);
-				/* it is as long as its frame says: the next frame is behind it */
-				require(memory.at >= entry_info(entry)->total_size);
-				require(memcmp(memory.bytes + memory.at - entry_info(entry)->total_size,
-				               entry_bytes(entry, &entry_size), entry_info(entry)->total_size) == 0);
-				read_all(entry);
-				entry_unref(entry);
-			}
-		} while (found <= BUNDLE_LARGE);
-		require(found != BUNDLE_FAILED || reader.error == -12 /* ENOMEM */);
-		require(found != BUNDLE_END || memory.at == memory.size);
+		rc = bundle_read_next(&reader, &entry);
+		if (entry) {
+			require(entry_info(entry)->total_size <= reader.entry_size_max);
+			/* it is as long as its frame says: the next frame is behind it */
+			require(memory.at >= entry_info(entry)->total_size);
+			require(memcmp(memory.bytes + memory.at - entry_info(entry)->total_size,
+			               entry_bytes(entry, &entry_size), entry_info(entry)->total_size) == 0);
+			read_all(entry);
+			entry_unref(entry);
+		}
 	}
+	require(rc != 0 || memory.at == memory.size);
 	fclose(stream);
 	free(memory.bytes);
 }

@@ -50,7 +50,7 @@ NVRTCCACHE_DIR=$memory/many
 control_c() {
 	fresh_cache
 	"${ON[@]}" keys "$COMMAND" import "$bundle" >"$tmp/out" &&
-		drawn_says 'ended == -2 and b"\rnvrtccache: standard input: interrupted; the entries before that are imported" in parts[1]' || return
+		drawn_says 'ended == -2 and b"\rnvrtccache: standard input: interrupted; its sound entries so far are imported" in parts[1]' || return
 	local some
 	some=$(entries)
 	[ "$some" -gt 0 ] && [ "$some" -lt $MANY ] && [ -z "$(find "$NVRTCCACHE_DIR" -name 'tmp.*')" ] || return
