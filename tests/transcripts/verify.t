@@ -48,7 +48,7 @@ another key, a directory in its place, and a symbolic link.
   >     (brief verify | tail -n 1; nvrtccache verify --json | json '[*told["bad"][0].values()]'; brief verify --remove | grep -oE '^\[.\]|removed$'
   >         test -e $bad && echo there; nvrtccache verify | cut -d ' ' -f 1-4) | names | paste -sd ' '
   > }
-  $ for change in 'flip 40' 'truncate -s 400' 'truncate -s 100' 'head -c 4096 /dev/zero >' "cp $(file 2)"; do verify_bad "$change \$bad"; done
+  $ for change in 'flip 40' 'truncate -s 400' 'truncate -s 20' 'head -c 4096 /dev/zero >' "cp $(file 2)"; do verify_bad "$change \$bad"; done
   [1] nvrtccache: FILE: damaged: truncated, or a wrong header ['FILE', 'damaged', 'truncated, or a wrong header', False] [0] removed Verified 2 sound entries
   [1] nvrtccache: FILE: damaged: truncated, or a wrong header ['FILE', 'damaged', 'truncated, or a wrong header', False] [0] removed Verified 2 sound entries
   [1] nvrtccache: FILE: damaged: truncated ['FILE', 'damaged', 'truncated', False] [0] removed Verified 2 sound entries
@@ -75,13 +75,20 @@ Bytes after a sound entry are found, and the entry is counted.
              1  damaged
 
 Foreign files are not removed.
-  $ three; shard=$(dirname $(file 1)); echo mine >$shard/README; head -c 500 /dev/zero | tr '\0' x >$shard/$(printf 'a%.0s' {1..62})
+  $ three; shard=$(dirname $(file 1)); echo mine >$shard/README; head -c 500 /dev/zero | tr '\0' x >$shard/$(printf 'a%.0s' {1..62}); echo mine >$shard/$(printf 'b%.0s' {1..62})
   $ nvrtccache verify --remove
   Verified 3 sound entries in $TMP/cache, * read, in * *s (glob)
-             2  not made by this cache: left alone
-  $ cat $shard/README; entries
+             3  not made by this cache: left alone
+  $ cat $shard/README $shard/bbb*; entries
   mine
-  4
+  mine
+  5
+
+Neither are those whose dependencies have another format.
+# requires: [ -x $BUILD/tests/scale ]
+  $ fresh; $BUILD/tests/scale plant $NVRTCCACHE_DIR 2 >/dev/null; nvrtccache verify --remove
+  Verified 0 sound entries in $TMP/cache, * read, in * *s (glob)
+             2  in the format of another version: left alone
 
 Entries of another format are not reported as damaged, and are not removed.
   $ three; python3 -c 'import sys; file = open(sys.argv[1], "r+b"); file.seek(8); file.write(bytes([7, 0, 0, 0]))' $(file 1)
