@@ -212,22 +212,11 @@ static void print_states(struct states *states)
 		             states->bound ? states->bound : "a directory that is gone");
 	}
 	if (error != 0) {
-		printf(RESULTS_LABEL "the rest cannot be read: %s\n", "",
-		       error == -EPROTONOSUPPORT ? "it has another version" : console_reason(error));
+		printf(RESULTS_LABEL "the rest cannot be read: %s\n", "", console_reason(error));
 	}
 }
 
 /* ---- as JSON ---- */
-
-/* Adds a number, or null if it has no meaning. */
-static void add_integer(struct json *json, const char *name, bool has_meaning, int64_t number)
-{
-	if (has_meaning) {
-		json_integer(json, name, number);
-	} else {
-		json_null(json, name);
-	}
-}
 
 static void add_dependency(const struct dependency *dependency, void *context)
 {
@@ -236,23 +225,19 @@ static void add_dependency(const struct dependency *dependency, void *context)
 	    [DEPENDENCY_ABSENT] = "absent",       [DEPENDENCY_ARITHMETIC] = "arithmetic",
 	    [DEPENDENCY_COMPANION] = "companion", [DEPENDENCY_MACHINE] = "machine",
 	};
-	bool is_question = dependency->kind == DEPENDENCY_MACHINE;
 	char question[MACHINE_WORDS_MAX];
 	struct json *json = context;
-	bool has_size =
-	    dependency->kind == DEPENDENCY_CONTENT || (dependency->kind == DEPENDENCY_PLACE && !dependency->directory);
 
 	json_begin_object(json, NULL);
 	json_string(json, "kind", kinds[dependency->kind]);
 	json_string(json, "state", dependency_state_text(dependency->state));
-	/* every object has all members; those without a meaning are null */
-	json_string(json, "path", is_question ? NULL : dependency->path);
-	json_bool(json, "relative", dependency->relative);
-	json_bool(json, "directory", dependency->directory);
-	add_integer(json, "root", dependency->root != DEPENDENCY_NO_ROOT, dependency->root);
-	add_integer(json, "bytes", has_size, (int64_t)dependency->size);
-	json_string(json, "question", is_question ? machine_words(dependency->question, question) : NULL);
-	add_integer(json, "answer", is_question, dependency->answer);
+	if (dependency->kind == DEPENDENCY_MACHINE) {
+		json_string(json, "question", machine_words(dependency->question, question));
+		json_integer(json, "answer", dependency->answer);
+	} else {
+		json_string(json, "path", dependency->path);
+		json_number(json, "bytes", dependency->size);
+	}
 	json_end(json);
 }
 
@@ -264,13 +249,7 @@ static void add_states(struct json *json, struct states *states)
 	json_begin_array(json, "dependencies");
 	error = walk_dependencies(states, add_dependency, json);
 	json_end(json);
-	json_bool(json, "exact", states->told.exact);
-	json_bool(json, "joined", states->told.joined);
-	json_string(json, "dependencies_error",
-	            error == 0                  ? NULL
-	            : error == -EPROTONOSUPPORT ? "version"
-	            : error == -EBADMSG         ? "damaged"
-	                                        : console_reason(error));
+	json_string(json, "dependencies_error", error ? console_reason(error) : NULL);
 }
 
 void results_states(const struct entry *entry, const struct request *request, struct json *json)

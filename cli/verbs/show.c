@@ -14,8 +14,6 @@ static struct {
 	bool json;
 } asked;
 
-static bool has_request; /* the key's request is recorded */
-
 struct shown {
 	const struct entry *entry;
 	struct request request;
@@ -23,20 +21,22 @@ struct shown {
 };
 
 /*
- * Returns why the entry depends on a directory: the option or the path of the request by which its key contains the
- * working directory; for other directories, that the result can contain the path. *ret_by: the option; size 0: none.
+ * Writes why the entry depends on a directory: the option or the path of the request by which its key contains the
+ * working directory; for other directories, that the result can contain the path.
  */
-static const char *bound_reason(const struct request *request, size_t number, struct span *ret_by)
+static const char *spell_reason(const struct request *request, size_t number, char ret_text[CONSOLE_NUMBER_BYTES])
 {
-	*ret_by = (struct span){NULL, 0};
+	struct span by = {NULL, 0};
+
 	if (number > 0 || !request_is_bound(request)) {
-		return "content";
+		return "whose path is in the result, or can be, by __FILE__ and the like";
 	}
 	/* request_binder() knows options of NVRTC only; for links the paths of files are the reason */
 	if (request_is(request, ABOUT_COMPILER, "nvrtc")) {
-		*ret_by = request_binder(request);
+		by = request_binder(request);
 	}
-	return "request";
+	snprintf(ret_text, CONSOLE_NUMBER_BYTES, "by %.*s", SPAN(by));
+	return by.size ? ret_text : "by options or paths of the request";
 }
 
 /* ---- for people ---- */
@@ -105,9 +105,6 @@ static void print_made(const struct shown *shown)
 	if (results_return_code(shown->entry) != 0) {
 		printf(RESULTS_LABEL "%d, a cached failure\n", "returned", results_return_code(shown->entry));
 	}
-	if (has_request) {
-		printf(RESULTS_LABEL "recorded, with its sources\n", "request");
-	}
 }
 
 static void print_artifacts(const struct shown *shown)
@@ -125,17 +122,11 @@ static void print_artifacts(const struct shown *shown)
 static void print_bound(const struct shown *shown)
 {
 	const struct request *request = &shown->request;
-	struct span by;
+	char reason[CONSOLE_NUMBER_BYTES];
 
 	for (size_t i = 0; i < request->counts[ABOUT_BOUND]; i++) {
-		bool is_request = *bound_reason(request, i, &by) == 'r';
-
-		console_line(RESULTS_LABEL "%.*s  %s%.*s", i ? "" : "bound to",
-		             SPAN(span_of(&request->facts[ABOUT_BOUND][i])),
-		             !is_request ? "whose path is in the result, or can be, by __FILE__ and the like"
-		             : by.size   ? "by "
-		                         : "by options or paths of the request",
-		             SPAN(by));
+		console_line(RESULTS_LABEL "%.*s  %s", i ? "" : "bound to",
+		             SPAN(span_of(&request->facts[ABOUT_BOUND][i])), spell_reason(request, i, reason));
 	}
 	if (request->counts[ABOUT_COMPILER] > 0 && request->counts[ABOUT_BOUND] == 0) {
 		printf(RESULTS_LABEL "nothing\n", "bound to");
@@ -163,18 +154,13 @@ static void print_shown(struct shown *shown)
 static void add_shown(struct json *json, struct shown *shown)
 {
 	const struct request *request = &shown->request;
-	struct span by;
+	char reason[CONSOLE_NUMBER_BYTES];
 
 	json_begin_object(json, NULL);
 	results_json(json, shown->entry, shown->used_ns, request);
-	json_bool(json, "request", has_request);
 	json_begin_array(json, "bound_why");
 	for (size_t i = 0; i < request->counts[ABOUT_BOUND]; i++) {
-		json_begin_object(json, NULL);
-		span_json_filled(json, "directory", span_of(&request->facts[ABOUT_BOUND][i]));
-		json_string(json, "reason", bound_reason(request, i, &by));
-		span_json_filled(json, "by", by);
-		json_end(json);
+		json_string(json, NULL, spell_reason(request, i, reason));
 	}
 	json_end(json);
 	results_states(shown->entry, &shown->request, json);
@@ -216,23 +202,12 @@ static void show_all(const struct key_entries *entries, int64_t used_ns)
 	}
 }
 
-static bool look_for_request(const struct settings *settings, const uint8_t key[ENTRY_KEY_BYTES])
-{
-	const struct store_options options = {.directory = settings->directory, .shared = settings->shared};
-	struct store *store = NULL;
-	bool is_there = store_open(&options, &store) == 0 && store_has(store, key, DIRECTORY_BESIDE);
-
-	store_close(store);
-	return is_there;
-}
-
 static int run_show(struct settings *settings, char **operands)
 {
 	struct key_entries entries;
 	int status = key_open(settings, operands[0], &entries);
 
 	if (entries.count > 0) {
-		has_request = look_for_request(settings, entries.record.key);
 		show_all(&entries, entries.record.used);
 	}
 	key_release(&entries);
