@@ -161,7 +161,9 @@ void trace_asked(struct trace *trace, const char *variable)
 		}
 	}
 	stream_bytes(&trace->asked, variable, strlen(variable) + 1);
-	trace->failed |= trace->asked.failed;
+	if (trace->asked.failed) {
+		trace_taint(trace, TAINT_UNKNOWN_CALL); /* only the thread that compiles may write `failed` */
+	}
 }
 
 void trace_answered(struct trace *trace, uint32_t question, int64_t answer)

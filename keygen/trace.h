@@ -11,7 +11,7 @@
  * the compilation, or appears or vanishes, taints the trace, because it is then unknown what the compiler read.
  *
  * Errors: if there is no memory, or an event has no path, `failed` is set and the result is not cached. Threads: a
- * trace belongs to the thread that compiles; other threads only taint it, through the atomic `tainted`.
+ * trace belongs to the thread that compiles; other threads taint it, and add variables and answers.
  */
 #ifndef KEYGEN_TRACE_H
 #define KEYGEN_TRACE_H
@@ -116,13 +116,13 @@ const struct trace_event *trace_add(struct trace *trace, const struct trace_even
 const struct trace_event *trace_opened(const struct trace *trace, const char *path);
 /* Returns true if both events found the same file, or the same absence. */
 bool trace_same_answer(const struct trace_event *one, const struct trace_event *other);
-/* Records the name of an environment variable that was read. */
+/* Records the name of an environment variable that was read. Threads: the caller serialises the calls. */
 void trace_asked(struct trace *trace, const char *variable);
 /* Returns the name recorded after `previous` (NULL: the first name), or NULL at the end. */
 const char *trace_next_asked(const struct trace *trace, const char *previous);
 /*
- * Records an answer of the machine. A different answer to the same question taints the trace. Threads: the caller
- * serialises the calls.
+ * Records an answer of the machine. A different answer to the same question taints the trace. Threads: as for
+ * trace_asked().
  */
 void trace_answered(struct trace *trace, uint32_t question, int64_t answer);
 /* Adds bits of enum trace_taint. Any thread may call it. */

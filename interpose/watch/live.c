@@ -3,8 +3,8 @@
  * The compilations of one thread, innermost first:
  *
  *     none --watch_begin()--> live --watch_begin()--> live, hiding the outer one
- *     live --watch_end()--> the outer one, or none; before that, variables that other threads read are added, and the
- *                           stamps of the files that were read are compared again
+ *     live --watch_end()--> the outer one, or none; before that, the stamps of the files that were read are compared
+ *                           again
  */
 #include "interpose/watch/live.h"
 #include "cache/fork_mutex.h"
@@ -42,11 +42,15 @@ static void add_to_list(struct live *live)
 
 void watch_fork_child(void)
 {
+	bool is_whole = fork_mutex_fork_child(&live_lock);
 	unsigned count = 0;
 
-	(void)fork_mutex_fork_child(&live_lock);
 	live_list = NULL;
 	for (struct live *live = live_current; live; live = live->outer) {
+		if (!is_whole) { /* a thread that does not exist here was adding to the traces */
+			live->trace->asked = STREAM_EMPTY;
+			trace_taint(live->trace, TAINT_OTHER_THREAD);
+		}
 		add_to_list(live);
 		count++;
 	}
@@ -115,10 +119,6 @@ void watch_end(struct trace *trace)
 	fork_mutex_unlock(&live_lock);
 	atomic_fetch_sub(&live_count, 1);
 	live_current = live->outer;
-	for (size_t i = 0; i < live->foreign_count; i++) {
-		trace_asked(trace, live->foreign[i]);
-		free(live->foreign[i]);
-	}
 	compare_stamps(trace);
 	/* A compilation inside a flow callback is part of the outer one, so its taints apply to both. */
 	if (live->outer) {
@@ -172,26 +172,4 @@ struct live *live_enter(void)
 		live_taint_all(TAINT_OTHER_THREAD);
 	}
 	return live_current;
-}
-
-/* Only the thread that owns a trace may change the trace's lists. */
-void live_note(struct live *live, const char *variable)
-{
-	if (live == live_current) {
-		trace_asked(live->trace, variable);
-		return;
-	}
-	for (size_t i = 0; i < live->foreign_count; i++) {
-		if (strcmp(live->foreign[i], variable) == 0) {
-			return;
-		}
-	}
-	if (live->foreign_count < LIVE_FOREIGN_MAX) {
-		live->foreign[live->foreign_count] = strdup(variable);
-		if (live->foreign[live->foreign_count]) {
-			live->foreign_count++;
-			return;
-		}
-	}
-	trace_taint(live->trace, TAINT_OTHER_THREAD);
 }

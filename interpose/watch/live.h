@@ -3,24 +3,21 @@
  * live: the compilations in progress and their threads (shared by the files of watch)
  *
  * live_current is the innermost compilation of this thread. Calls from threads without a compilation use a list of all
- * compilations. The list's lock is held for a few loads and stores, never during a call that takes a path.
+ * compilations. Its lock, which also guards the traces' variables and answers, is held for a few loads and stores,
+ * never during a call that takes a path.
  */
 #ifndef INTERPOSE_WATCH_LIVE_H
 #define INTERPOSE_WATCH_LIVE_H
 
 #include "keygen/trace.h"
 
-#define LIVE_FOREIGN_MAX 256
-
 struct live {
 	struct trace *trace;
-	struct live *outer;              /* the enclosing compilation of the same thread, or NULL */
-	struct live *next;               /* in the list of all threads' compilations; under the lock */
-	uint8_t *buffer;                 /* for reading files; NULL until the first one is read */
-	size_t room;                     /* in it */
-	char *foreign[LIVE_FOREIGN_MAX]; /* variables read by threads without a trace; under the lock */
-	size_t foreign_count;
-	char locale[512]; /* the last answer of setlocale(category, NULL), "" if there was none */
+	struct live *outer; /* the enclosing compilation of the same thread, or NULL */
+	struct live *next;  /* in the list of all threads' compilations; under the lock */
+	uint8_t *buffer;    /* for reading files; NULL until the first one is read */
+	size_t room;        /* in it */
+	char locale[512];   /* the last answer of setlocale(category, NULL), "" if there was none */
 };
 
 extern _Thread_local struct live *live_current;
@@ -38,7 +35,5 @@ void live_taint_all(uint32_t taint);
  */
 struct live *live_first(void);
 struct live *live_next(const struct live *live);
-/* Adds a variable to the trace of one of them; of another thread's when its compilation ends. */
-void live_note(struct live *live, const char *variable);
 
 #endif

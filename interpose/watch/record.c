@@ -294,7 +294,7 @@ void record_asked(const char *variable, const char *answer)
 			trace_taint(live->trace, TAINT_TOLD_OTHERWISE);
 		}
 		if (variable) {
-			live_note(live, variable);
+			trace_asked(live->trace, variable);
 		}
 	}
 }
