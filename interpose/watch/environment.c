@@ -181,34 +181,27 @@ static const char *initial_strings(size_t *ret_size)
 	return start + 16;
 }
 
-/* Reads /proc/self/environ. Used if the stack has another layout, as under an emulator. */
+/*
+ * Reads /proc/self/environ. Used if the stack has another layout, as under an emulator. Memory that is not read into
+ * stays untouched.
+ */
 static char *read_initial(size_t *ret_size)
 {
 	int descriptor = open("/proc/self/environ", O_RDONLY | O_CLOEXEC);
-	size_t size = 0, capacity = 16384;
-	char *block = NULL;
-	ssize_t got = 1;
+	char *block = descriptor >= 0 ? malloc(INITIAL_MAX + 1) : NULL;
+	ssize_t got = block ? 1 : -1;
 
-	while (descriptor >= 0 && got > 0) {
-		char *larger = realloc(block, capacity + 1);
-
-		if (!larger) {
-			free(block);
-			block = NULL;
-			break;
-		}
-		block = larger;
-		got = read(descriptor, block + size, capacity - size);
-		size += got > 0 ? (size_t)got : 0;
-		capacity *= size == capacity ? 2 : 1;
+	for (*ret_size = 0; got > 0; *ret_size += got > 0 ? (size_t)got : 0) {
+		got = read(descriptor, block + *ret_size, INITIAL_MAX - *ret_size);
 	}
 	if (descriptor >= 0) {
 		(void)close(descriptor);
 	}
-	if (block) {
-		block[size] = '\0';
-		*ret_size = size;
+	if (got < 0) {
+		free(block);
+		return NULL;
 	}
+	block[*ret_size] = '\0';
 	return block;
 }
 
