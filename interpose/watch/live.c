@@ -124,7 +124,6 @@ void watch_end(struct trace *trace)
 	if (live->outer) {
 		trace_taint(live->outer->trace, atomic_load(&trace->tainted));
 	}
-	free(live->buffer);
 	free(live);
 	errno = saved_errno;
 }

@@ -15,8 +15,6 @@ struct live {
 	struct trace *trace;
 	struct live *outer; /* the enclosing compilation of the same thread, or NULL */
 	struct live *next;  /* in the list of all threads' compilations; under the lock */
-	uint8_t *buffer;    /* for reading files; NULL until the first one is read */
-	size_t room;        /* in it */
 	char locale[512];   /* the last answer of setlocale(category, NULL), "" if there was none */
 };
 

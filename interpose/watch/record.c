@@ -126,24 +126,13 @@ static ssize_t read_at(int descriptor, void *bytes, size_t size, int64_t offset)
 	return got;
 }
 
-/* Returns room for a file of that size, which serves all files of the compilation; NULL: no memory. */
-static uint8_t *room_for(struct live *live, size_t size)
-{
-	if (size > live->room) {
-		free(live->buffer);
-		live->buffer = malloc(size);
-		live->room = live->buffer ? size : 0;
-	}
-	return live->buffer;
-}
-
 /*
  * Digests a file, and searches it for what its text says about the result. A file that has another size than the stat
  * said is not read to its end.
  */
-static bool digest_file(struct live *live, const char *path, int descriptor, uint64_t size, struct key *ret_digest)
+static bool digest_file(struct trace *trace, const char *path, int descriptor, uint64_t size, struct key *ret_digest)
 {
-	uint8_t *bytes = size < FILE_MAX ? room_for(live, (size_t)size + 1) : NULL;
+	uint8_t *bytes = size < FILE_MAX ? malloc((size_t)size + 1) : NULL;
 	size_t at = 0;
 	ssize_t got = bytes ? 1 : -1;
 
@@ -152,26 +141,23 @@ static bool digest_file(struct live *live, const char *path, int descriptor, uin
 		got = read_at(descriptor, bytes + at, (size_t)size + 1 - at, (int64_t)at);
 		at += got > 0 ? (size_t)got : 0;
 	}
-	if (got < 0) {
-		return false;
+	if (got >= 0) {
+		digest_key(&(struct span){bytes, at}, 1, ret_digest);
+		trace_taint_by(trace, at != size ? TAINT_TOO_NEW : 0, path);
+		if (trace->reader) {
+			trace_taint_by(trace, trace->reader(bytes, at, ret_digest, trace->places), path);
+		}
 	}
-	if (at != size) {
-		trace_taint_by(live->trace, TAINT_TOO_NEW, path);
-	}
-	digest_key(&(struct span){bytes, at}, 1, ret_digest);
-	if (live->trace->reader) {
-		trace_taint_by(live->trace, live->trace->reader(bytes, at, ret_digest, live->trace->places), path);
-	}
-	return true;
+	free(bytes);
+	return got >= 0;
 }
 
 /*
  * Adds a file with the digest of its content. The file is digested now, because it may change right after the compiler
  * opened it.
  */
-static void add_content(struct live *live, const char *path, int descriptor)
+static void add_content(struct trace *trace, const char *path, int descriptor)
 {
-	struct trace *trace = live->trace;
 	const struct trace_event *kept;
 	struct file_stamp before;
 	struct file_stamp after;
@@ -202,7 +188,7 @@ static void add_content(struct live *live, const char *path, int descriptor)
 	if (file_stamp_racy(&before, trace->start_ns)) {
 		trace_taint_by(trace, TAINT_TOO_NEW, path);
 	}
-	if (!digest_file(live, path, descriptor, before.size, &digest) || fstat(descriptor, &status) != 0) {
+	if (!digest_file(trace, path, descriptor, before.size, &digest) || fstat(descriptor, &status) != 0) {
 		trace_taint_by(trace, TAINT_UNREADABLE, path);
 		return;
 	}
@@ -237,7 +223,7 @@ void record_open(const char *path, int descriptor, int error)
 		}
 	} else if (live && has_path(live->trace, path)) {
 		if (descriptor >= 0) {
-			add_content(live, path, descriptor);
+			add_content(live->trace, path, descriptor);
 		} else {
 			add_error(live->trace, TRACE_OPEN, path, error);
 		}
