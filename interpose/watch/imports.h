@@ -6,12 +6,11 @@
  * this table, and so does scripts/census for libraries that it does not run. A library that imports an unlisted
  * function is bypassed: none of its results is cached.
  *
- *   WATCHED(name)     its slot is redirected to a replacement (calls.c: paths, and numbers of the machine;
- *                     taints.c: the others). Listed are functions that a release of NVRTC, nvJitLink or libNVVM
- *                     imports (`scripts/census --unused` prints the others), functions of LLVM and libstdc++, of which
- *                     these libraries contain copies, and the names that compiler flags or a newer glibc use instead
- *                     (__printf_chk, __open_2, open64, stat)
- *   TAINTED(why, name) the same; after any call of it, a result is not cached (taints.c)
+ *   WATCHED(name)     its slot is redirected to a replacement (imports.c). Listed are functions that a release of
+ *                     NVRTC, nvJitLink or libNVVM imports (`scripts/census --unused` prints the others), functions of
+ *                     LLVM and libstdc++, of which these libraries contain copies, and the names that compiler flags or
+ *                     a newer glibc use instead (__printf_chk, __open_2, open64, stat)
+ *   TAINTED(why, name) the same; after any call of it, a result is not cached
  *   ARITHMETIC(class, name) an inexact function of libm (arithmetic.h). D: double(double), F: float(float), DD and FF:
  *                     two arguments
  *   ODD(name)         one of any other signature, which has no replacement

@@ -15,27 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The table of imports.h and its look-up. */
-_Atomic(uintptr_t) imports_real[IMPORT_COUNT];
-
-const struct import_entry imports[IMPORT_COUNT] = {
-#define IMPORT_WATCHED(name)           {replacement_##name, #name, false},
-#define IMPORT_TAINTED(why, name)      {replacement_##name, #name, false},
-#define IMPORT_ARITHMETIC(class, name) {replacement_##name, #name, true},
-#define IMPORT_ODD(name)               {NULL, #name, true},
-#define IMPORT_CLEARED(name)           {NULL, #name, false},
-    IMPORTS(IMPORT_WATCHED, IMPORT_TAINTED, IMPORT_ARITHMETIC, IMPORT_ODD, IMPORT_CLEARED, IMPORT_CLEARED)};
-
-static int by_name(const void *name, const void *entry)
-{
-	return strcmp(name, ((const struct import_entry *)entry)->name);
-}
-
-const struct import_entry *imports_find(const char *name)
-{
-	return bsearch(name, imports, IMPORT_COUNT, sizeof(imports[0]), by_name);
-}
-
 struct patch {
 	void **slot;
 	void *replacement;
