@@ -173,8 +173,8 @@ static bool prepare_process(const struct credentials *credentials)
 	return true;
 }
 
-/* Returns false if the process has no facts, or another thread is filling the table. */
-static bool is_prepared(const struct credentials *credentials)
+/* Fills the table. Returns false if the process has no facts, or another thread is filling it. */
+static bool prepare_once(const struct credentials *credentials)
 {
 	int state = atomic_load_explicit(&process.state, memory_order_acquire);
 
@@ -200,7 +200,7 @@ void facts_begin(struct facts *facts)
 static void prepare(struct facts *facts)
 {
 	credentials_look(&facts->credentials);
-	facts->usable = is_prepared(&facts->credentials);
+	facts->usable = prepare_once(&facts->credentials);
 	facts->ours = facts->usable && memcmp(facts->credentials.who, process.who, sizeof(process.who)) == 0;
 }
 

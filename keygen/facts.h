@@ -10,8 +10,7 @@
  * The process holds a list of them, and a file holds those of earlier processes: one for each boot and set of
  * credentials, named by their digest, for all results. The list is filled from the file when the first fact is asked
  * for. facts_end() writes the file anew if a check has read files. Two processes that do so at once keep those of one;
- * the others are learned again. What threads with other credentials than those of the file read
- * or open is not learned.
+ * the others are learned again. What threads with other credentials than those of the file read or open is not learned.
  *
  * Calling sequence: facts_keep_in() before there are threads (never: facts live as long as the process); for each check
  * facts_begin(), the other functions, facts_end(). Errors: what cannot be kept is read again. Threads: any, each with a

@@ -24,10 +24,11 @@ static void add_path(struct trace *trace, enum trace_kind kind, const char *path
 }
 
 /*
- * Returns true if the path can be recorded. The empty path and paths longer than PATH_MAX never exist, so they are no
- * dependency; NVRTC 13.5 builds such a path from leftover bytes if the program is named "/".
+ * Returns true if the path can be recorded, and taints the trace if there is none. The empty path and paths longer than
+ * PATH_MAX never exist, so they are no dependency; NVRTC 13.5 builds such a path from leftover bytes if the program is
+ * named "/".
  */
-static bool has_path(struct trace *trace, const char *path)
+static bool take_path(struct trace *trace, const char *path)
 {
 	if (!path) {
 		trace_taint(trace, TAINT_UNKNOWN_CALL);
@@ -88,7 +89,7 @@ void record_probe(const char *path, const struct stat *found, int error)
 	struct live *live = live_enter();
 	struct trace_event event = {.kind = TRACE_PROBE, .path = path};
 
-	if (live && scratch_of(live, path) == SCRATCH_NO && has_path(live->trace, path)) {
+	if (live && scratch_of(live, path) == SCRATCH_NO && take_path(live->trace, path)) {
 		if (live->trace->told && !snapshot_agrees_stat(live->trace->told, path, found)) {
 			trace_taint(live->trace, TAINT_TOLD_OTHERWISE);
 		}
@@ -221,7 +222,7 @@ void record_open(const char *path, int descriptor, int error)
 		if (scratch == SCRATCH_KEPT) {
 			add_scratch(live->trace, path, descriptor >= 0 ? 0 : error);
 		}
-	} else if (live && has_path(live->trace, path)) {
+	} else if (live && take_path(live->trace, path)) {
 		if (descriptor >= 0) {
 			add_content(live->trace, path, descriptor);
 		} else {
@@ -234,7 +235,7 @@ void record_listing(const char *path)
 {
 	struct live *live = live_enter();
 
-	if (live && scratch_of(live, path) == SCRATCH_NO && has_path(live->trace, path)) {
+	if (live && scratch_of(live, path) == SCRATCH_NO && take_path(live->trace, path)) {
 		add_path(live->trace, TRACE_LISTING, path);
 	}
 }

@@ -35,8 +35,8 @@ struct plan {
 	const char *reason;
 };
 
-/* Accepts the libraries whose functions the table of imports lists: libc and its family. Others become the reason. */
-static int is_known_library(const char *name, void *context)
+/* Refuses all libraries but those whose functions the table of imports lists, libc and its family: -ENOTSUP. */
+static int refuse_unknown_library(const char *name, void *context)
 {
 	static const char *const known[] = {"libc.so.",  "libm.so.",    "libdl.so.", "libpthread.so.",
 	                                    "librt.so.", "libgcc_s.so", "ld-linux"};
@@ -144,7 +144,7 @@ static int store_slots(const struct elf_object *object, const struct watch *watc
 /* Makes the plan. `ret_reason`: what prevents it, if that is known. */
 static int make_plan(struct plan *plan, const char **ret_reason)
 {
-	int error = elf_each_needed(plan->object, is_known_library, &plan->reason);
+	int error = elf_each_needed(plan->object, refuse_unknown_library, &plan->reason);
 
 	if (error == 0) {
 		error = elf_each_import(plan->object, plan_import, plan);
