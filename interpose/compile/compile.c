@@ -20,7 +20,6 @@
 #include "interpose/compile/result.h"
 #include "interpose/compile/runtime.h"
 #include "interpose/compile/verify.h"
-#include "interpose/compile/views.h"
 #include "interpose/watch/arithmetic.h"
 
 #include <pthread.h>

@@ -1,10 +1,41 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/compile/event.h"
 
+#include "cache/calls.h"
+#include "cache/digits.h"
+#include "cache/directory.h"
+#include "cache/replay.h"
+#include "interpose/compile/log.h"
 #include "interpose/compile/runtime.h"
+#include "interpose/compiler.h"
+#include "keygen/about.h"
 
+#include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define KEY_SHOWN 4 /* bytes, as many as `nvrtccache ls` shows */
+
+/* How an outcome is told. */
+static const struct {
+	const char *words;          /* in the log */
+	const char *category;       /* in the trace */
+	enum counter counter;       /* of COUNTERS_OF_EACH; COUNTER_NONE: it is counted otherwise */
+	enum events_kind record;    /* EVENTS_COUNTS: it has no record of its own */
+	enum replay_outcome replay; /* for `nvrtccache warm` */
+} outcomes[] = {
+    [EVENT_HIT_IN_MEMORY] = {"hit in memory", "hit_memory", COUNTER_TOTAL_hits_memory, EVENTS_COUNTS, REPLAY_HIT},
+    [EVENT_HIT_ON_DISK] = {"hit on disk", "hit_disk", COUNTER_TOTAL_hits_disk, EVENTS_COUNTS, REPLAY_HIT},
+    [EVENT_STORED] = {"stored", "miss", COUNTER_TOTAL_stores, EVENTS_STORED, REPLAY_STORED},
+    [EVENT_NOT_KEPT] = {"not cached", "not_kept", COUNTER_NONE, EVENTS_NOT_KEPT, REPLAY_NOT_KEPT},
+    [EVENT_VERIFIED] = {"compiled to verify a hit", "verified", COUNTER_NONE, EVENTS_COUNTS, REPLAY_HIT},
+    [EVENT_BYPASSED] = {"bypassed", "bypassed", COUNTER_NONE, EVENTS_BYPASSED, REPLAY_BYPASSED},
+};
+
+/* ---- during the call ---- */
 
 /* Fields are set one by one, because clearing the large texts for each hit would take time. */
 void event_begin(struct event *ret_event, const struct compiler *compiler, const struct library *library,
@@ -67,4 +98,188 @@ void event_note_wait(struct event *event, int64_t since_ns, int64_t now_ns)
 const char *event_explanation(const struct event *event)
 {
 	return event->detail[0] != '\0' ? event->detail : event->refusal;
+}
+
+/* ---- the counters ---- */
+
+/* The time in nanoseconds that the hit saved: the stored compile time less the duration of the call. */
+static uint64_t saved_by(const struct event *event)
+{
+	return event->compile_ns > event->call.ns ? event->compile_ns - event->call.ns : 0;
+}
+
+/* Adds to the compiler's share of a counter of COUNTERS_OF_EACH. */
+static void count_share(const struct event *event, enum counter counter, uint64_t amount)
+{
+	counters_add(counter_share(event->compiler->share, counter), amount);
+}
+
+void event_bypass(struct event *event, enum counter reason)
+{
+	event_end(event, EVENT_BYPASSED, reason, NULL);
+	if (replay_told.mode != REPLAY_CHECK) {
+		counters_bypassed(event->compiler->share, reason);
+	}
+}
+
+void event_count_miss(const struct event *event)
+{
+	count_share(event, COUNTER_TOTAL_misses, 1);
+	count_share(event, COUNTER_TOTAL_compile_ns, event->compile_ns);
+	/*
+	 * Stale entries are also counted as misses: this counter says how many misses were due to changed dependencies.
+	 */
+	counters_add(COUNTER_TOTAL_stale, event->record.why == EVENTS_WHY_STALE);
+}
+
+static void count_end(const struct event *event)
+{
+	if (event->kind == EVENT_NOT_KEPT) {
+		counters_not_kept(event->compiler->share, event->record.reason);
+	} else if (event->kind == EVENT_VERIFIED) {
+		counters_add(COUNTER_TOTAL_verified, 1);
+	} else if (event->kind != EVENT_BYPASSED) {
+		count_share(event, outcomes[event->kind].counter, 1);
+	}
+	if (event->kind == EVENT_HIT_IN_MEMORY || event->kind == EVENT_HIT_ON_DISK) {
+		count_share(event, COUNTER_TOTAL_saved_ns, saved_by(event));
+	}
+}
+
+/* ---- the line of the log ---- */
+
+static void put_outcome(struct log_line *line, const struct event *event)
+{
+	log_add(line, "%s", outcomes[event->kind].words);
+	if (event->record.reason != COUNTER_NONE) {
+		log_add(line, ": %s", counter_name(event->record.reason));
+	}
+	if (event->kind == EVENT_STORED) {
+		log_add(line, ", %" PRIu64 " bytes", event->bytes);
+	}
+}
+
+static void put_explanation(struct log_line *line, const char *text)
+{
+	if (text[0] != '\0') {
+		log_add(line, " (%s)", text);
+	}
+}
+
+/* The program's name comes last, because it may be long, and lines are truncated. */
+static void write_log(const struct event *event)
+{
+	char digits[DIGITS_BYTES(KEY_SHOWN)];
+	struct log_line line = {.size = 0};
+
+	put_outcome(&line, event);
+	log_add(&line, ", %" PRIu64 " us", event->call.ns / 1000);
+	if (event->record.agent != AGENT_FETCH_NOT_ASKED) {
+		log_add(&line, ", the agent %s", agent_outcome_words(event->record.agent));
+	}
+	if (event->record.has_key) {
+		log_add(&line, ", key %s", digits_spell(event->record.key, KEY_SHOWN, digits));
+	}
+	put_explanation(&line, event->detail);
+	put_explanation(&line, event->refusal);
+	log_write(LOG_INFO, "%s: %s, %s", event->compiler->title, line.text,
+	          event->program ? event->program : event->compiler->unnamed);
+}
+
+/* ---- the record, for calls that were not hits ---- */
+
+/* Returns the time when the call ended. */
+static uint64_t end_of(const struct event *event)
+{
+	return (uint64_t)call_clock_ns(CLOCK_REALTIME) -
+	       ((uint64_t)(runtime_clock() - event->call.start_ns) - event->call.ns);
+}
+
+static struct events_text text_of(const char *text)
+{
+	return (struct events_text){text, strlen(text)};
+}
+
+struct events_record *event_record(struct event *event, uint64_t when_ns)
+{
+	struct events_record *record = &event->record;
+	struct events_text *parts = record->parts;
+
+	record->kind = outcomes[event->kind].record;
+	record->when_ns = when_ns;
+	record->took_ns = event->call.ns;
+	record->cost_ns = event->compile_ns ? event->compile_ns : event->call.ns;
+	record->pid = (uint32_t)getpid();
+	parts[EVENTS_DETAIL] = text_of(event->detail);
+	parts[EVENTS_REFUSAL] = text_of(event->refusal);
+	parts[EVENTS_ABOUT].bytes = event->about.bytes;
+	parts[EVENTS_ABOUT].size =
+	    about_fit(event->about.bytes, event->about.size,
+	              EVENTS_TEXT_BYTES - parts[EVENTS_DETAIL].size - parts[EVENTS_REFUSAL].size);
+	record->is_cut = parts[EVENTS_ABOUT].size < event->about.size;
+	return record;
+}
+
+static bool has_record(const struct event *event)
+{
+	const struct runtime *runtime = runtime_get();
+
+	return outcomes[event->kind].record != EVENTS_COUNTS && !runtime->off_reason && runtime->store &&
+	       !runtime->settings.read_only;
+}
+
+bool event_needs_about(const struct event *event)
+{
+	return runtime_get()->settings.trace || has_record(event);
+}
+
+/* Hits have no record of their own, nor have compilations that verify a hit: they are counted. */
+static int write_record(struct event *event)
+{
+	if (!has_record(event)) {
+		return events_tell_counts(EVENTS_WHEN_DUE);
+	}
+	if (!event->about.bytes || event->about.failed) {
+		return events_tell_counts(EVENTS_NOW);
+	}
+	return events_tell(event_record(event, end_of(event)));
+}
+
+/* Tells the worker of `nvrtccache warm` that is this process how its call ended. */
+static void tell_worker(const struct event *event)
+{
+	const char *reason = event->record.reason != COUNTER_NONE ? counter_name(event->record.reason) : "";
+	const char *detail = event_explanation(event);
+
+	replay_told.outcome = outcomes[event->kind].replay;
+	replay_told.key[0] = '\0';
+	if (event->record.has_key) {
+		(void)digits_spell(event->record.key, sizeof(event->record.key), replay_told.key);
+	}
+	(void)snprintf(replay_told.why, sizeof(replay_told.why), "%s%s%s", reason,
+	               reason[0] != '\0' && detail[0] != '\0' ? ": " : "", detail);
+}
+
+void event_tell(struct event *event, int return_code)
+{
+	int saved = errno;
+
+	event->call.ns = (uint64_t)(runtime_clock() - event->call.start_ns);
+	event->record.return_code = return_code;
+	if (REPLAY_FORBIDS()) {
+		tell_worker(event);
+	}
+	if (log_wanted(LOG_INFO)) {
+		write_log(event);
+	}
+	if (runtime_get()->settings.trace) {
+		event_write_trace(runtime_get()->settings.trace, event, outcomes[event->kind].category);
+	}
+	if (replay_told.mode != REPLAY_CHECK) {
+		count_end(event);
+		runtime_log_record(write_record(event));
+	}
+	directory_drop_root();
+	stream_free(&event->about);
+	errno = saved;
 }

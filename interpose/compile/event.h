@@ -2,10 +2,12 @@
 /*
  * event: how one call ended: from it the counters, the record (cache/events.h), the log and the trace are written
  *
- * Calling sequence: event_begin() when the call starts; functions along the way add details; event_end() records the
- * outcome, or event_bypass() that of a bypass; event_tell() (views.h) writes the event and frees what it holds. A call
- * that never returns, because its thread is cancelled or its callback jumps out, is not recorded.
- * Threads: an event lives on one thread's stack. Fork, signals, errors: none.
+ * Calling sequence: event_begin() when the call starts; functions along the way add details; event_bypass() before a
+ * bypassed call; event_end() records any other outcome, and event_count_miss() a miss after it was compiled;
+ * event_tell() writes the event and frees what it holds. A call that never returns, because its thread is cancelled or
+ * its callback jumps out, is not recorded.
+ * Threads: an event lives on one thread's stack. Fork, signals: as for the files that are written. Errors: what cannot
+ * be written is lost. errno does not change.
  */
 #ifndef INTERPOSE_COMPILE_EVENT_H
 #define INTERPOSE_COMPILE_EVENT_H
@@ -66,4 +68,24 @@ __attribute__((format(printf, 2, 3))) void event_explain_unfit(struct event *eve
 void event_note_wait(struct event *event, int64_t since_ns, int64_t now_ns);
 /* Returns `detail`, or if that is empty `refusal`. */
 const char *event_explanation(const struct event *event);
+
+/*
+ * Returns the record of a miss or a bypass that ended at `when_ns`; its texts are the event's. If the request (`about`)
+ * has no room, its last facts are left out.
+ */
+struct events_record *event_record(struct event *event, uint64_t when_ns);
+/* Returns true if event_tell() will write the request (`about`), which the caller then fills in. */
+bool event_needs_about(const struct event *event);
+/*
+ * Records the outcome, and counts the bypass; the compiler runs afterwards. Neither this count nor that of a miss is
+ * part of event_tell(), because the process may exit or fork before the call ends.
+ */
+void event_bypass(struct event *event, enum counter reason);
+/* Counts a miss, after the compilation. */
+void event_count_miss(const struct event *event);
+/* Writes the event to the trace (event_trace.c). errno may change. */
+void event_write_trace(const char *path, const struct event *event, const char *category);
+/* Counts the outcome, writes the event, and frees its `about`. */
+void event_tell(struct event *event, int return_code);
+
 #endif

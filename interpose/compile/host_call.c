@@ -11,7 +11,6 @@
 #include "interpose/compile/lasting.h"
 #include "interpose/compile/log.h"
 #include "interpose/compile/runtime.h"
-#include "interpose/compile/views.h"
 
 /* Begins the event of a call that is not cached: because the cache is off, or for `reason`. Returns the reason. */
 static enum counter begin_event(const struct compiler *compiler, const struct library *library, enum reach reach,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* event: how one call ended, for log, trace and record */
-#include "interpose/compile/views.h"
+#include "interpose/compile/event.h"
 #include "keygen/about.h"
 #include "tests/unit/support.h"
 

@@ -1,17 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Before an event is appended to a regular file, the end of the file is read and an incomplete event is cut off. So a
- * process that was killed during its write does not make the whole file unreadable.
+ * The trace (NVRTCCACHE_TRACE): all calls that compile, for chrome://tracing, Perfetto or `nvrtccache report`
+ *
+ * One complete event ("ph":"X") per call is appended to a file that all processes of a run may share. Each event is a
+ * line, written by one write(2), with a comma at its end. A regular file starts with the bracket of a JSON array, which
+ * is never closed, as the trace-event format allows; a pipe or a terminal gets only the lines. Before an event is
+ * appended to a regular file, the end of the file is read and an incomplete event (its process was killed, the disk was
+ * full) is cut off. A file that starts or ends otherwise is not a trace, and is not changed.
+ *
+ * A slice has the name of its program. Its category ("cat") is the outcome (outcomes[] in event.c). A slice "wait" or
+ * "agent" is nested in another slice: the time for which the call waited for another process or thread that compiles
+ * the same, or for the node's agent. "args": key, compiler, version, arch, options (one text, truncated), reason and
+ * detail if there are any, bytes of the result, cost (of the real compilation, in ns), wait (ns), result (the return
+ * code). The name of a process (an event "process_name", "ph":"M") precedes its first slice. Bytes that are not UTF-8
+ * appear as U+FFFD. The file is opened and closed for each event.
  */
-#include "interpose/compile/timeline.h"
-
 #include "cache/calls.h"
 #include "cache/digits.h"
 #include "cache/json.h"
 #include "cache/lock.h"
 #include "cache/output.h"
 #include "interpose/compile/event.h"
-#include "interpose/compile/library.h"
 #include "interpose/compile/log.h"
 #include "interpose/compiler.h"
 #include "keygen/about.h"
@@ -23,14 +32,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Limits of escaped texts. Their sum and the rest of an event fit into EVENT_BYTES. */
-#define NAME_SHOWN    240
+/* Limits of escaped texts. The options of a slice, its five other texts and the rest fit into EVENT_BYTES. */
+#define TEXT_SHOWN    300
 #define OPTIONS_SHOWN 1000
-#define DETAIL_SHOWN  400
-#define ARCH_SHOWN    32
-#define COMMAND_SHOWN 100
-#define KERNEL_SHOWN  100
-#define LIBRARY_SHOWN 400
 #define EVENT_BYTES   3200
 
 #define OPENING     "[\n"
@@ -46,23 +50,21 @@ static off_t find_end(int file, off_t size)
 {
 	char text[EVENT_BYTES];
 	off_t from = size > EVENT_BYTES ? size - EVENT_BYTES : 0;
+	const char *end = NULL;
 	size_t torn;
 	ssize_t got;
 
-	if (call_pread(file, text, 2, 0) != 2 || memcmp(text, OPENING, 2) != 0) {
+	if (call_pread(file, text, 2, 0) == 2 && memcmp(text, OPENING, 2) == 0) {
+		got = call_pread(file, text, sizeof(text), from);
+		end = got > 0 ? memrchr(text, '\n', (size_t)got) : NULL;
+	}
+	if (!end || end == text || (end[-1] != ',' && end[-1] != '[')) {
 		return -1;
 	}
-	got = call_pread(file, text, sizeof(text), from);
-	for (ssize_t at = got; at >= 2; at--) {
-		if (text[at - 1] != '\n') {
-			continue;
-		}
-		torn = (size_t)(got - at) < sizeof(BEGINNING) - 1 ? (size_t)(got - at) : sizeof(BEGINNING) - 1;
-		return (text[at - 2] == ',' || text[at - 2] == '[') && memcmp(text + at, BEGINNING, torn) == 0
-		           ? from + at
-		           : -1;
-	}
-	return -1;
+	end++;
+	torn = (size_t)(text + got - end);
+	return memcmp(end, BEGINNING, torn < sizeof(BEGINNING) ? torn : sizeof(BEGINNING) - 1) == 0 ? from + end - text
+	                                                                                            : -1;
 }
 
 /* The file is open for appending, so the kernel ignores the offset, but output_at() checks it against RLIMIT_FSIZE. */
@@ -141,36 +143,47 @@ static int see_fact(const struct about_fact *fact, void *context)
 	return 0;
 }
 
-static void put_some(struct json *json, const char *name, const char *text, size_t size, size_t most)
+static void put_some(struct json *json, const char *name, const char *text, size_t size)
 {
 	if (text) {
-		json_text_cut(json, name, text, size, most);
+		json_text_cut(json, name, text, size, TEXT_SHOWN);
 	}
 }
 
-static void put_thread(struct json *json)
+static void begin_event(struct json *json, const char *name, size_t size, const char *kind)
 {
+	json_begin_object(json, NULL);
+	json_text_cut(json, "name", name, size, TEXT_SHOWN);
+	json_string(json, "ph", kind);
 	json_integer(json, "pid", getpid());
 	json_integer(json, "tid", syscall(SYS_gettid));
 }
 
+/* Ends the event that `json` holds, appends it to the file, and empties `json`. */
+static void end_event(struct json *json, const char *path)
+{
+	json_end(json);
+	if (!json->failed) {
+		memcpy(json->bytes + json->size, ENDING, 2);
+		append_line(path, json->bytes, json->size + 2);
+	}
+	json->size = 0;
+}
+
 /* Writes the event that names the process before its first slice, and again after a fork, with the same name. */
-static void put_process(struct json *json, const struct facts *facts)
+static void write_process(struct json *json, const char *path, const struct about_fact *command)
 {
 	static _Atomic pid_t named;
 	pid_t pid = getpid();
 
-	if (!facts->command.text || atomic_exchange_explicit(&named, pid, memory_order_relaxed) == pid) {
+	if (!command->text || atomic_exchange_explicit(&named, pid, memory_order_relaxed) == pid) {
 		return;
 	}
-	json_begin_object(json, NULL);
-	json_string(json, "name", "process_name");
-	json_string(json, "ph", "M");
-	put_thread(json);
+	begin_event(json, "process_name", strlen("process_name"), "M");
 	json_begin_object(json, "args");
-	put_some(json, "name", facts->command.text, facts->command.size, COMMAND_SHOWN);
+	put_some(json, "name", command->text, command->size);
 	json_end(json);
-	json_end(json);
+	end_event(json, path);
 }
 
 static void put_library(struct json *json, const struct library *library)
@@ -181,13 +194,15 @@ static void put_library(struct json *json, const struct library *library)
 		(void)snprintf(version, sizeof(version), "%d.%d", library->major, library->minor);
 		json_string(json, "version", version);
 	}
-	put_some(json, "library", library->path, strlen(library->path), LIBRARY_SHOWN);
+	put_some(json, "library", library->path, strlen(library->path));
 }
 
-static void put_facts(struct json *json, const struct event *event)
+static void put_args(struct json *json, const struct event *event, const struct facts *facts)
 {
 	char digits[DIGITS_BYTES(sizeof(event->record.key))];
+	const char *detail = event_explanation(event);
 
+	json_begin_object(json, "args");
 	json_string(json, "compiler", event->compiler->name);
 	if (event->library) {
 		put_library(json, event->library);
@@ -207,48 +222,27 @@ static void put_facts(struct json *json, const struct event *event)
 	json_number(json, "cost", event->compile_ns);
 	json_number(json, "wait", event->wait.ns);
 	json_integer(json, "result", event->record.return_code);
-}
-
-static void put_args(struct json *json, const struct event *event, const struct facts *facts)
-{
-	const char *detail = event_explanation(event);
-
-	json_begin_object(json, "args");
-	put_facts(json, event);
 	json_text_cut(json, "options", facts->options, facts->size, OPTIONS_SHOWN);
-	put_some(json, "arch", facts->arch.text, facts->arch.size, ARCH_SHOWN);
-	put_some(json, "kernel", facts->kernel.text, facts->kernel.size, KERNEL_SHOWN);
-	put_some(json, "detail", detail[0] != '\0' ? detail : NULL, strlen(detail), DETAIL_SHOWN);
+	put_some(json, "arch", facts->arch.text, facts->arch.size);
+	put_some(json, "kernel", facts->kernel.text, facts->kernel.size);
+	put_some(json, "detail", detail[0] != '\0' ? detail : NULL, strlen(detail));
 	json_end(json);
 }
 
-static void put_slice(struct json *json, const struct event *event, const struct facts *facts, const char *category,
-                      struct event_span span)
+static void write_slice(struct json *json, const char *path, const struct event *event, const struct facts *facts,
+                        const char *category, struct event_span span)
 {
 	const char *name = event->program ? event->program : event->compiler->unnamed;
 
-	json_begin_object(json, NULL);
-	put_some(json, "name", name, strlen(name), NAME_SHOWN);
+	begin_event(json, name, strlen(name), "X");
 	json_string(json, "cat", category);
-	json_string(json, "ph", "X");
 	json_thousandths(json, "ts", (uint64_t)span.start_ns);
 	json_thousandths(json, "dur", span.ns);
-	put_thread(json);
 	put_args(json, event, facts);
-	json_end(json);
+	end_event(json, path);
 }
 
-/* Appends the one event that `json` holds, and empties `json`. */
-static void write_line(const char *path, struct json *json)
-{
-	if (!json->failed && json->size > 0) {
-		memcpy(json->bytes + json->size, ENDING, 2);
-		append_line(path, json->bytes, json->size + 2);
-	}
-	json->size = 0;
-}
-
-void timeline_write(const char *path, const struct event *event, const char *category)
+void event_write_trace(const char *path, const struct event *event, const char *category)
 {
 	char bytes[EVENT_BYTES];
 	struct json json = json_fixed(bytes, sizeof(bytes) - 2, JSON_BYTES_REPLACED);
@@ -257,16 +251,12 @@ void timeline_write(const char *path, const struct event *event, const char *cat
 	if (!event->about.failed) {
 		(void)about_read(event->about.bytes, event->about.size, see_fact, &facts);
 	}
-	put_process(&json, &facts);
-	write_line(path, &json);
-	put_slice(&json, event, &facts, category, event->call);
-	write_line(path, &json);
+	write_process(&json, path, &facts.command);
+	write_slice(&json, path, event, &facts, category, event->call);
 	if (event->wait.start_ns != 0) {
-		put_slice(&json, event, &facts, "wait", event->wait);
-		write_line(path, &json);
+		write_slice(&json, path, event, &facts, "wait", event->wait);
 	}
 	if (event->record.agent > AGENT_FETCH_SKIPPED) {
-		put_slice(&json, event, &facts, "agent", event->asking);
-		write_line(path, &json);
+		write_slice(&json, path, event, &facts, "agent", event->asking);
 	}
 }
