@@ -12,15 +12,6 @@
 #define TAG_FORMAT 1
 #define FORMAT     1
 
-const char *about_kind_name(unsigned kind)
-{
-#define ABOUT_NAME(name, number, word) [number] = (word),
-	static const char *const names[] = {ABOUT_KINDS(ABOUT_NAME)};
-#undef ABOUT_NAME
-
-	return kind < sizeof(names) / sizeof(names[0]) ? names[kind] : NULL;
-}
-
 void about_begin(struct stream *stream)
 {
 	stream_number(stream, TAG_FORMAT, FORMAT);
@@ -36,24 +27,22 @@ void about_sized(struct stream *stream, enum about_kind kind, const char *text, 
 	stream_field(stream, (uint8_t)kind, text, size);
 }
 
-/* Writes a field of a head and a name; `more`, unless it is empty, is appended to the name after a space. */
+/*
+ * Writes a field, as stream_field() does, of a head and a name; `more`, unless it is empty, is appended to the name
+ * after a space.
+ */
 static void put_named(struct stream *stream, enum about_kind kind, const void *head, size_t head_size, struct span name,
                       struct span more)
 {
-	struct stream field = STREAM_EMPTY;
+	const uint8_t tag = (uint8_t)kind;
+	const size_t blank = more.size > 0;
 
-	stream_bytes(&field, head, head_size);
-	stream_bytes(&field, name.bytes, name.size);
-	if (more.size > 0) {
-		stream_bytes(&field, " ", 1);
-		stream_bytes(&field, more.bytes, more.size);
-	}
-	if (field.failed) {
-		stream->failed = true;
-	} else {
-		stream_field(stream, (uint8_t)kind, field.bytes, field.size);
-	}
-	stream_free(&field);
+	stream_bytes(stream, &tag, 1);
+	stream_u64(stream, head_size + name.size + blank + more.size);
+	stream_bytes(stream, head, head_size);
+	stream_bytes(stream, name.bytes, name.size);
+	stream_bytes(stream, " ", blank);
+	stream_bytes(stream, more.bytes, more.size);
 }
 
 void about_part_of(struct stream *stream, const char *kind, const struct span *name, const struct span *content)
@@ -123,7 +112,7 @@ int about_read(const void *bytes, size_t size, int (*each)(const struct about_fa
 		if (!read_fact(tag, field, &fact)) {
 			return -EBADMSG;
 		}
-		if (about_kind_name(tag)) {
+		if (tag >= ABOUT_COMPILER && tag <= ABOUT_BUILD) {
 			result = each(&fact, context);
 		}
 		if (result != 0) {

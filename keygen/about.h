@@ -27,32 +27,24 @@
 /* A section that marks a result cached by NVRTCCACHE_SLOPPINESS, which is not sent to other nodes. */
 #define ABOUT_SLOPPY_SECTION 7
 
-/* X(NAME, number in the bytes, name in the record) */
-#define ABOUT_KINDS(X)                                                                                        \
-	X(COMPILER, 2, "compiler")     /* "nvrtc" */                                                          \
-	X(TITLE, 3, "title")           /* "NVRTC" */                                                          \
-	X(RELEASE, 4, "release")       /* "13.0" */                                                           \
-	X(PROGRAM, 5, "program")       /* the name that the host passed, or the default name */               \
-	X(OPTION, 6, "option")         /* in order */                                                         \
-	X(EXPRESSION, 7, "expression") /* in order */                                                         \
-	X(COMMAND, 8, "command")       /* the program that compiled it */                                     \
-	X(BOUND, 9, "bound")           /* a directory whose name the result depends on */                     \
-	X(PART, 10, "part")            /* `text` names a part of the request, `digest` is its digest */       \
-	X(ARTIFACT, 11, "artifact")    /* `text` names it; it starts `skip` bytes into section `tag` */       \
-	X(STEP, 12, "step")            /* what compiled, if the compiler has several: "link", "verify" */     \
-	X(ROOT, 13, "root")            /* the directory that dependencies are relative to (surroundings.h) */ \
-	X(BUILD, 14, "build")          /* "13.0.88": the full release, if the library's file name has it */
-
+/* These numbers are in the bytes. */
 enum about_kind {
-#define ABOUT_ENUM(name, number, word) ABOUT_##name = (number),
-	ABOUT_KINDS(ABOUT_ENUM)
-#undef ABOUT_ENUM
+	ABOUT_COMPILER = 2,   /* "nvrtc" */
+	ABOUT_TITLE = 3,      /* "NVRTC" */
+	ABOUT_RELEASE = 4,    /* "13.0" */
+	ABOUT_PROGRAM = 5,    /* the name that the host passed, or the default name */
+	ABOUT_OPTION = 6,     /* in order */
+	ABOUT_EXPRESSION = 7, /* in order */
+	ABOUT_COMMAND = 8,    /* the program that compiled it */
+	ABOUT_BOUND = 9,      /* a directory whose name the result depends on */
+	ABOUT_PART = 10,      /* `text` names a part of the request, `digest` is its digest */
+	ABOUT_ARTIFACT = 11,  /* `text` names it; it starts `skip` bytes into section `tag` */
+	ABOUT_STEP = 12,      /* what compiled, if the compiler has several: "link", "verify" */
+	ABOUT_ROOT = 13,      /* the directory that dependencies are relative to (surroundings.h) */
+	ABOUT_BUILD = 14      /* "13.0.88": the full release, if the library's file name has it */
 };
 
 #define ABOUT_DIGEST_BYTES 8
-
-/* Returns the name of a kind ("option"), or NULL if there is no such kind. */
-const char *about_kind_name(unsigned kind);
 
 struct about_fact {
 	enum about_kind kind;

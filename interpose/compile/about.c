@@ -6,33 +6,22 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-/* Returns true for a full release number, which has three parts or more, separated by dots. */
-static bool is_build(const char *at, const char *end)
-{
-	unsigned dots = 0;
-
-	for (; at < end; at++) {
-		if (*at == '.') {
-			dots++;
-		} else if (*at < '0' || *at > '9') {
-			return false;
-		}
-	}
-	return dots >= 2;
-}
-
-/* In an installed toolkit libnvrtc.so.13 is a link to libnvrtc.so.13.0.88, whose name has the full release. */
+/*
+ * In an installed toolkit libnvrtc.so.13 is a link to libnvrtc.so.13.0.88, whose name has the full release, of three
+ * numbers or more.
+ */
 static void put_build(struct stream *about, const char *path)
 {
 	char target[256];
-	ssize_t size = readlink(path, target, sizeof(target));
-	const char *name = size > 0 ? memrchr(target, '/', (size_t)size) : NULL;
-	const char *end = target + (size > 0 ? size : 0), *number;
+	ssize_t size = readlink(path, target, sizeof(target) - 1);
+	const char *name, *number, *dot;
 
-	name = name ? name + 1 : target;
-	number = memmem(name, (size_t)(end - name), ".so.", 4);
-	if (number && is_build(number + 4, end)) {
-		about_sized(about, ABOUT_BUILD, number + 4, (size_t)(end - number - 4));
+	target[size > 0 ? size : 0] = '\0';
+	name = strrchr(target, '/');
+	number = strstr(name ? name : target, ".so.");
+	dot = number ? strchr(number + 4, '.') : NULL;
+	if (dot && strchr(dot + 1, '.') && number[4 + strspn(number + 4, "0123456789.")] == '\0') {
+		about_text(about, ABOUT_BUILD, number + 4);
 	}
 }
 
