@@ -84,8 +84,7 @@ static void put_bound(struct stream *about, const struct attempt *attempt, const
 	const struct request *request = &attempt->request;
 	const char *cwd = attempt->observed.cwd;
 
-	if (!(request->traits & REQUEST_BOUND) && cwd && !binding->input.cwd &&
-	    trace_has(&attempt->observed.trace, TRACE_OPEN)) {
+	if (!(request->traits & REQUEST_BOUND) && cwd && binding->binds_cwd) {
 		about_text(about, ABOUT_BOUND, cwd);
 	}
 	for (size_t i = 0; i < request->roots.count; i++) {

@@ -38,8 +38,10 @@ static enum counter taint_reason(struct event *event, const struct trace *trace)
 	    {TAINT_OTHER_THREAD, COUNTER_BYPASSED_threads},
 	    {TAINT_TOO_NEW, COUNTER_BYPASSED_too_new},
 	    {TAINT_UNREADABLE, COUNTER_BYPASSED_files},
+	    {TAINT_TIME_MACRO, COUNTER_BYPASSED_time_macros},
 	};
-	const uint32_t tainted = atomic_load(&trace->tainted);
+	const bool sloppy = (runtime_sloppiness() & SLOPPINESS_TIME_MACROS) != 0;
+	const uint32_t tainted = atomic_load(&trace->tainted) & ~(sloppy ? (uint32_t)TAINT_TIME_MACRO : 0);
 
 	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
 		if (tainted & reasons[i].taint) {
@@ -48,11 +50,6 @@ static enum counter taint_reason(struct event *event, const struct trace *trace)
 		}
 	}
 	return COUNTER_NONE;
-}
-
-static bool has_time_macro(const struct trace *trace)
-{
-	return (atomic_load(&trace->tainted) & TAINT_TIME_MACRO) != 0;
 }
 
 /*
@@ -69,11 +66,8 @@ static const char *unknown_variable(const struct environment *environment, const
 	return NULL;
 }
 
-/*
- * Adds sections that a look-up must check because the key does not cover them: names of unset variables, and
- * sloppiness.
- */
-static int add_marks(const struct environment *environment, const struct trace *trace, struct result *result)
+/* Adds the names of unset variables, which a look-up must check because the key does not cover them. */
+static int add_unset(const struct environment *environment, const struct trace *trace, struct result *result)
 {
 	struct stream unset = STREAM_EMPTY;
 
@@ -88,9 +82,6 @@ static int add_marks(const struct environment *environment, const struct trace *
 	}
 	if (unset.size > 0) {
 		result_add(result, RESULT_TAG_UNSET, 0, unset.bytes, unset.size);
-	}
-	if (has_time_macro(trace)) {
-		result_add_sloppy(result, SLOPPINESS_TIME_MACROS);
 	}
 	return 0;
 }
@@ -110,7 +101,6 @@ static enum counter observation_reason(const struct request *request, const stru
                                        struct event *event)
 {
 	const struct trace *trace = &observed->trace;
-	enum counter reason;
 
 	if (!observed->watched) {
 		return COUNTER_BYPASSED_not_watched;
@@ -125,15 +115,7 @@ static enum counter observation_reason(const struct request *request, const stru
 	if (observed->unknown != COUNTER_NONE) {
 		return observed->unknown;
 	}
-	reason = taint_reason(event, trace);
-	if (reason != COUNTER_NONE) {
-		return reason;
-	}
-	if (!(runtime_sloppiness() & SLOPPINESS_TIME_MACROS) && has_time_macro(trace)) {
-		name_culprit(event, trace, TAINT_TIME_MACRO);
-		return COUNTER_BYPASSED_time_macros;
-	}
-	return COUNTER_NONE;
+	return taint_reason(event, trace);
 }
 
 /*
@@ -191,14 +173,17 @@ static enum counter refusal_reason(const struct handle *handle, const struct att
 	return reason == COUNTER_NONE ? surroundings_reason(request, &observed->trace, attempt->event) : reason;
 }
 
-/* Adds the sections for people, and the mark that binding_decide() asks for. */
+/*
+ * Adds the section for people, and the mark of a sloppy result: only processes that allow it are served the result, and
+ * it is not sent to other nodes.
+ */
 static int add_about(const struct attempt *attempt, const struct binding *binding, struct result *result)
 {
 	const struct stream *request = &attempt->event->about;
 	struct stream about = STREAM_EMPTY;
 
-	if (binding->loosened) {
-		result_add_sloppy(result, SLOPPINESS_DEBUG_PATHS);
+	if (binding->sloppiness != 0) {
+		result_add(result, RESULT_TAG_SLOPPY, (int)binding->sloppiness, NULL, 0);
 	}
 	stream_bytes(&about, request->bytes, request->size);
 	about_result(attempt, binding, result, &about);
@@ -210,20 +195,10 @@ static int add_about(const struct attempt *attempt, const struct binding *bindin
 	return 0;
 }
 
-/*
- * Called before binding_enter(), which removes taints from the trace, among them the one that marks a result as sloppy.
- * -EAGAIN: the log does not explain the failure.
- */
-static int describe_result(const struct handle *handle, const struct observed *observed, struct result *result)
-{
-	if (observed->outcome != OUTCOME_SUCCESS && !handle->library->compiler->explains_failure(handle, result)) {
-		return -EAGAIN;
-	}
-	return add_marks(handle->library->compiler->environment, &observed->trace, result);
-}
-
+/* -EAGAIN: the log does not explain the failure. */
 static int build_entry(const struct handle *handle, struct attempt *attempt, struct entry **ret_entry)
 {
+	const struct compiler *compiler = handle->library->compiler;
 	const struct request *request = &attempt->request;
 	struct observed *observed = &attempt->observed;
 	struct binding binding = {0};
@@ -231,25 +206,17 @@ static int build_entry(const struct handle *handle, struct attempt *attempt, str
 	struct result result = {.count = 0};
 	int error = result_collect(handle, observed->return_code, &result);
 
-	if (error == 0) {
-		error = describe_result(handle, observed, &result);
+	if (error == 0 && observed->outcome != OUTCOME_SUCCESS && !compiler->explains_failure(handle, &result)) {
+		error = -EAGAIN;
 	}
-	if (error == 0) {
-		error = binding_decide(request, observed, &result, &binding);
-	}
-	if (error == 0) {
-		error = binding_enter(&binding, request, observed);
-	}
-	if (error == 0) {
-		error = dependencies_build(&binding.input, &dependencies);
-	}
-	if (error == 0) {
-		error = add_about(attempt, &binding, &result);
-	}
-	if (error == 0) {
-		error = entry_build(attempt->finding.key.bytes, observed->cost_ns, dependencies.bytes,
-		                    dependencies.size, result.sections, result.count, ret_entry);
-	}
+	error = error ? error : add_unset(compiler->environment, &observed->trace, &result);
+	error = error ? error : binding_decide(request, observed, &result, &binding);
+	error = error ? error : binding_enter(&binding, request, observed);
+	error = error ? error : dependencies_build(&binding.input, &dependencies);
+	error = error ? error : add_about(attempt, &binding, &result);
+	error = error ? error
+	              : entry_build(attempt->finding.key.bytes, observed->cost_ns, dependencies.bytes,
+	                            dependencies.size, result.sections, result.count, ret_entry);
 	if (error == 0 && binding.short_lived) {
 		entry_set_short_lived(*ret_entry);
 	}

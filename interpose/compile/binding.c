@@ -77,19 +77,17 @@ static int find_places(const struct request *request, const char *cwd, const str
 {
 	const struct compiler *compiler = request->library->compiler;
 	const size_t count = request->roots.count + 1;
-	uint8_t *in_code;
+	uint8_t *in_code = binding->literal + count;
 	int error = search_result(&request->roots, cwd, result, result_search, binding->literal);
 
 	if (error != 0 || !compiler->search_code || !(runtime_sloppiness() & SLOPPINESS_DEBUG_PATHS)) {
 		return error;
 	}
-	in_code = calloc(count, 1);
-	error = in_code ? search_result(&request->roots, cwd, result, compiler->search_code, in_code) : -ENOMEM;
-	if (error == 0) {
-		binding->loosened = (request->traits & REQUEST_LOOSE) || memcmp(in_code, binding->literal, count) != 0;
-		memcpy(binding->literal, in_code, count);
+	error = search_result(&request->roots, cwd, result, compiler->search_code, in_code);
+	if ((request->traits & REQUEST_LOOSE) || memcmp(in_code, binding->literal, count) != 0) {
+		binding->sloppiness |= SLOPPINESS_DEBUG_PATHS;
 	}
-	free(in_code);
+	memcpy(binding->literal, in_code, count);
 	return error;
 }
 
@@ -148,8 +146,7 @@ static bool is_short_lived(const struct request *request, const struct binding *
 			return true;
 		}
 	}
-	return cwd && (all || (!binding->input.cwd && trace_has(binding->input.trace, TRACE_OPEN))) &&
-	       binding_temporary(cwd, strlen(cwd));
+	return cwd && (all || binding->binds_cwd) && binding_temporary(cwd, strlen(cwd));
 }
 
 /*
@@ -180,7 +177,8 @@ int binding_decide(const struct request *request, const struct observed *observe
 	const struct trace *trace = &observed->trace;
 	bool computed = has_taint(trace, TAINT_PATH_MACRO | TAINT_PLACE), hidden = may_hide_path(request, trace);
 	struct binding binding = {
-	    .literal = calloc(roots->count + 1, 1),
+	    .literal = calloc(2, roots->count + 1),
+	    .sloppiness = has_taint(trace, TAINT_TIME_MACRO) ? SLOPPINESS_TIME_MACROS : 0,
 	    .input =
 	        {
 	            .trace = trace,
@@ -206,6 +204,7 @@ int binding_decide(const struct request *request, const struct observed *observe
 		binding.input.cwd_spelled = spells_cwd(trace);
 		binding.input.cwd_looked_at = (request->traits & REQUEST_LOOSE) != 0;
 	}
+	binding.binds_cwd = !binding.input.cwd && trace_has(trace, TRACE_OPEN);
 	binding.short_lived = is_short_lived(request, &binding, observed->cwd);
 	*ret_binding = binding;
 	return 0;
@@ -220,7 +219,7 @@ int binding_enter(struct binding *binding, const struct request *request, struct
 	struct trace *trace = &observed->trace;
 	const char *cwd = observed->cwd;
 
-	if (!binding->input.cwd && !(request->traits & REQUEST_BOUND) && trace_has(trace, TRACE_OPEN)) {
+	if (binding->binds_cwd && !(request->traits & REQUEST_BOUND)) {
 		if (cwd && binding->input.pwd && strcmp(binding->input.pwd, cwd) == 0) {
 			binding->input.pwd = NULL;
 		}

@@ -25,9 +25,10 @@
 #include "keygen/dependencies_build.h"
 
 struct binding {
-	uint8_t *literal;
-	bool loosened;    /* only a process that sets SLOPPINESS_DEBUG_PATHS may be served the result */
-	bool short_lived; /* the result depends on a path below a directory for temporary files */
+	uint8_t *literal;    /* per root, then that of the working directory; has room for a second search */
+	bool binds_cwd;      /* files were opened, and the text of the working directory is literal */
+	unsigned sloppiness; /* only a process that sets these bits of enum sloppiness may be served the result */
+	bool short_lived;    /* the result depends on a path below a directory for temporary files */
 	struct dependencies_input input;
 };
 

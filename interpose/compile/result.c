@@ -4,8 +4,8 @@
  * of a comparison of two results.
  */
 #include "interpose/compile/result.h"
-#include "interpose/watch/environment.h"
 
+#include "interpose/watch/environment.h"
 #include "keygen/about.h"
 
 #include <ctype.h>
@@ -77,18 +77,6 @@ bool result_says_shortage(const struct section *log)
 	return RESULT_SAYS(log, shortages);
 }
 
-/* Marks the result, so that it is not served to a process without the setting, nor sent to another node. */
-void result_add_sloppy(struct result *result, unsigned sloppiness)
-{
-	for (size_t i = 0; i < result->count; i++) {
-		if (result->sections[i].tag == RESULT_TAG_SLOPPY) {
-			result->sections[i].value |= (int)sloppiness;
-			return;
-		}
-	}
-	result_add(result, RESULT_TAG_SLOPPY, (int)sloppiness, NULL, 0);
-}
-
 /* Returns true for a section that describes the result, but is not part of it. */
 static bool is_mark(const struct section *section)
 {
@@ -98,9 +86,7 @@ static bool is_mark(const struct section *section)
 
 unsigned result_sloppiness(const struct entry *entry)
 {
-	struct section section;
-
-	return entry_section(entry, RESULT_TAG_SLOPPY, &section) ? (unsigned)section.value : 0;
+	return (unsigned)result_value(entry, RESULT_TAG_SLOPPY, 0);
 }
 
 enum result_fitness result_applies(const struct entry *entry, unsigned allowed, const char **ret_variable)
@@ -170,7 +156,16 @@ const char *result_section_name(const struct compiler *compiler, uint32_t tag)
 	                                                       : "another artifact";
 }
 
-/* ---- texts that a compiler generates anew */
+/*
+ * ---- texts that a compiler generates anew in every process ----
+ *
+ * Module ids (_<8 hex>_<pid>: the time in seconds and the process) count as equal, and, up to 12.6, so do the call
+ * numbers in comments of PTX and the run times that ptxas reports with -v. Everything else is compared byte by byte.
+ *
+ * Some differences that come only from a module id cannot be recognised. LTO-IR and OptiX IR are encoded: an id
+ * changes everything after their heads. Debug information (-G) writes names byte by byte. A process id with more
+ * digits makes names longer, which changes their lengths in mangled names and moves what follows them in a CUBIN.
+ */
 
 /*
  * Returns the length of a module id's tail at `at`: '_', eight hex digits, '_', the pid's digits; 0 if there is none.
@@ -230,7 +225,7 @@ static size_t made_anew(const uint8_t *at, size_t left)
  * Both artifacts are scanned in parallel. Where both contain a text that is generated anew, each text is skipped by its
  * own length, because a pid or a time may have more digits in one of them.
  */
-bool equal_modulo_ids(const void *left, size_t left_size, const void *right, size_t right_size)
+static bool equal_modulo_ids(const void *left, size_t left_size, const void *right, size_t right_size)
 {
 	const uint8_t *a = left, *b = right;
 	size_t i = 0, j = 0;
@@ -270,8 +265,11 @@ static bool hides_ids(const void *bytes, size_t size)
 	       memmem(bytes, size, debug, sizeof(debug) - 1);
 }
 
-/* Such a difference is reported as not comparable, which is neither a mismatch nor a proof of equality. */
-bool differ_by_hidden_ids(const void *left, size_t left_size, const void *right, size_t right_size)
+/*
+ * For two unequal artifacts: returns true if they may differ only by module ids, in a form that cannot be compared.
+ * That is neither a mismatch nor a proof of equality.
+ */
+static bool differ_by_hidden_ids(const void *left, size_t left_size, const void *right, size_t right_size)
 {
 	size_t left_id = longest_id(left, left_size), right_id = longest_id(right, right_size);
 
@@ -279,7 +277,7 @@ bool differ_by_hidden_ids(const void *left, size_t left_size, const void *right,
 	       (left_id > 0 && right_id > 0 && left_id != right_id);
 }
 
-/* ---- comparison of two results */
+/* ---- comparison of two results ---- */
 
 /*
  * Compares without the heads, because a head contains a size, which changes with the ids. A damaged section has no

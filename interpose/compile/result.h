@@ -63,8 +63,7 @@ bool result_says_one_of(const struct section *log, const char *const *texts, siz
 /* Returns true if the log says that the compiler ran out of memory, which is a temporary failure. */
 bool result_says_shortage(const struct section *log);
 
-/* Marks the result with bits of enum sloppiness: only processes that allow them are served the result. */
-void result_add_sloppy(struct result *result, unsigned sloppiness);
+/* Returns the bits of enum sloppiness that a process must allow to be served the result. */
 unsigned result_sloppiness(const struct entry *entry);
 
 enum result_fitness {
@@ -83,29 +82,11 @@ enum result_fitness result_applies(const struct entry *entry, unsigned allowed, 
 int result_value(const struct entry *entry, uint32_t tag, int otherwise);
 
 /*
- * Compares two results, ignoring texts that the compiler generates anew each time. `ret_what` names a section that
- * differs. RESULTS_HIDDEN: the difference may come only from such texts, or not.
+ * Compares two results, except for texts that the compiler generates anew each time (docs/DESIGN.md). `ret_what` names
+ * a section that differs. RESULTS_HIDDEN: the difference may come only from such texts, or not.
  */
 enum results { RESULTS_ALIKE, RESULTS_DIFFER, RESULTS_HIDDEN };
 enum results result_compare(const struct compiler *compiler, const struct entry *a, const struct entry *b,
                             const char **ret_what);
-
-/*
- * equal_modulo_ids: compares artifacts except for texts that a compiler generates anew in every process
- * (docs/DESIGN.md)
- *
- * Module ids (_<8 hex>_<pid>: the time in seconds and the process) count as equal, and, up to 12.6, so do the call
- * numbers in comments of PTX and the run times that ptxas reports with -v. Everything else is compared byte by byte.
- *
- * Some differences that come only from a module id cannot be recognised. LTO-IR and OptiX IR are encoded: an id
- * changes everything after their heads. Debug information (-G) writes names byte by byte. A process id with more
- * digits makes names longer, which changes their lengths in mangled names and moves what follows them in a CUBIN.
- *
- * Calling sequence: pure functions. Errors: none.
- */
-
-bool equal_modulo_ids(const void *left, size_t left_size, const void *right, size_t right_size);
-/* For two unequal artifacts: returns true if they may differ only by module ids, in a form that cannot be compared. */
-bool differ_by_hidden_ids(const void *left, size_t left_size, const void *right, size_t right_size);
 
 #endif
