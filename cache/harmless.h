@@ -7,7 +7,8 @@
  * (U+0080 to U+009F), the separators of lines and paragraphs, the characters that control the direction of text, and
  * all bytes that are not well-formed UTF-8, because terminals differ in how they read those.
  *
- * Used for every message and table of the command and the agent, and for JSON, which escapes such characters.
+ * Used for every message and table of the command and the agent, for the library's log, and for JSON, which escapes
+ * such characters.
  * Threads, signals, fork: no state. Errors: none.
  */
 #ifndef CACHE_HARMLESS_H

@@ -2,6 +2,7 @@
 #include "interpose/compile/log.h"
 
 #include "cache/calls.h"
+#include "cache/harmless.h"
 #include "cache/output.h"
 
 #include <errno.h>
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 static _Atomic(const char *) log_path;
 static _Atomic int log_level;
@@ -22,20 +24,14 @@ static _Atomic uint64_t stderr_noted;
 
 static uint64_t file_identity(int descriptor)
 {
-	const uint64_t factor = UINT64_C(0x9e3779b97f4a7c15);
-	uint64_t digest = 0;
 	struct stat found;
 
 	if (fstat(descriptor, &found) < 0) {
 		return CLOSED;
 	}
-	for (int i = 0; i < 4; i++) {
-		const uint64_t parts[] = {found.st_dev, found.st_ino, found.st_rdev, found.st_mode & S_IFMT};
+	const uint64_t parts[] = {found.st_dev, found.st_ino, found.st_rdev, found.st_mode & S_IFMT};
 
-		digest = (digest ^ parts[i]) * factor;
-		digest ^= digest >> 29;
-	}
-	return digest | 2; /* neither 0 nor CLOSED */
+	return XXH3_64bits(parts, sizeof(parts)) | 2; /* neither 0 nor CLOSED */
 }
 
 void log_note_stderr(void)
@@ -152,20 +148,6 @@ static void add_head(struct log_line *line)
 	        second / 60 % 60, second % 60, (int)(now.tv_nsec / 1000000), (int)getpid());
 }
 
-/* Replaces control characters, which a terminal interprets: C0, DEL, and C1 in UTF-8. */
-static void blank_controls(char *line, size_t size)
-{
-	for (size_t i = 0; i < size; i++) {
-		unsigned char byte = (unsigned char)line[i], next = i + 1 < size ? (unsigned char)line[i + 1] : 0;
-
-		if (byte < ' ' || byte == 0x7f) {
-			line[i] = ' ';
-		} else if (byte == 0xc2 && next >= 0x80 && next < 0xa0) {
-			line[i] = line[i + 1] = ' ';
-		}
-	}
-}
-
 void log_write(enum log_level level, const char *format, ...)
 {
 	struct log_line line = {.size = 0};
@@ -178,6 +160,6 @@ void log_write(enum log_level level, const char *format, ...)
 	va_start(arguments, format);
 	add_list(&line, format, arguments);
 	va_end(arguments);
-	blank_controls(line.text, line.size);
+	harmless_text(line.text); /* which a terminal may interpret */
 	log_put(atomic_load_explicit(&log_path, memory_order_acquire), &line);
 }

@@ -44,6 +44,6 @@ void log_add(struct log_line *line, const char *format, ...) __attribute__((form
  * gone, or the file has the size RLIMIT_FSIZE, the line is lost and the host gets no signal (cache/output.h).
  */
 void log_put(const char *path, struct log_line *line);
-/* Writes a line of at most 1,024 bytes: "<time, UTC> nvrtccache[<pid>]: <text>". Control characters become blanks. */
+/* Writes a line of at most 1,024 bytes: "<time, UTC> nvrtccache[<pid>]: <text>". Harmful bytes become '?'. */
 void log_write(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 #endif
