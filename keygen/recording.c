@@ -67,28 +67,6 @@ static bool is_sound(uint8_t tag, const struct span *field)
 	}
 }
 
-/* Reads one field of the head. The variables are the last fields of the head, so they are one run of bytes. */
-static bool note_head(struct recording *recording, uint8_t tag, const struct span *field, const uint8_t *start,
-                      const uint8_t *end)
-{
-	struct cursor *variables = &recording->variables;
-
-	if (tag == RECORDING_VARIABLE || (tag == RECORDING_VALUE && variables->at)) {
-		variables->at = variables->at ? variables->at : start;
-		variables->end = end;
-		return true;
-	}
-	if (tag == RECORDING_VALUE || variables->at) {
-		return false;
-	}
-	if (kinds[tag] == KIND_NUMBER) {
-		recording->numbers[tag] = recording_number(field);
-	} else {
-		recording->texts[tag] = field->bytes;
-	}
-	return true;
-}
-
 /* The calls follow the head, and are not checked further: only the compiler's worker knows their order. */
 static bool read_fields(struct cursor cursor, struct recording *recording)
 {
@@ -97,16 +75,19 @@ static bool read_fields(struct cursor cursor, struct recording *recording)
 	uint8_t tag;
 
 	for (const uint8_t *start = begin; cursor_next(&cursor, &tag, &field); start = cursor.at) {
-		if (!is_sound(tag, &field)) {
+		bool is_call = tag >= RECORDING_SOURCE;
+
+		if (!is_sound(tag, &field) || (!is_call && recording->call_fields > 0) ||
+		    (tag == RECORDING_VALUE && !recording->texts[RECORDING_VARIABLE])) {
 			return false;
 		}
-		if (tag >= RECORDING_SOURCE && recording->call_fields++ == 0) {
+		if (is_call && recording->call_fields++ == 0) {
 			recording->calls = (struct cursor){.at = start, .end = cursor.end};
 			recording->head = (struct span){begin, (size_t)(start - begin)};
-		}
-		if (tag < RECORDING_SOURCE &&
-		    (recording->call_fields > 0 || !note_head(recording, tag, &field, start, cursor.at))) {
-			return false;
+		} else if (!is_call && kinds[tag] == KIND_NUMBER) {
+			recording->numbers[tag] = recording_number(&field);
+		} else if (!is_call) {
+			recording->texts[tag] = field.bytes;
 		}
 	}
 	return cursor_at_end(&cursor) && recording->texts[RECORDING_COMPILER] && recording->texts[RECORDING_RELEASE] &&

@@ -62,11 +62,13 @@ struct stream recording_seal(const struct stream *head, const struct stream *cal
 #define RECORDING_HEAD_TAGS 16
 
 struct recording {
-	/* The fields of the head by tag; NULL, or 0: it has none. No DIRECTORY: unknown; no LOCALE: with a dot. */
+	/*
+	 * The fields of the head by tag, of several the last; NULL, or 0: it has none. No DIRECTORY: unknown; no
+	 * LOCALE: with a dot.
+	 */
 	const char *texts[RECORDING_HEAD_TAGS];
 	uint64_t numbers[RECORDING_HEAD_TAGS];
-	struct span head;        /* the fields before the calls */
-	struct cursor variables; /* VARIABLE and VALUE fields only */
+	struct span head; /* the fields before the calls */
 	struct cursor calls;
 	size_t call_fields;
 };

@@ -90,20 +90,20 @@ static bool is_word(const char *list, const char *name)
 /* A variable without a value is unset; if one follows, it is set afterwards. */
 static void set_variables(const struct recording *recording)
 {
-	struct cursor cursor = recording->variables;
+	struct cursor cursor = cursor_over(recording->head.bytes, recording->head.size);
 	const char *name = "";
 	struct span field;
 	uint8_t tag;
 
-	while (cursor.at && cursor_next(&cursor, &tag, &field)) {
+	while (cursor_next(&cursor, &tag, &field)) {
 		if (tag == RECORDING_VARIABLE) {
 			name = field.bytes;
 			if (is_word(SETTABLE UNSETTABLE, name)) {
 				(void)unsetenv(name);
 			}
-		} else if (!is_word(SETTABLE, name)) {
+		} else if (tag == RECORDING_VALUE && !is_word(SETTABLE, name)) {
 			fail("the variable %s was set", name);
-		} else if (setenv(name, field.bytes, 1) != 0) {
+		} else if (tag == RECORDING_VALUE && setenv(name, field.bytes, 1) != 0) {
 			fail("%s", strerror(errno));
 		}
 	}

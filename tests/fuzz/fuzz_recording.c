@@ -62,9 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 		check_text(recording.texts[RECORDING_DIRECTORY], &file);
 		check_text(recording.texts[RECORDING_LOCALE], &file);
 		check_fields(recording.calls, &file);
-		if (recording.variables.at) {
-			check_fields(recording.variables, &file);
-		}
+		check_fields(cursor_over(recording.head.bytes, recording.head.size), &file);
 	}
 	stream_free(&file);
 	stream_free(&body);
