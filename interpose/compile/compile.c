@@ -14,7 +14,6 @@
 #include "interpose/compile/library.h"
 #include "interpose/compile/log.h"
 #include "interpose/compile/look_up.h"
-#include "interpose/compile/observe.h"
 #include "interpose/compile/recorder.h"
 #include "interpose/compile/replay.h"
 #include "interpose/compile/result.h"

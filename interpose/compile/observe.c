@@ -3,7 +3,8 @@
  * The real call may not return: the host's thread can be cancelled in it, and a callback may jump out of it. In the
  * first case a cleanup handler frees the attempt. In the second case the attempt, which is on the heap, is leaked.
  */
-#include "interpose/compile/observe.h"
+#include "interpose/compile/attempt.h"
+
 #include "interpose/compile/library_steps.h"
 #include "interpose/compile/runtime.h"
 #include "interpose/watch/arithmetic.h"
