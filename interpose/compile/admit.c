@@ -229,16 +229,9 @@ static int build_entry(const struct handle *handle, struct attempt *attempt, str
 /* -EINVAL: dependencies cannot express the trace; -EAGAIN: the log does not explain the failure. */
 static enum counter build_error_reason(int error)
 {
-	switch (error) {
-	case -EAGAIN:
-		return COUNTER_BYPASSED_return_code;
-	case -EINVAL:
-		return COUNTER_BYPASSED_files;
-	case -ENOMEM:
-		return COUNTER_ERRORS_memory;
-	default:
-		return COUNTER_ERRORS_internal;
-	}
+	return error == -EAGAIN   ? COUNTER_BYPASSED_return_code
+	       : error == -EINVAL ? COUNTER_BYPASSED_files
+	                          : runtime_error_counter(error, COUNTER_ERRORS_internal);
 }
 
 static void explain_code(const struct compiler *compiler, int return_code, struct event *event)

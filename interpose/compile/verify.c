@@ -9,17 +9,6 @@
 
 #include <errno.h>
 
-/* Logged as an error, not as a warning, because a wrong hit breaks the guarantee of this library. */
-static void log_mismatch(const struct event *event, const struct entry *expected, const char *what)
-{
-	char digits[DIGITS_BYTES(ENTRY_KEY_BYTES)];
-
-	/* The name comes last, because it may be long, and lines are truncated. */
-	log_write(LOG_ERROR, "verify: mismatch: the cached %s differs from that of %s; key %s, program %s", what,
-	          event->compiler->title, digits_spell(entry_info(expected)->key, ENTRY_KEY_BYTES, digits),
-	          event->program ? event->program : "without a name");
-}
-
 /*
  * Counts and logs a difference. Encoded artifacts may differ only by a module id, and artifacts with addresses differ
  * between processes. For these a wrong hit looks like a correct one, so they count as not comparable.
@@ -27,16 +16,24 @@ static void log_mismatch(const struct event *event, const struct entry *expected
 static void report_difference(const struct attempt *attempt, const struct entry *expected, enum results results,
                               const char *what)
 {
-	const struct compiler *compiler = attempt->event->compiler;
+	const struct event *event = attempt->event;
+	char digits[DIGITS_BYTES(ENTRY_KEY_BYTES)];
 
 	if (results == RESULTS_HIDDEN || (attempt->request.traits & REQUEST_VARIES) ||
 	    (result_sloppiness(expected) & SLOPPINESS_DEBUG_PATHS)) {
 		counters_add(COUNTER_TOTAL_verify_uncompared, 1);
-		log_write(LOG_INFO, "verify: %s cannot be compared: the output of %s varies", what, compiler->title);
+		log_write(LOG_INFO, "verify: %s cannot be compared: the output of %s varies", what,
+		          event->compiler->title);
 		return;
 	}
 	counters_add(COUNTER_ERRORS_mismatch, 1);
-	log_mismatch(attempt->event, expected, what);
+	/*
+	 * Logged as an error, not as a warning, because a wrong hit breaks the guarantee of this library. The name
+	 * comes last, because it may be long, and lines are truncated.
+	 */
+	log_write(LOG_ERROR, "verify: mismatch: the cached %s differs from that of %s; key %s, program %s", what,
+	          event->compiler->title, digits_spell(entry_info(expected)->key, ENTRY_KEY_BYTES, digits),
+	          event->program ? event->program : "without a name");
 }
 
 /*
