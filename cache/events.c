@@ -92,10 +92,10 @@ static bool is_one_hit(const struct counters_amounts *amounts)
 }
 
 /*
- * Returns whether the amounts may be those of the process that this one was forked from. Atfork handlers do not run for
- * _Fork, clone and vfork (glibc bug 17490).
+ * Drops all counts, and returns true, if they may be those of the process that this one was forked from. Atfork
+ * handlers do not run for _Fork, clone and vfork (glibc bug 17490).
  */
-static bool is_inherited(const struct counters_amounts *amounts, enum events_when when)
+static bool drop_inherited(const struct counters_amounts *amounts, enum events_when when)
 {
 	pid_t process;
 
@@ -147,7 +147,7 @@ int events_tell(struct events_record *record)
 		return error;
 	}
 	counters_take(&amounts);
-	if (is_inherited(&amounts, EVENTS_NOW)) {
+	if (drop_inherited(&amounts, EVENTS_NOW)) {
 		amounts.count = 0;
 	}
 	return write_record(record, &amounts, EVENTS_WHEN_DUE);
@@ -166,7 +166,7 @@ int events_tell_counts(enum events_when when)
 		begin_promptly();
 	}
 	counters_take(&amounts);
-	if (amounts.count == 0 || is_inherited(&amounts, when)) {
+	if (amounts.count == 0 || drop_inherited(&amounts, when)) {
 		return 0;
 	}
 	record.when_ns = (uint64_t)call_clock_ns(CLOCK_REALTIME);
