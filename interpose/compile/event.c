@@ -188,13 +188,6 @@ static void write_log(const struct event *event)
 
 /* ---- the record, for calls that were not hits ---- */
 
-/* Returns the time when the call ended. */
-static uint64_t end_of(const struct event *event)
-{
-	return (uint64_t)call_clock_ns(CLOCK_REALTIME) -
-	       ((uint64_t)(runtime_clock() - event->call.start_ns) - event->call.ns);
-}
-
 static struct events_text text_of(const char *text)
 {
 	return (struct events_text){text, strlen(text)};
@@ -242,7 +235,7 @@ static int write_record(struct event *event)
 	if (!event->about.bytes || event->about.failed) {
 		return events_tell_counts(EVENTS_NOW);
 	}
-	return events_tell(event_record(event, end_of(event)));
+	return events_tell(event_record(event, (uint64_t)call_clock_ns(CLOCK_REALTIME)));
 }
 
 /* Tells the worker of `nvrtccache warm` that is this process how its call ended. */
