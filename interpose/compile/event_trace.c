@@ -10,10 +10,10 @@
  *
  * A slice has the name of its program. Its category ("cat") is the outcome (outcomes[] in event.c). A slice "wait" or
  * "agent" is nested in another slice: the time for which the call waited for another process or thread that compiles
- * the same, or for the node's agent. "args": key, compiler, version, arch, options (one text, truncated), reason and
- * detail if there are any, bytes of the result, cost (of the real compilation, in ns), wait (ns), result (the return
- * code). The name of a process (an event "process_name", "ph":"M") precedes its first slice. Bytes that are not UTF-8
- * appear as U+FFFD. The file is opened and closed for each event.
+ * the same, or for the node's agent. "args": command (the executable), key, compiler, version, arch, options (one text,
+ * truncated), reason and detail if there are any, bytes of the result, cost (of the real compilation, in ns), wait
+ * (ns), result (the return code). Bytes that are not UTF-8 appear as U+FFFD. The file is opened and closed for each
+ * event.
  */
 #include "cache/calls.h"
 #include "cache/digits.h"
@@ -25,15 +25,14 @@
 #include "interpose/compiler.h"
 #include "keygen/about.h"
 
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Limits of escaped texts. The options of a slice, its five other texts and the rest fit into EVENT_BYTES. */
-#define TEXT_SHOWN    300
+/* Limits of escaped texts. The options of a slice, its six other texts and the rest fit into EVENT_BYTES. */
+#define TEXT_SHOWN    260
 #define OPTIONS_SHOWN 1000
 #define EVENT_BYTES   3200
 
@@ -150,42 +149,6 @@ static void put_some(struct json *json, const char *name, const char *text, size
 	}
 }
 
-static void begin_event(struct json *json, const char *name, size_t size, const char *kind)
-{
-	json_begin_object(json, NULL);
-	json_text_cut(json, "name", name, size, TEXT_SHOWN);
-	json_string(json, "ph", kind);
-	json_integer(json, "pid", getpid());
-	json_integer(json, "tid", syscall(SYS_gettid));
-}
-
-/* Ends the event that `json` holds, appends it to the file, and empties `json`. */
-static void end_event(struct json *json, const char *path)
-{
-	json_end(json);
-	if (!json->failed) {
-		memcpy(json->bytes + json->size, ENDING, 2);
-		append_line(path, json->bytes, json->size + 2);
-	}
-	json->size = 0;
-}
-
-/* Writes the event that names the process before its first slice, and again after a fork, with the same name. */
-static void write_process(struct json *json, const char *path, const struct about_fact *command)
-{
-	static _Atomic pid_t named;
-	pid_t pid = getpid();
-
-	if (!command->text || atomic_exchange_explicit(&named, pid, memory_order_relaxed) == pid) {
-		return;
-	}
-	begin_event(json, "process_name", strlen("process_name"), "M");
-	json_begin_object(json, "args");
-	put_some(json, "name", command->text, command->size);
-	json_end(json);
-	end_event(json, path);
-}
-
 static void put_library(struct json *json, const struct library *library)
 {
 	char version[32];
@@ -203,6 +166,7 @@ static void put_args(struct json *json, const struct event *event, const struct 
 	const char *detail = event_explanation(event);
 
 	json_begin_object(json, "args");
+	put_some(json, "command", facts->command.text, facts->command.size);
 	json_string(json, "compiler", event->compiler->name);
 	if (event->library) {
 		put_library(json, event->library);
@@ -229,34 +193,41 @@ static void put_args(struct json *json, const struct event *event, const struct 
 	json_end(json);
 }
 
-static void write_slice(struct json *json, const char *path, const struct event *event, const struct facts *facts,
-                        const char *category, struct event_span span)
+static void write_slice(const char *path, const struct event *event, const struct facts *facts, const char *category,
+                        struct event_span span)
 {
+	char bytes[EVENT_BYTES];
+	struct json json = json_fixed(bytes, sizeof(bytes) - 2, JSON_BYTES_REPLACED);
 	const char *name = event->program ? event->program : event->compiler->unnamed;
 
-	begin_event(json, name, strlen(name), "X");
-	json_string(json, "cat", category);
-	json_thousandths(json, "ts", (uint64_t)span.start_ns);
-	json_thousandths(json, "dur", span.ns);
-	put_args(json, event, facts);
-	end_event(json, path);
+	json_begin_object(&json, NULL);
+	json_text_cut(&json, "name", name, strlen(name), TEXT_SHOWN);
+	json_string(&json, "cat", category);
+	json_string(&json, "ph", "X");
+	json_thousandths(&json, "ts", (uint64_t)span.start_ns);
+	json_thousandths(&json, "dur", span.ns);
+	json_integer(&json, "pid", getpid());
+	json_integer(&json, "tid", syscall(SYS_gettid));
+	put_args(&json, event, facts);
+	json_end(&json);
+	if (!json.failed) {
+		memcpy(bytes + json.size, ENDING, 2);
+		append_line(path, bytes, json.size + 2);
+	}
 }
 
 void event_write_trace(const char *path, const struct event *event, const char *category)
 {
-	char bytes[EVENT_BYTES];
-	struct json json = json_fixed(bytes, sizeof(bytes) - 2, JSON_BYTES_REPLACED);
 	struct facts facts = {.size = 0};
 
 	if (!event->about.failed) {
 		(void)about_read(event->about.bytes, event->about.size, see_fact, &facts);
 	}
-	write_process(&json, path, &facts.command);
-	write_slice(&json, path, event, &facts, category, event->call);
+	write_slice(path, event, &facts, category, event->call);
 	if (event->wait.start_ns != 0) {
-		write_slice(&json, path, event, &facts, "wait", event->wait);
+		write_slice(path, event, &facts, "wait", event->wait);
 	}
 	if (event->record.agent > AGENT_FETCH_SKIPPED) {
-		write_slice(&json, path, event, &facts, "agent", event->asking);
+		write_slice(path, event, &facts, "agent", event->asking);
 	}
 }

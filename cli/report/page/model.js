@@ -74,9 +74,7 @@ function processOf(model, file, pid) {
 
 function readEvent(model, file, event) {
 	const args = event.args && typeof event.args === "object" ? event.args : {};
-	if (event.ph === "M" && event.name === "process_name") {
-		processOf(model, file, event.pid).label = textOf(args.name);
-	} else if (event.ph !== "X" || !(Math.abs(event.ts) < FARTHEST)) {
+	if (event.ph !== "X" || !(Math.abs(event.ts) < FARTHEST)) {
 		model.ignored++;
 	} else if (!WITHIN.includes(event.cat)) {
 		addCall(model, processOf(model, file, event.pid), event, args);
@@ -96,6 +94,7 @@ function addCall(model, process, event, args) {
 		key: textOf(args.key),
 	};
 	model.calls.push(call);
+	process.label = textOf(args.command) || process.label;
 	if (!process.threads.has(call.tid)) {
 		process.threads.set(call.tid, []);
 	}
