@@ -47,7 +47,6 @@ bool ptxas_options_cleared(const char *value)
 
 bool ptxas_options_harmless(const char *value)
 {
-	static const char registers[] = "-maxrregcount=";
 	static const char *const harmless[] = {"-v",  "--verbose", "-O0",      "-O1",      "-O2",
 	                                       "-O3", "-w",        "-dlcm=ca", "-dlcm=cg", "--warn-on-spills"};
 
@@ -56,6 +55,5 @@ bool ptxas_options_harmless(const char *value)
 			return true;
 		}
 	}
-	return strncmp(value, registers, sizeof(registers) - 1) == 0 &&
-	       value[strspn(value + sizeof(registers) - 1, "0123456789") + sizeof(registers) - 1] == '\0';
+	return false;
 }

@@ -246,13 +246,6 @@ Test(options, text_passed_to_the_assembler_binds_unless_it_is_one_of_a_few_value
 	assert_unknown("-Xptxas", "-v,-lineinfo");
 }
 
-Test(options, a_number_of_registers_for_the_assembler_does_not_bind)
-{
-	assert_harmless("-Xptxas", "-maxrregcount=128");
-	assert_unknown("-Xptxas", "-maxrregcount=128,-lineinfo");
-	assert_unknown("-Xptxas", "-maxrregcountx");
-}
-
 static void assert_cleared(bool expected, const char *name, const char *value)
 {
 	READ("-w", name, value);
