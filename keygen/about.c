@@ -140,24 +140,18 @@ void about_see_arch(struct about_arch *arch, const char *option, size_t size)
 	static const char *const names[] = {"--gpu-architecture", "-gpu-architecture", "--arch", "-arch"};
 
 	if (arch->comes) {
-		arch->comes = false;
-		arch->text = option;
-		arch->size = size;
+		*arch = (struct about_arch){option, size, false};
 		return;
 	}
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		size_t length = strlen(names[i]);
+		bool begins = size >= length && memcmp(option, names[i], length) == 0;
 
-		if (size < length || memcmp(option, names[i], length) != 0) {
-			continue;
-		}
-		if (size == length) {
+		if (begins && size == length) {
 			arch->comes = true;
-		} else if (option[length] == '=') {
-			arch->text = option + length + 1;
-			arch->size = size - length - 1;
+		} else if (begins && option[length] == '=') {
+			*arch = (struct about_arch){option + length + 1, size - length - 1, false};
 		}
-		return;
 	}
 }
 
