@@ -18,7 +18,6 @@
 #include "interpose/compile/replay.h"
 #include "interpose/compile/result.h"
 #include "interpose/compile/runtime.h"
-#include "interpose/compile/verify.h"
 #include "interpose/watch/arithmetic.h"
 
 #include <pthread.h>
@@ -171,7 +170,7 @@ static int compile_handle(struct handle *handle, const struct call *call, struct
 	if (purpose == PURPOSE_VERIFY) {
 		kept = entry_ref(found);
 		event_end(event, EVENT_VERIFIED, COUNTER_NONE, NULL);
-		verify_compare(handle, attempt, found);
+		admit_compare(handle, attempt, found);
 	} else {
 		event_count_miss(event);
 		about_request(handle, call, attempt, &event->about);
