@@ -118,52 +118,38 @@ int artifact_collect_all(const struct handle *handle, struct result *result)
 	return error;
 }
 
-/* Finds the section. `ret_told`: the size that the size getter returned. `ret_section` starts after the head. */
-static bool find_artifact(const struct compiler *compiler, const struct entry *entry, size_t artifact,
-                          struct section *ret_section, uint64_t *ret_told)
+/*
+ * Without a head, a bytes getter that failed has stored no valid bytes, and a host whose size getter failed has no
+ * buffer. With a head, the section has exactly the bytes that the getter wrote.
+ */
+int artifact_get(const struct compiler *compiler, const struct entry *entry, size_t artifact, enum getter getter,
+                 void *answer)
 {
 	const size_t head = compiler->artifact_head;
+	struct section section;
+	uint64_t told;
+	int size_code;
 
-	if (!entry_section(entry, RESULT_TAG_OWN + (uint32_t)artifact, ret_section) || ret_section->size < head) {
-		return false;
+	if (!entry_section(entry, RESULT_TAG_OWN + (uint32_t)artifact, &section) || section.size < head) {
+		return compiler->internal_error;
 	}
-	*ret_told = ret_section->size;
+	size_code = section.value & 0xff;
+	told = section.size;
 	if (head > 0) {
-		memcpy(ret_told, ret_section->bytes, ARTIFACT_HEAD);
-		ret_section->bytes = (const uint8_t *)ret_section->bytes + head;
-		ret_section->size -= head;
+		memcpy(&told, section.bytes, ARTIFACT_HEAD);
+		section.size -= head;
+		if (!fits_size(section.size, size_code == 0 ? told : 0)) {
+			return compiler->internal_error;
+		}
 	}
-	return head == 0 || fits_size(ret_section->size, (ret_section->value & 0xff) == 0 ? *ret_told : 0);
-}
-
-int artifact_size(const struct compiler *compiler, const struct entry *entry, size_t artifact, size_t *size)
-{
-	struct section section;
-	uint64_t told;
-
-	if (!find_artifact(compiler, entry, artifact, &section, &told)) {
-		return compiler->internal_error;
+	if (getter == GETTER_BYTES) {
+		if (section.size > 0 && (head > 0 || section.value == 0)) {
+			memcpy(answer, (const uint8_t *)section.bytes + head, section.size);
+		}
+		return section.value >> 8;
 	}
-	if ((section.value & 0xff) == 0) {
-		*size = (size_t)told;
+	if (size_code == 0) {
+		*(size_t *)answer = (size_t)told;
 	}
-	return section.value & 0xff;
-}
-
-int artifact_bytes(const struct compiler *compiler, const struct entry *entry, size_t artifact, void *bytes)
-{
-	struct section section;
-	uint64_t told;
-
-	if (!find_artifact(compiler, entry, artifact, &section, &told)) {
-		return compiler->internal_error;
-	}
-	/*
-	 * Without a head, a getter that failed has stored no valid bytes, and a host whose size getter failed has no
-	 * buffer. With a head, the section has exactly the bytes that the getter wrote.
-	 */
-	if (section.size > 0 && (compiler->artifact_head > 0 || section.value == 0)) {
-		memcpy(bytes, section.bytes, section.size);
-	}
-	return section.value >> 8;
+	return size_code;
 }

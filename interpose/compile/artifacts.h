@@ -8,8 +8,8 @@
  * `bytes` are those that the bytes getter wrote. If the compiler has an artifact head (ARTIFACT_HEAD bytes), the bytes
  * begin with the size that the size getter returned, because the bytes getter does not always write as much.
  *
- * Calling sequence: artifact_collect() from the compiler's collect(); the others from host_call_get()
- * (compile/host_call.h). Threads, signals: as for getters (compile/handle.h). Errors: see each
+ * Calling sequence: artifact_collect() from the compiler's collect(); artifact_get() from
+ * host_call_get() (compile/host_call.h). Threads, signals: as for getters (compile/handle.h). Errors: see each
  * function; for a damaged or missing section they return the compiler's internal error.
  */
 #ifndef INTERPOSE_COMPILE_ARTIFACTS_H
@@ -28,8 +28,10 @@ int artifact_collect(const struct handle *handle, size_t artifact, struct result
 /* Calls artifact_collect() for each artifact of the compiler. */
 int artifact_collect_all(const struct handle *handle, struct result *result);
 
-/* Returns a getter's return code, and its answer if it succeeded. `size` and `bytes` are not NULL. */
-int artifact_size(const struct compiler *compiler, const struct entry *entry, size_t artifact, size_t *size);
-int artifact_bytes(const struct compiler *compiler, const struct entry *entry, size_t artifact, void *bytes);
+/* The two getters of an artifact. Their answers are a size_t, and bytes. */
+enum getter { GETTER_SIZE, GETTER_BYTES };
+/* Returns a getter's return code, and its answer if it succeeded. `answer` is not NULL. */
+int artifact_get(const struct compiler *compiler, const struct entry *entry, size_t artifact, enum getter getter,
+                 void *answer);
 
 #endif

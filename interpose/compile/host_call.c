@@ -7,7 +7,6 @@
 
 #include "cache/replay.h"
 #include "interpose/compile/about.h"
-#include "interpose/compile/artifacts.h"
 #include "interpose/compile/lasting.h"
 #include "interpose/compile/log.h"
 #include "interpose/compile/runtime.h"
@@ -145,6 +144,5 @@ int host_call_get(struct door *door, enum getter getter, size_t artifact, void *
 	if (!answer) {
 		return compiler->no_room(handle);
 	}
-	return getter == GETTER_SIZE ? artifact_size(compiler, entry, artifact, answer)
-	                             : artifact_bytes(compiler, entry, artifact, answer);
+	return artifact_get(compiler, entry, artifact, getter, answer);
 }

@@ -10,6 +10,7 @@
 #ifndef INTERPOSE_COMPILE_HOST_CALL_H
 #define INTERPOSE_COMPILE_HOST_CALL_H
 
+#include "interpose/compile/artifacts.h"
 #include "interpose/compile/event.h"
 #include "interpose/compile/handle.h"
 
@@ -68,7 +69,6 @@ int host_call_destroy(struct door *door, size_t function, void *value, void *arg
  * Complete handler of a getter of an artifact: answers from the entry of answer_from(), or calls the real function.
  * `answer` points to a size, or to room for the bytes.
  */
-enum getter { GETTER_SIZE, GETTER_BYTES };
 int host_call_get(struct door *door, enum getter getter, size_t artifact, void *value, void *answer);
 #define HOST_CALL_GETTERS(getter, artifact, handle_type, bytes_type)                         \
 	static int handle_##getter##Size(struct door *door, handle_type value, size_t *size) \

@@ -48,7 +48,7 @@ static void ask(const struct entry *entry, enum nvjitlink_artifact artifact)
 	size_t size = 0;
 	uint8_t *bytes;
 
-	if (artifact_size(&compiler, entry, artifact, &size) != NVJITLINK_SUCCESS) {
+	if (artifact_get(&compiler, entry, artifact, GETTER_SIZE, &size) != NVJITLINK_SUCCESS) {
 		require(size == 0);
 	}
 	/* an entry can say that there is more than it holds: nobody has that much */
@@ -57,7 +57,7 @@ static void ask(const struct entry *entry, enum nvjitlink_artifact artifact)
 	}
 	bytes = malloc(size ? size : 1);
 	require(bytes != NULL);
-	(void)artifact_bytes(&compiler, entry, artifact, bytes);
+	(void)artifact_get(&compiler, entry, artifact, GETTER_BYTES, bytes);
 	free(bytes);
 }
 

@@ -86,9 +86,9 @@ static void ask(const struct entry *entry, const char *expression)
 		char *bytes = malloc(there && section.size > 0 ? section.size : 1);
 
 		require(bytes != NULL);
-		(void)artifact_bytes(&compiler, entry, (size_t)i, bytes);
+		(void)artifact_get(&compiler, entry, (size_t)i, GETTER_BYTES, bytes);
 		free(bytes);
-		(void)artifact_size(&compiler, entry, (size_t)i, &size);
+		(void)artifact_get(&compiler, entry, (size_t)i, GETTER_SIZE, &size);
 	}
 	/* the second look-up begins where the first one ended */
 	first = artifacts_lowered_name(&program, entry, expression, &name);

@@ -35,9 +35,10 @@ static void expect(const struct section *section, int size_code, size_t size, in
 	size_t told = 42, given = sizeof(bytes);
 
 	memset(bytes, '?', sizeof(bytes));
-	cr_expect_eq(artifact_size(&nvjitlink_compiler, entry, NVJITLINK_ARTIFACT_ErrorLog, &told), size_code);
+	cr_expect_eq(artifact_get(&nvjitlink_compiler, entry, NVJITLINK_ARTIFACT_ErrorLog, GETTER_SIZE, &told),
+	             size_code);
 	cr_expect_eq(told, size);
-	cr_expect_eq(artifact_bytes(&nvjitlink_compiler, entry, NVJITLINK_ARTIFACT_ErrorLog, bytes), code);
+	cr_expect_eq(artifact_get(&nvjitlink_compiler, entry, NVJITLINK_ARTIFACT_ErrorLog, GETTER_BYTES, bytes), code);
 	while (given > 0 && bytes[given - 1] == '?') {
 		given--;
 	}
