@@ -25,12 +25,13 @@ static void put_build(struct stream *about, const char *path)
 	}
 }
 
-static void put_compiler(struct stream *about, const struct compiler *compiler, const struct library *library)
+static void put_compiler(struct stream *about, const struct event *event)
 {
+	const struct library *library = event->library;
 	char release[32];
 
-	about_text(about, ABOUT_COMPILER, compiler->name);
-	about_text(about, ABOUT_TITLE, compiler->title);
+	about_text(about, ABOUT_COMPILER, event->compiler->name);
+	about_text(about, ABOUT_TITLE, event->compiler->title);
 	if (library && library->major > 0) { /* the release is known */
 		(void)snprintf(release, sizeof(release), "%d.%d", library->major, library->minor);
 		about_text(about, ABOUT_RELEASE, release);
@@ -115,16 +116,15 @@ static void put_artifacts(struct stream *about, const struct compiler *compiler,
 }
 
 /* Begins with the compiler, the program, and the name of the host's executable, whose path the kernel provides. */
-static void begin_about(const struct compiler *compiler, const struct library *library, const char *program,
-                        struct stream *ret_about)
+static void begin_about(struct stream *ret_about, const struct event *event)
 {
 	const char *path = (const char *)getauxval(AT_EXECFN);
 	const char *slash = path ? strrchr(path, '/') : NULL;
 
 	*ret_about = STREAM_EMPTY;
 	about_begin(ret_about);
-	put_compiler(ret_about, compiler, library);
-	about_text(ret_about, ABOUT_PROGRAM, program ? program : compiler->unnamed);
+	put_compiler(ret_about, event);
+	about_text(ret_about, ABOUT_PROGRAM, event->program ? event->program : event->compiler->unnamed);
 	if (path) {
 		about_text(ret_about, ABOUT_COMMAND, slash ? slash + 1 : path);
 	}
@@ -138,38 +138,31 @@ static void put_options(struct stream *about, const struct call *call)
 	}
 }
 
-/* `attempt` is NULL for a call that was bypassed before it was described. Encoded options (cuDNN's) are not shown. */
-void about_request(const struct handle *handle, const struct call *call, const struct attempt *attempt,
-                   struct stream *ret_about)
+/* Encoded options (cuDNN's) are not shown. */
+void about_request(struct event *event, const struct handle *handle, const struct call *call,
+                   const struct attempt *attempt)
 {
-	const struct compiler *compiler = handle->library->compiler;
-	const struct call unreadable = {.kind = call->kind};
+	const struct call unreadable = {.kind = call ? call->kind : 0};
+	struct stream *about = &event->about;
 
-	if (!handle_call_sound(call)) {
+	if (!call || !handle_call_sound(call)) {
 		call = &unreadable;
 	}
-	begin_about(compiler, handle->library, handle->name, ret_about);
+	begin_about(about, event);
 	if (attempt) {
-		put_surroundings(ret_about, &attempt->request.run);
-		put_roots(ret_about, &attempt->request.roots);
+		put_surroundings(about, &attempt->request.run);
+		put_roots(about, &attempt->request.roots);
 	}
 	if (attempt && (attempt->request.traits & REQUEST_BOUND)) {
-		about_text(ret_about, ABOUT_BOUND, attempt->observed.cwd ? attempt->observed.cwd : "");
+		about_text(about, ABOUT_BOUND, attempt->observed.cwd ? attempt->observed.cwd : "");
 	}
-	compiler->about(handle, call, ret_about);
-	if (handle->hides_options) {
-		about_text(ret_about, ABOUT_OPTION, "(encoded)");
+	if (handle) {
+		event->compiler->about(handle, call, about);
+	}
+	if (handle && handle->hides_options) {
+		about_text(about, ABOUT_OPTION, "(encoded)");
 	} else {
-		put_options(ret_about, call);
-	}
-}
-
-void about_unrecorded(const struct compiler *compiler, const char *program, const struct call *call,
-                      struct stream *ret_about)
-{
-	begin_about(compiler, NULL, program, ret_about);
-	if (call && handle_call_sound(call)) {
-		put_options(ret_about, call);
+		put_options(about, call);
 	}
 }
 

@@ -90,7 +90,7 @@ static int bypass_call(struct handle *handle, const struct call *call, enum coun
 		compiler->let_answer(handle, ANSWER_HOST);
 	}
 	if (event_needs_about(event)) {
-		about_request(handle, call, NULL, &event->about);
+		about_request(event, handle, call, NULL);
 	}
 	if (compiler->past == PAST_IS_NOTHING) {
 		handle_note_independent(handle, call, 0);
@@ -173,7 +173,7 @@ static int compile_handle(struct handle *handle, const struct call *call, struct
 		admit_compare(handle, attempt, found);
 	} else {
 		event_count_miss(event);
-		about_request(handle, call, attempt, &event->about);
+		about_request(event, handle, call, attempt);
 		kept = admit_result(handle, attempt, &reason);
 		if (kept) {
 			reason = store_result(attempt, kept);
@@ -285,7 +285,7 @@ int compile_call(struct handle *handle, const struct call *call)
 	}
 	attempt_free(attempt);
 	if (event_needs_about(&event) && !event.about.bytes) {
-		about_request(handle, call, NULL, &event.about);
+		about_request(&event, handle, call, NULL);
 	}
 	event_tell(&event, result);
 	(void)pthread_setcancelstate(handle->cancel_state, NULL);

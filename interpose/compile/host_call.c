@@ -32,7 +32,7 @@ void host_call_end_bypass(const struct call *call, int result, struct event *eve
 	int saved = errno;
 
 	if (event_needs_about(event)) {
-		about_unrecorded(event->compiler, event->program, call, &event->about);
+		about_request(event, NULL, call, NULL);
 	}
 	event_tell(event, result);
 	errno = saved;
