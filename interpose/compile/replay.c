@@ -126,17 +126,16 @@ bool replay_allows(const struct handle *handle, const struct call *call, const s
 		                    "an earlier compilation of the handle was not a hit, and this one reads files");
 		return false;
 	}
-	switch (result_applies(entry, runtime_sloppiness(), &variable)) {
-	case RESULT_TOO_SLOPPY:
-		event_explain_unfit(event, "the entry is served only with NVRTCCACHE_SLOPPINESS=%s",
-		                    result_sloppiness(entry) & SLOPPINESS_TIME_MACROS ? "time_macros" : "debug_paths");
-		return false;
-	case RESULT_VARIABLE_SET:
-		event_explain_unfit(event, "the entry was stored while %s was not set, and it is set now", variable);
-		return false;
-	default:
+	if (result_applies(entry, runtime_sloppiness(), &variable)) {
 		return true;
 	}
+	if (variable) {
+		event_explain_unfit(event, "the entry was stored while %s was not set, and it is set now", variable);
+	} else {
+		event_explain_unfit(event, "the entry is served only with NVRTCCACHE_SLOPPINESS=%s",
+		                    result_sloppiness(entry) & SLOPPINESS_TIME_MACROS ? "time_macros" : "debug_paths");
+	}
+	return false;
 }
 
 /*
@@ -154,8 +153,7 @@ static bool holds_still(struct handle *handle, size_t index)
 	if (same && entry) {
 		const char *variable;
 
-		same = result_applies(entry, runtime_sloppiness(), &variable) == RESULT_FITS &&
-		       entry_holds(entry, &now.roots);
+		same = result_applies(entry, runtime_sloppiness(), &variable) && entry_holds(entry, &now.roots);
 	}
 	request_clear(&now);
 	return same;

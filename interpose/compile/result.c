@@ -21,17 +21,15 @@ void result_add(struct result *result, uint32_t tag, int value, void *owned, siz
 
 int result_collect(const struct handle *handle, int return_code, struct result *ret_result)
 {
-	struct result result = {.count = 0};
 	int error;
 
-	result_add(&result, RESULT_TAG_RETURN_CODE, return_code, NULL, 0);
-	error = handle->library->compiler->collect(handle, &result);
+	ret_result->count = 0;
+	result_add(ret_result, RESULT_TAG_RETURN_CODE, return_code, NULL, 0);
+	error = handle->library->compiler->collect(handle, ret_result);
 	if (error != 0) {
-		result_free(&result);
-		return error;
+		result_free(ret_result);
 	}
-	*ret_result = result;
-	return 0;
+	return error;
 }
 
 void result_free(struct result *result)
@@ -89,21 +87,18 @@ unsigned result_sloppiness(const struct entry *entry)
 	return (unsigned)result_value(entry, RESULT_TAG_SLOPPY, 0);
 }
 
-enum result_fitness result_applies(const struct entry *entry, unsigned allowed, const char **ret_variable)
+bool result_applies(const struct entry *entry, unsigned allowed, const char **ret_variable)
 {
 	struct section section;
 	const char *names, *end;
 
-	if (result_sloppiness(entry) & ~allowed) {
-		return RESULT_TOO_SLOPPY;
+	*ret_variable = NULL;
+	if (entry_section(entry, RESULT_TAG_UNSET, &section)) {
+		names = section.bytes;
+		end = names + section.size;
+		*ret_variable = section.size && end[-1] != '\0' ? "?" : environment_first_set(names, end);
 	}
-	if (!entry_section(entry, RESULT_TAG_UNSET, &section)) {
-		return RESULT_FITS;
-	}
-	names = section.bytes;
-	end = names + section.size;
-	*ret_variable = section.size && end[-1] != '\0' ? "?" : environment_first_set(names, end);
-	return *ret_variable ? RESULT_VARIABLE_SET : RESULT_FITS;
+	return !*ret_variable && (result_sloppiness(entry) & ~allowed) == 0;
 }
 
 /* The return code is left out, because only the compilation itself returns it, and no getter does. */

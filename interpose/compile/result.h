@@ -66,17 +66,11 @@ bool result_says_shortage(const struct section *log);
 /* Returns the bits of enum sloppiness that a process must allow to be served the result. */
 unsigned result_sloppiness(const struct entry *entry);
 
-enum result_fitness {
-	RESULT_FITS,
-	RESULT_TOO_SLOPPY,  /* needs more NVRTCCACHE_SLOPPINESS than is set */
-	RESULT_VARIABLE_SET /* one of the variables of UNSET is set */
-};
-
 /*
- * Returns whether this process may be served the entry. `ret_variable`: the variable that is set; it points into the
- * entry.
+ * Returns true if this process may be served the entry. `ret_variable`: one of the variables of UNSET that is set; it
+ * points into the entry; NULL: none. False without one: the entry needs more NVRTCCACHE_SLOPPINESS than `allowed`.
  */
-enum result_fitness result_applies(const struct entry *entry, unsigned allowed, const char **ret_variable);
+bool result_applies(const struct entry *entry, unsigned allowed, const char **ret_variable);
 
 /* Returns the value of a section, or `otherwise` if the entry lacks it. */
 int result_value(const struct entry *entry, uint32_t tag, int otherwise);

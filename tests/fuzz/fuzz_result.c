@@ -74,7 +74,7 @@ static void ask(const struct entry *entry, const char *expression)
 	(void)result_value(entry, RESULT_TAG_RETURN_CODE, 0);
 	(void)artifacts_pch_status(entry);
 	(void)artifacts_pch_heap(entry, &size);
-	if (result_applies(entry, 0, &name) == RESULT_VARIABLE_SET) {
+	if (!result_applies(entry, 0, &name) && name) {
 		size = strlen(name);
 	}
 	(void)result_applies(entry, SLOPPINESS_TIME_MACROS, &name);
