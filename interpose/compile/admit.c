@@ -21,16 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Records the file that caused the taint, if it is known, for the event. */
-static void name_culprit(struct event *event, const struct trace *trace, uint32_t taints)
-{
-	const char *path = trace_culprit(trace, taints);
-
-	if (path) {
-		event_explain_refusal(event, "the file %s", path);
-	}
-}
-
+/* Returns the reason of the first taint, and records the file that caused it, if it is known, for the event. */
 static enum counter taint_reason(struct event *event, const struct trace *trace)
 {
 	static const struct {
@@ -47,10 +38,16 @@ static enum counter taint_reason(struct event *event, const struct trace *trace)
 	const uint32_t tainted = atomic_load(&trace->tainted) & ~(sloppy ? (uint32_t)TAINT_TIME_MACRO : 0);
 
 	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
-		if (tainted & reasons[i].taint) {
-			name_culprit(event, trace, reasons[i].taint);
-			return reasons[i].reason;
+		const char *path;
+
+		if (!(tainted & reasons[i].taint)) {
+			continue;
 		}
+		path = trace_culprit(trace, reasons[i].taint);
+		if (path) {
+			event_explain_refusal(event, "the file %s", path);
+		}
+		return reasons[i].reason;
 	}
 	return COUNTER_NONE;
 }
