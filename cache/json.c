@@ -136,12 +136,10 @@ static void put_escaped(struct json *json, const char *text, size_t size, size_t
 /* Writes what precedes a member: a comma, its name. */
 static void begin_member(struct json *json, const char *name)
 {
-	uint32_t level = UINT32_C(1) << (json->depth % JSON_DEPTH_MAX);
-
-	if (json->depth > 0 && (json->filled & level)) {
+	if (json->comma) {
 		put_text(json, ",");
 	}
-	json->filled |= level;
+	json->comma = json->depth > 0;
 	if (name) {
 		put_text(json, "\"");
 		put_escaped(json, name, strlen(name), SIZE_MAX);
@@ -151,15 +149,12 @@ static void begin_member(struct json *json, const char *name)
 
 static void begin_level(struct json *json, const char *name, const char *bracket)
 {
-	uint32_t level;
-
 	begin_member(json, name);
 	put_text(json, bracket);
+	json->comma = false;
 	json->depth++;
 	json->failed |= json->depth >= JSON_DEPTH_MAX;
-	level = UINT32_C(1) << (json->depth % JSON_DEPTH_MAX);
-	json->filled &= ~level;
-	json->arrays = *bracket == '[' ? json->arrays | level : json->arrays & ~level;
+	json->arrays = json->arrays << 1 | (*bracket == '[');
 }
 
 void json_begin_object(struct json *json, const char *name)
@@ -174,10 +169,10 @@ void json_begin_array(struct json *json, const char *name)
 
 void json_end(struct json *json)
 {
-	uint32_t level = UINT32_C(1) << (json->depth % JSON_DEPTH_MAX);
-
+	put_text(json, json->arrays & 1 ? "]" : "}");
+	json->arrays >>= 1;
 	json->depth--;
-	put_text(json, json->arrays & level ? "]" : "}");
+	json->comma = json->depth > 0;
 }
 
 void json_text_cut(struct json *json, const char *name, const void *text, size_t size, size_t most)

@@ -37,7 +37,8 @@ struct json {
 	size_t size, capacity;
 	enum json_bytes spelling;
 	unsigned depth;
-	uint32_t arrays, filled; /* one bit per level: it is an array, it has a member */
+	uint32_t arrays; /* one bit per level, the innermost lowest: it is an array */
+	bool comma;      /* precedes the next member */
 	bool grows, failed;
 };
 
