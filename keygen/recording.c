@@ -17,7 +17,9 @@ static const uint8_t kinds[] = {
 
 void recording_put_text(struct stream *stream, enum recording_tag tag, const char *text)
 {
-	stream_field(stream, (uint8_t)tag, text, strlen(text) + 1);
+	if (text) {
+		stream_field(stream, (uint8_t)tag, text, strlen(text) + 1);
+	}
 }
 
 /*

@@ -55,6 +55,7 @@ enum recording_tag {
 #undef RECORDING_ENUM
 };
 
+/* `text` NULL: nothing is written. */
 void recording_put_text(struct stream *stream, enum recording_tag tag, const char *text);
 /* Joins head and calls to the bytes of a file. `failed` of the result: no memory, or larger than RECORDING_MAX. */
 struct stream recording_seal(const struct stream *head, const struct stream *calls);

@@ -65,9 +65,7 @@ void recorder_number(struct handle *handle, enum recording_tag tag, uint64_t val
 static void put_variable(struct stream *head, const char *name, const char *value)
 {
 	recording_put_text(head, RECORDING_VARIABLE, name);
-	if (value) {
-		recording_put_text(head, RECORDING_VALUE, value);
-	}
+	recording_put_text(head, RECORDING_VALUE, value);
 }
 
 /* Writes every variable that affects the key, set or not. */
@@ -101,13 +99,9 @@ static bool put_head(struct stream *head, const struct request *request, const s
 	stream_number(head, RECORDING_COST, entry_info(entry)->cost_ns);
 	stream_number(head, RECORDING_RESULT, (uint64_t)(unsigned)result_value(entry, RESULT_TAG_RETURN_CODE, 0));
 	stream_number(head, RECORDING_FLOATING_POINT, arithmetic_mode());
-	if (getcwd(cwd, sizeof(cwd))) {
-		recording_put_text(head, RECORDING_DIRECTORY, cwd);
-	}
+	recording_put_text(head, RECORDING_DIRECTORY, getcwd(cwd, sizeof(cwd)));
 	stream_number(head, RECORDING_BOUND, (request->traits & REQUEST_BOUND) != 0);
-	if (decimals) {
-		recording_put_text(head, RECORDING_LOCALE, setlocale(LC_NUMERIC, NULL));
-	}
+	recording_put_text(head, RECORDING_LOCALE, decimals ? setlocale(LC_NUMERIC, NULL) : NULL);
 	put_variables(head, library->compiler->environment);
 	return true;
 }
