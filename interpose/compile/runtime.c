@@ -21,6 +21,7 @@
 #include "keygen/facts.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -180,51 +181,47 @@ static void log_settings(const struct settings *settings)
 
 /* ---- at the end of the process ---- */
 
-static unsigned long long count_here(enum counter counter)
-{
-	return counters_here(counter);
-}
-
 /* Adds ", 3 not cached (time_macros 2)": the sum, and the most frequent reason. */
 static void add_reasons(struct log_line *line, const char *words, enum counter sum, enum counter_group group)
 {
 	enum counter top = COUNTER_NONE;
 
 	for (int i = 1; i < COUNTER_COUNT; i++) {
-		if (counter_group((enum counter)i) == group && count_here((enum counter)i) > 0 &&
-		    (top == COUNTER_NONE || count_here((enum counter)i) > count_here(top))) {
+		if (counter_group((enum counter)i) == group && counters_here((enum counter)i) > 0 &&
+		    (top == COUNTER_NONE || counters_here((enum counter)i) > counters_here(top))) {
 			top = (enum counter)i;
 		}
 	}
 	if (top != COUNTER_NONE) {
-		log_add(line, ", %llu %s (%s%s)", count_here(sum), words,
-		        count_here(top) < count_here(sum) ? "most: " : "", counter_name(top));
+		log_add(line, ", %" PRIu64 " %s (%s%s)", counters_here(sum), words,
+		        counters_here(top) < counters_here(sum) ? "most: " : "", counter_name(top));
 	}
 }
 
 /* Prints one line on stderr, if NVRTCCACHE_STATS asks for it. */
 static void print_stats(void)
 {
-	unsigned long long in_memory = count_here(COUNTER_TOTAL_hits_memory);
-	unsigned long long misses = count_here(COUNTER_TOTAL_misses);
-	unsigned long long mismatches = count_here(COUNTER_ERRORS_mismatch);
+	uint64_t in_memory = counters_here(COUNTER_TOTAL_hits_memory);
+	uint64_t misses = counters_here(COUNTER_TOTAL_misses);
+	uint64_t mismatches = counters_here(COUNTER_ERRORS_mismatch);
 	struct log_line line = {.size = 0};
 
 	log_add(&line, "nvrtccache[%d]: ", (int)getpid());
 	if (runtime.off_reason) {
-		log_add(&line, "%s, %llu bypassed", counter_name(runtime.off_reason),
-		        count_here(COUNTER_TOTAL_bypassed));
+		log_add(&line, "%s, %" PRIu64 " bypassed", counter_name(runtime.off_reason),
+		        counters_here(COUNTER_TOTAL_bypassed));
 	} else {
-		log_add(&line, "%llu hit%s in memory, %llu on disk, %llu miss%s, %llu stored", in_memory,
-		        in_memory == 1 ? "" : "s", count_here(COUNTER_TOTAL_hits_disk), misses, misses == 1 ? "" : "es",
-		        count_here(COUNTER_TOTAL_stores));
+		log_add(&line,
+		        "%" PRIu64 " hit%s in memory, %" PRIu64 " on disk, %" PRIu64 " miss%s, %" PRIu64 " stored",
+		        in_memory, in_memory == 1 ? "" : "s", counters_here(COUNTER_TOTAL_hits_disk), misses,
+		        misses == 1 ? "" : "es", counters_here(COUNTER_TOTAL_stores));
 		add_reasons(&line, "not cached", COUNTER_TOTAL_not_kept, COUNTER_NOT_KEPT);
 		add_reasons(&line, "bypassed", COUNTER_TOTAL_bypassed, COUNTER_BYPASSED);
-		log_add(&line, ", %llu ms saved", count_here(COUNTER_TOTAL_saved_ns) / 1000000);
+		log_add(&line, ", %" PRIu64 " ms saved", counters_here(COUNTER_TOTAL_saved_ns) / 1000000);
 	}
 	if (runtime.settings.verify) {
-		log_add(&line, ", %llu verified, %llu mismatch%s", count_here(COUNTER_TOTAL_verified), mismatches,
-		        mismatches == 1 ? "" : "es");
+		log_add(&line, ", %" PRIu64 " verified, %" PRIu64 " mismatch%s", counters_here(COUNTER_TOTAL_verified),
+		        mismatches, mismatches == 1 ? "" : "es");
 	}
 	log_put("stderr", &line);
 }
@@ -297,14 +294,9 @@ __attribute__((noinline)) static void set_up_once(void)
 	errno = saved;
 }
 
-const struct runtime *runtime_if_set_up(void)
-{
-	return atomic_load_explicit(&progress, memory_order_acquire) == READY ? &runtime : NULL;
-}
-
 const struct runtime *runtime_get(void)
 {
-	if (!runtime_if_set_up()) {
+	if (atomic_load_explicit(&progress, memory_order_acquire) != READY) {
 		set_up_once();
 	}
 	return &runtime;

@@ -40,8 +40,6 @@ struct runtime {
 };
 
 const struct runtime *runtime_get(void);
-/* Returns NULL if nothing was set up. */
-const struct runtime *runtime_if_set_up(void);
 /* Returns the counter for an error (negative errno) of the layers below. */
 enum counter runtime_error_counter(int error, enum counter otherwise);
 /* Logs an error of cache/events.h. errno does not change. */
