@@ -88,7 +88,7 @@ extern const struct setting settings_table[SETTINGS_COUNT];
 const char *settings_text(const struct settings *settings, const struct setting *setting);
 uint64_t settings_number(const struct settings *settings, const struct setting *setting);
 
-typedef const char *settings_lookup(const char *name);
+typedef char *settings_lookup(const char *name);
 
 /* Reads all variables. The caller frees *ret_settings with settings_free(). */
 int settings_read(settings_lookup *lookup, struct settings *ret_settings);

@@ -37,11 +37,6 @@ enum {
 	EXIT_SIGNAL = 128 /* and the number of the signal that ended the program */
 };
 
-static const char *get_variable(const char *name)
-{
-	return getenv(name);
-}
-
 /*
  * Returns the socket that --status connects to: that of NVRTCCACHE_AGENT, as for programs, unless an option names the
  * socket or the directory. NULL: the socket in the directory.
@@ -56,7 +51,7 @@ static const char *asked_socket(const struct arguments *options, const struct se
 static bool read_settings(const struct arguments *options, struct settings *ret_settings)
 {
 	if ((options->directory != NULL && setenv("NVRTCCACHE_DIR", options->directory, 1) != 0) ||
-	    settings_read(get_variable, ret_settings) != 0) {
+	    settings_read(getenv, ret_settings) != 0) {
 		service_say("out of memory");
 		return false;
 	}

@@ -181,12 +181,6 @@ void console_print_count(uint64_t count, const char *one, const char *many)
 	printf("%" PRIu64 " %s", count, count == 1 ? one : many);
 }
 
-static const char *get_variable(const char *name)
-{
-	/* settings_read() takes a function that returns const char *, which getenv() does not */
-	return getenv(name);
-}
-
 static void complain_of_unknown(const char *name, size_t size, const char *suggestion, void *context)
 {
 	(void)context;
@@ -195,7 +189,7 @@ static void complain_of_unknown(const char *name, size_t size, const char *sugge
 
 bool console_settings(struct settings *ret_settings)
 {
-	int error = settings_read(get_variable, ret_settings);
+	int error = settings_read(getenv, ret_settings);
 
 	if (error != 0) {
 		console_error("settings: %s", strerror(-error));

@@ -147,11 +147,6 @@ static void open_layers(pid_t process)
 	};
 }
 
-static const char *read_variable(const char *name)
-{
-	return secure_getenv(name);
-}
-
 static void log_unknown(const char *name, size_t size, const char *suggestion, void *context)
 {
 	(void)context;
@@ -247,7 +242,7 @@ static void set_up_cache(pid_t process)
 		runtime.off_reason = COUNTER_BYPASSED_disabled;
 	} else if (getauxval(AT_SECURE)) {
 		runtime.off_reason = COUNTER_BYPASSED_secure;
-	} else if (settings_read(read_variable, &runtime.settings) != 0) {
+	} else if (settings_read(secure_getenv, &runtime.settings) != 0) {
 		runtime.off_reason = COUNTER_BYPASSED_disabled;
 	} else {
 		log_open(runtime.settings.log, runtime.settings.log_level);

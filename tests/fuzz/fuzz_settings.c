@@ -16,7 +16,7 @@
 
 static const char *texts[TEXTS];
 
-static const char *lookup(const char *name)
+static char *lookup(const char *name)
 {
 	static const char *const names[] = {
 #define SETTING_NAME(kind, field, variable, preset, help) variable,
@@ -28,7 +28,7 @@ static const char *lookup(const char *name)
 	_Static_assert(sizeof(names) / sizeof(names[0]) <= TEXTS, "each has its text");
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		if (strcmp(names[i], name) == 0) {
-			return texts[i];
+			return (char *)texts[i];
 		}
 	}
 	require(!"a name that is not on the list");

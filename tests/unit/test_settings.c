@@ -5,11 +5,11 @@
 /* A tiny environment: pairs of name and value, ended by NULL. */
 static const char *const *environment;
 
-static const char *look_up(const char *name)
+static char *look_up(const char *name)
 {
 	for (const char *const *pair = environment; pair[0] != NULL; pair += 2) {
 		if (strcmp(pair[0], name) == 0) {
-			return pair[1];
+			return (char *)pair[1];
 		}
 	}
 	return NULL;
