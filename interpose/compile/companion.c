@@ -2,8 +2,8 @@
 #include "interpose/compile/companion.h"
 
 #include "cache/calls.h"
+#include "interpose/compile/host_data.h"
 #include "interpose/compile/log.h"
-#include "interpose/compile/whole_file.h"
 #include "interpose/compiler.h"
 #include "interpose/elf/loader.h"
 
@@ -56,7 +56,7 @@ static int digest_file(const struct loader_file *file, struct key *ret_digest)
 		result = read_build_id(file->descriptor, bytes, FIRST_PAGES, ret_digest);
 		free(bytes);
 	}
-	return result == -ENOENT ? whole_file_digest(file->path, ret_digest) : result;
+	return result == -ENOENT ? host_data_digest(file->path, ret_digest) : result;
 }
 
 struct wanted_object {
@@ -97,7 +97,7 @@ static int find_loaded(const char *name, struct key *ret_digest)
 	if (!elf_each_object(match_loaded, &wanted)) {
 		return -ENOENT;
 	}
-	return wanted.path[0] && whole_file_digest(wanted.path, ret_digest) != 0 ? -EIO : 0;
+	return wanted.path[0] && host_data_digest(wanted.path, ret_digest) != 0 ? -EIO : 0;
 }
 
 /* Finds the companion that the loader would load now. */

@@ -2,8 +2,8 @@
 /* Each step is claimed by the thread that performs it. */
 #include "interpose/compile/library_steps.h"
 
+#include "interpose/compile/host_data.h"
 #include "interpose/compile/log.h"
-#include "interpose/compile/whole_file.h"
 #include "interpose/elf/loaded.h"
 #include "interpose/elf/loader.h"
 #include "interpose/elf/next_symbol.h"
@@ -48,7 +48,7 @@ static int make_identity(struct library *library)
 	const int release[] = {library->major, library->minor};
 	const char *name = library->node->name;
 	struct key digest;
-	int error = library->build_id_size ? 0 : whole_file_digest(library->path, &digest);
+	int error = library->build_id_size ? 0 : host_data_digest(library->path, &digest);
 
 	if (error != 0) {
 		return error;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/nvjitlink/input.h"
 
-#include "interpose/compile/host_memory.h"
-#include "interpose/compile/whole_file.h"
+#include "interpose/compile/host_data.h"
 #include "interpose/nvjitlink/container.h"
 
 #include <stdlib.h>
@@ -99,7 +98,7 @@ bool link_input_keeps_name(const struct link_input *input)
 
 void link_input_refresh_name(struct link_input *input)
 {
-	size_t got = host_memory_read(input->name_copy, input->name, input->name_room);
+	size_t got = host_data_memory(input->name_copy, input->name, input->name_room);
 
 	if (got > 0 && !memchr(input->name_copy, '\0', got)) {
 		input->name_copy[got < input->name_room ? got : got - 1] = '\0';
@@ -111,5 +110,5 @@ void link_input_refresh_name(struct link_input *input)
 
 int link_file_read(const char *path, void **ret_bytes, size_t *ret_size)
 {
-	return whole_file_read(path, FILE_LEAST, FILE_MAX, ret_bytes, ret_size);
+	return host_data_file(path, FILE_LEAST, FILE_MAX, ret_bytes, ret_size);
 }

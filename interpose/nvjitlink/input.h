@@ -56,7 +56,7 @@ bool link_input_keeps_name(const struct link_input *input);
 /* Refreshes the copy of the name from the host's memory. If that cannot be read, the copy is not changed. */
 void link_input_refresh_name(struct link_input *input);
 
-/* whole_file_read() for a file that the host names as an input. */
+/* host_data_file() for a file that the host names as an input. */
 int link_file_read(const char *path, void **ret_bytes, size_t *ret_size);
 
 #endif

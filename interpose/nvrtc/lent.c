@@ -5,7 +5,7 @@
  */
 #include "interpose/nvrtc/lent.h"
 
-#include "interpose/compile/host_memory.h"
+#include "interpose/compile/host_data.h"
 #include "keygen/stream.h"
 
 #include <blake2.h>
@@ -67,7 +67,7 @@ int lent_read(const struct lent *lent, lent_text *text, void *context)
 		const size_t size = lent->headers[i].size;
 		char *copy = malloc(size + 1);
 
-		error = !copy ? -ENOMEM : host_memory_read(copy, lent->headers[i].text, size) == size ? 0 : -ESTALE;
+		error = !copy ? -ENOMEM : host_data_memory(copy, lent->headers[i].text, size) == size ? 0 : -ESTALE;
 		if (error == 0) {
 			blake2b_update(&state, (const uint8_t *)&size, sizeof(size));
 			blake2b_update(&state, (const uint8_t *)copy, size);

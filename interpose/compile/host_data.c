@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "interpose/compile/whole_file.h"
+#include "interpose/compile/host_data.h"
 
 #include "cache/calls.h"
 
@@ -21,7 +21,7 @@ static int read_all(int descriptor, char *bytes, size_t size)
 	return (size_t)got == size ? 0 : -EAGAIN;
 }
 
-int whole_file_read(const char *path, size_t least, size_t most, void **ret_bytes, size_t *ret_size)
+int host_data_file(const char *path, size_t least, size_t most, void **ret_bytes, size_t *ret_size)
 {
 	char *bytes = NULL;
 	struct stat status;
@@ -52,11 +52,11 @@ int whole_file_read(const char *path, size_t least, size_t most, void **ret_byte
 	return 0;
 }
 
-int whole_file_digest(const char *path, struct key *ret_digest)
+int host_data_digest(const char *path, struct key *ret_digest)
 {
 	struct span span = {NULL, 0};
 	void *bytes = NULL;
-	int error = whole_file_read(path, 0, SIZE_MAX - 1, &bytes, &span.size);
+	int error = host_data_file(path, 0, SIZE_MAX - 1, &bytes, &span.size);
 
 	if (error == 0) {
 		span.bytes = bytes;
@@ -64,4 +64,21 @@ int whole_file_digest(const char *path, struct key *ret_digest)
 		free(bytes);
 	}
 	return error;
+}
+
+/* Reads through the kernel, so that unmapped memory causes an error, where a load instruction would crash the host. */
+size_t host_data_memory(void *to, const void *from, size_t size)
+{
+	int memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+	size_t done = 0;
+	ssize_t got = memory < 0 ? 0 : 1;
+
+	while (done < size && (got > 0 || (got < 0 && errno == EINTR))) {
+		got = pread(memory, (char *)to + done, size - done, (off_t)(uintptr_t)from + (off_t)done);
+		done += got > 0 ? (size_t)got : 0;
+	}
+	if (memory >= 0) {
+		(void)close(memory);
+	}
+	return done;
 }
