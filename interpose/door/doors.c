@@ -14,7 +14,6 @@
 #include "interpose/compile/replay.h"
 #include "interpose/elf/plain.h"
 
-#include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -30,8 +29,6 @@ static _Atomic(void *) unknown[DOORS_UNKNOWN_MAX];
 
 void *doors_prepare_unknown(unsigned index, const uintptr_t arguments[6])
 {
-	int host_errno = errno;
-
 	for (int i = 0; i < 6; i++) {
 		struct handle *handle = arguments[i] ? handle_find((void *)arguments[i]) : NULL;
 
@@ -42,13 +39,12 @@ void *doors_prepare_unknown(unsigned index, const uintptr_t arguments[6])
 			handle_unkey(handle, COUNTER_BYPASSED_history);
 		}
 	}
-	errno = host_errno;
 	return atomic_load_explicit(&unknown[index], memory_order_acquire);
 }
 
 /*
- * Returns the door of an unknown function; `address` itself if all are in use. Doors are never reused, because a host
- * may store the pointer.
+ * Returns the door of an unknown function; NULL if all are in use. Doors are never reused, because a host may store the
+ * pointer.
  */
 static void *unknown_door(void *address)
 {
@@ -59,7 +55,7 @@ static void *unknown_door(void *address)
 			return door_entries + (size_t)i * DOOR_ENTRY_SIZE;
 		}
 	}
-	return address;
+	return NULL;
 }
 
 static bool opens_handles(const struct compiler *compiler, const char *name)
@@ -70,7 +66,6 @@ static bool opens_handles(const struct compiler *compiler, const char *name)
 void *doors_of_library(struct library *library, const char *name, void *address)
 {
 	const struct compiler *compiler = library->compiler;
-	void *door;
 
 	if (opens_handles(compiler, name)) {
 		return NULL;
@@ -80,8 +75,7 @@ void *doors_of_library(struct library *library, const char *name, void *address)
 			return (void *)compiler->functions[i].thunks[library->slot];
 		}
 	}
-	door = unknown_door(address);
-	return door != address ? door : NULL;
+	return unknown_door(address);
 }
 
 void *doors_for_symbol(const char *name, void *address)
