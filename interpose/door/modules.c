@@ -27,14 +27,12 @@ static _Atomic bool has_copies;  /* an object has a compiler's functions without
 
 /* ---- the objects ---- */
 
-enum modules_moment { MODULES_AT_START, MODULES_LATER };
-
 struct pass {
-	uint64_t before, now; /* loaded_generation() of the last pass and of this one */
+	uint64_t now; /* loaded_generation() */
 	uint64_t known;
 	uint64_t index;      /* of objects; the loader appends new ones */
 	uint64_t adds, subs; /* dlpi_adds and dlpi_subs when the libraries were collected */
-	enum modules_moment moment;
+	bool at_start;       /* of the process */
 	bool has_new_library;
 	bool wrote_early; /* a slot that was not bound yet */
 	struct library *libraries[LIBRARIES_MAX];
@@ -43,10 +41,10 @@ struct pass {
 };
 
 /*
- * Returns true if the object has perhaps been loaded since the last pass. dlpi_adds and dlpi_subs count the objects of
- * all namespaces, so they do not tell how long the list is.
+ * Takes the next object. Returns true if it has perhaps been loaded since the last pass. dlpi_adds and dlpi_subs count
+ * the objects of all namespaces, so they do not tell how long the list is.
  */
-static bool is_new(struct pass *pass, const struct dl_phdr_info *info)
+static bool next_is_new(struct pass *pass, const struct dl_phdr_info *info)
 {
 	uint64_t place = pass->index++;
 
@@ -57,7 +55,7 @@ static bool is_new(struct pass *pass, const struct dl_phdr_info *info)
 static int view_library(struct dl_phdr_info *info, size_t size, void *context)
 {
 	struct pass *pass = context;
-	bool is_added = is_new(pass, info);
+	bool is_added = next_is_new(pass, info);
 	struct library *library;
 	struct elf_object object;
 
@@ -132,12 +130,12 @@ static struct library *bound_later(const struct pass *pass, const struct compile
 static int find_entry(const struct elf_import *import, void *context)
 {
 	struct elf_import *wanted = context;
-	bool is_wanted = import->entry == wanted->entry;
 
-	if (is_wanted) {
-		*wanted = *import;
+	if (import->entry != wanted->entry) {
+		return 0;
 	}
-	return is_wanted;
+	*wanted = *import;
+	return 1;
 }
 
 static enum import_way way_by_address(const struct pass *pass, const struct elf_import *import, uintptr_t address);
@@ -163,7 +161,7 @@ static enum import_way way_of(const struct pass *pass, const struct elf_object *
 	library = holder_of(pass, address);
 	if (!library && elf_contains(object, address)) {
 		/* not bound yet: the program, and what is loaded with it, will be bound to the export */
-		if ((pass->moment == MODULES_AT_START || !object->path[0]) && is_exported(import)) {
+		if ((pass->at_start || !object->path[0]) && is_exported(import)) {
 			return WAY_REACHED;
 		}
 		library = bound_later(pass, compiler, import, &address);
@@ -214,10 +212,8 @@ struct module {
 
 static int is_compilers(const struct elf_import *import, void *context)
 {
-	bool may_be = import->name[0] == 'n' || plain_begins(import->name, "__n");
-
 	(void)context;
-	return may_be && compiler_to_intercept(import->name);
+	return (import->name[0] == 'n' || plain_begins(import->name, "__n")) && compiler_to_intercept(import->name);
 }
 
 static int settle_import(const struct elf_import *import, void *context)
@@ -229,7 +225,7 @@ static int settle_import(const struct elf_import *import, void *context)
 	const struct compiler *compiler = compiler_of_name(import->name);
 
 	if (way == WAY_TO_WRITE) {
-		bool early = pass->moment == MODULES_LATER && elf_contains(module->object, (uintptr_t)*import->place);
+		bool early = !pass->at_start && elf_contains(module->object, (uintptr_t)*import->place);
 
 		way = elf_store(module->object, import->place, door) == 0 ? WAY_REACHED : WAY_MISSED;
 		pass->wrote_early = pass->wrote_early || (early && way == WAY_REACHED);
@@ -273,7 +269,7 @@ static int view_module(struct dl_phdr_info *info, size_t size, void *context)
 {
 	struct pass *pass = context;
 	bool is_first = pass->index == 0;
-	bool concerned = is_new(pass, info) || pass->has_new_library;
+	bool concerned = next_is_new(pass, info) || pass->has_new_library;
 	struct elf_object object;
 
 	(void)size;
@@ -318,14 +314,11 @@ static bool settle_modules(struct pass *pass)
  * A pass that another thread disturbs is made again at the next call. So is one that wrote a slot which was not bound
  * yet: a thread that calls by it has perhaps entered the loader before, and the loader then writes it again.
  */
-static void settle(enum modules_moment moment)
+static void settle(bool at_start)
 {
-	struct pass pass = {.before = atomic_load(&settled),
-	                    .now = loaded_generation(),
-	                    .known = atomic_load(&known),
-	                    .moment = moment};
+	struct pass pass = {.now = loaded_generation(), .known = atomic_load(&known), .at_start = at_start};
 
-	if (pass.before != pass.now && !elf_another_copy_is_active() &&
+	if (!elf_another_copy_is_active() &&
 	    (loaded_each(view_library, &pass) != 0 || (pass.count > 0 && !settle_modules(&pass)) || pass.wrote_early)) {
 		return;
 	}
@@ -339,7 +332,7 @@ static void settle(enum modules_moment moment)
 void modules_settle(void)
 {
 	if (atomic_load_explicit(&settled, memory_order_acquire) != loaded_generation()) {
-		settle(MODULES_LATER);
+		settle(false);
 	}
 }
 
@@ -359,7 +352,7 @@ __attribute__((constructor)) static void start(void)
 {
 	for (const struct link_map *map = loaded_list(); map; map = map->l_next) {
 		if (!elf_is_ours((uintptr_t)map->l_ld) && plain_begins(base_name(map->l_name), "libnv")) {
-			settle(MODULES_AT_START);
+			settle(true);
 			return;
 		}
 	}
