@@ -22,17 +22,13 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <linux/futex.h>
 
 /*
  * pthread_atfork() by its LSB name, which libc itself has even before 2.34. `object`: unloading that object removes the
@@ -45,7 +41,7 @@ static struct runtime runtime;
 /* 0 at first, then the id of the process that sets up, then READY. */
 #define READY (-1)
 static _Atomic int progress;
-static atomic_bool waited_for; /* a thread sleeps until READY, or is about to do so */
+#define SET_UP_LOOK 1000000 /* nanoseconds between two looks of a thread that waits for READY */
 
 /* Takes no lock: a handler of the host, which runs later, may wait for a thread that needs it (cache/fork_mutex.h). */
 static void fork_prepare(void)
@@ -269,19 +265,15 @@ __attribute__((noinline)) static void set_up_once(void)
 	int saved = errno;
 	int cancelling;
 
-	(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE,
-	                             &cancelling); /* a cancelled thread would never wake the others */
+	/* a cancelled thread would never finish, and the others would wait for it */
+	(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
 	while (seen != READY) {
 		if (seen == process) {
-			atomic_store(&waited_for, true);
-			(void)syscall(SYS_futex, &progress, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
+			call_pause(SET_UP_LOOK);
 			seen = atomic_load_explicit(&progress, memory_order_acquire);
 		} else if (atomic_compare_exchange_strong(&progress, &seen, process)) {
 			set_up_cache(process);
 			atomic_store(&progress, READY);
-			if (atomic_load(&waited_for)) {
-				(void)syscall(SYS_futex, &progress, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
-			}
 			seen = READY;
 		}
 	}
