@@ -8,10 +8,10 @@
  * a compiler reads no environment, opens no file and allocates no memory.
  *
  * Calling sequence: runtime_get() anywhere; its fields are constant afterwards. Threads: the first caller sets up, the
- * others wait for it (the set-up makes no call into the loader). Fork: the set-up registers a handler that resets the
- * locks in the child. There is no handler before the fork, because it would have to take locks while a handler of the
- * host waits (cache/fork_mutex.h). Signals: not from handlers. Errors: a part that could not be set up is NULL; if the
- * cache is off, `off_reason` says why. Exit: a handler records the remaining counts, and frees nothing.
+ * others wait for it (the set-up makes no call into the loader). Fork: the set-up registers handlers. The one before
+ * the fork takes no lock, because a handler of the host may wait then (cache/fork_mutex.h); the child resets the locks.
+ * Signals: not from handlers. Errors: a part that could not be set up is NULL; if the cache is off, `off_reason` says
+ * why. Exit: a handler records the remaining counts, and frees nothing.
  */
 #ifndef INTERPOSE_COMPILE_RUNTIME_H
 #define INTERPOSE_COMPILE_RUNTIME_H
