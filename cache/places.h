@@ -3,7 +3,7 @@
  * places: checks whether the files and directories that the settings name can be used
  *
  * The checks change nothing: a missing file counts as usable if its directory can be written. The answers are displayed
- * (doctor, config, the log) and decide nothing, because they may be out of date when a file is written.
+ * (doctor, config) and decide nothing, because they may be out of date when a file is written.
  *
  * Threads: any. Errors: negative errno values; -EPERM: not trusted (cache/trust.h). errno is not preserved.
  */

@@ -10,7 +10,6 @@
 #include "cache/directory.h"
 #include "cache/error_text.h"
 #include "cache/ground.h"
-#include "cache/places.h"
 #include "interpose/compile/handle.h"
 #include "interpose/compile/library_steps.h"
 #include "interpose/compile/log.h"
@@ -149,15 +148,7 @@ static void log_unknown(const char *name, size_t size, const char *suggestion, v
 	log_write(LOG_WARNING, "%.*s: unknown variable%s", (int)size, name, suggestion);
 }
 
-static void log_place(const char *variable, const char *path, int error, void *context)
-{
-	char buffer[ERROR_TEXT_BYTES];
-
-	(void)context;
-	log_write(LOG_WARNING, "%s: '%s' cannot be used: %s", variable, path, error_text(error, buffer));
-}
-
-/* Logs unusable settings. The environment and the directories are examined only if a log is written. */
+/* Logs bad values and unknown variables. The environment is examined only if a log is written. */
 static void log_settings(const struct settings *settings)
 {
 	for (int i = 0; i < settings->complaint_count; i++) {
@@ -166,7 +157,6 @@ static void log_settings(const struct settings *settings)
 	}
 	if (log_wanted(LOG_WARNING)) {
 		settings_each_unknown(environ, log_unknown, NULL);
-		places_each_trouble(settings, log_place, NULL);
 	}
 }
 
