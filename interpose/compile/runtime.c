@@ -162,20 +162,11 @@ static void log_settings(const struct settings *settings)
 
 /* ---- at the end of the process ---- */
 
-/* Adds ", 3 not cached (time_macros 2)": the sum, and the most frequent reason. */
-static void add_reasons(struct log_line *line, const char *words, enum counter sum, enum counter_group group)
+/* Adds ", 3 bypassed", unless there is none. */
+static void add_count(struct log_line *line, enum counter counter, const char *words)
 {
-	enum counter top = COUNTER_NONE;
-
-	for (int i = 1; i < COUNTER_COUNT; i++) {
-		if (counter_group((enum counter)i) == group && counters_here((enum counter)i) > 0 &&
-		    (top == COUNTER_NONE || counters_here((enum counter)i) > counters_here(top))) {
-			top = (enum counter)i;
-		}
-	}
-	if (top != COUNTER_NONE) {
-		log_add(line, ", %" PRIu64 " %s (%s%s)", counters_here(sum), words,
-		        counters_here(top) < counters_here(sum) ? "most: " : "", counter_name(top));
+	if (counters_here(counter) > 0) {
+		log_add(line, ", %" PRIu64 " %s", counters_here(counter), words);
 	}
 }
 
@@ -196,8 +187,8 @@ static void print_stats(void)
 		        "%" PRIu64 " hit%s in memory, %" PRIu64 " on disk, %" PRIu64 " miss%s, %" PRIu64 " stored",
 		        in_memory, in_memory == 1 ? "" : "s", counters_here(COUNTER_TOTAL_hits_disk), misses,
 		        misses == 1 ? "" : "es", counters_here(COUNTER_TOTAL_stores));
-		add_reasons(&line, "not cached", COUNTER_TOTAL_not_kept, COUNTER_NOT_KEPT);
-		add_reasons(&line, "bypassed", COUNTER_TOTAL_bypassed, COUNTER_BYPASSED);
+		add_count(&line, COUNTER_TOTAL_not_kept, "not cached");
+		add_count(&line, COUNTER_TOTAL_bypassed, "bypassed");
 		log_add(&line, ", %" PRIu64 " ms saved", counters_here(COUNTER_TOTAL_saved_ns) / 1000000);
 	}
 	if (runtime.settings.verify) {

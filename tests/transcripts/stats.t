@@ -74,7 +74,7 @@ The line of a miss has nothing that did not happen, nor has that of a hit.
 
 The line of a miss that was not cached says why.
   $ compile --time=t
-  nvrtccache[*]: 0 hits in memory, 0 on disk, 1 miss, 0 stored, 1 not cached (return_code), * ms saved (glob)
+  nvrtccache[*]: 0 hits in memory, 0 on disk, 1 miss, 0 stored, 1 not cached, * ms saved (glob)
 
 That of a process without a cache says that.
   $ NVRTCCACHE_DISABLE=1 compile -arch=sm_90
@@ -158,7 +158,7 @@ The line at the end and the table count alike: hits of hits and misses.
   >     nvrtc.nvrtcCompileProgram(program, 0, None)
   > EOF
   $ NVRTCCACHE_DIR=$TMP/both; NVRTCCACHE_STATS=1 nvrtccache run python3 both.py $FAKE/nvvm/libnvvm.so.4 $NVRTC
-  2> nvrtccache[*]: 0 hits in memory, 0 on disk, 33 misses, 33 stored, 2 bypassed (history), * ms saved (glob)
+  2> nvrtccache[*]: 0 hits in memory, 0 on disk, 33 misses, 33 stored, 2 bypassed, * ms saved (glob)
   $ nvrtccache stats | grep -A 4 Hits
   Hits             0 (0.0 %)
     from memory    0 (0.0 %)
