@@ -10,46 +10,43 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Reads one byte more than the size from fstat(), to detect that the file has grown. -EAGAIN: its size has changed. */
-static int read_all(int descriptor, char *bytes, size_t size)
-{
-	const ssize_t got = call_pread(descriptor, bytes, size + 1, 0);
-
-	if (got < 0) {
-		return -errno;
-	}
-	return (size_t)got == size ? 0 : -EAGAIN;
-}
-
+/*
+ * Examines the path before the open, because opening a FIFO or a device can have an effect. Reads one byte more than the
+ * file's size, to detect that it has changed since.
+ */
 int host_data_file(const char *path, size_t least, size_t most, void **ret_bytes, size_t *ret_size)
 {
-	char *bytes = NULL;
 	struct stat status;
-	int descriptor, result = -EINVAL;
+	char *bytes;
+	size_t size;
+	int descriptor, error = -EAGAIN;
+	ssize_t got;
 
-	/* Checked before the open, because opening a FIFO or a device can have an effect. */
-	if (stat(path, &status) != 0 || !S_ISREG(status.st_mode)) {
+	if (stat(path, &status) != 0 || !S_ISREG(status.st_mode) || (size_t)status.st_size < least) {
 		return -EINVAL;
 	}
+	size = (size_t)status.st_size;
+	bytes = size <= most ? malloc(size + 1) : NULL;
+	if (!bytes) {
+		return size <= most ? -ENOMEM : -EFBIG;
+	}
 	descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	if (descriptor < 0) {
-		return -errno;
+	got = descriptor < 0 ? -1 : call_pread(descriptor, bytes, size + 1, 0);
+	if (got < 0) {
+		error = -errno;
+	} else if ((size_t)got == size) {
+		bytes[size] = '\0';
+		*ret_bytes = bytes;
+		*ret_size = size;
+		error = 0;
 	}
-	if (fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && (size_t)status.st_size >= least) {
-		const size_t size = (size_t)status.st_size;
-
-		bytes = size <= most ? malloc(size + 1) : NULL;
-		result = bytes ? read_all(descriptor, bytes, size) : size <= most ? -ENOMEM : -EFBIG;
+	if (descriptor >= 0) {
+		(void)close(descriptor);
 	}
-	(void)close(descriptor);
-	if (result != 0) {
+	if (error != 0) {
 		free(bytes);
-		return result;
 	}
-	bytes[status.st_size] = '\0';
-	*ret_bytes = bytes;
-	*ret_size = (size_t)status.st_size;
-	return 0;
+	return error;
 }
 
 int host_data_digest(const char *path, struct key *ret_digest)
@@ -70,15 +67,10 @@ int host_data_digest(const char *path, struct key *ret_digest)
 size_t host_data_memory(void *to, const void *from, size_t size)
 {
 	int memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
-	size_t done = 0;
-	ssize_t got = memory < 0 ? 0 : 1;
+	ssize_t got = memory < 0 ? -1 : pread(memory, to, size, (off_t)(uintptr_t)from);
 
-	while (done < size && (got > 0 || (got < 0 && errno == EINTR))) {
-		got = pread(memory, (char *)to + done, size - done, (off_t)(uintptr_t)from + (off_t)done);
-		done += got > 0 ? (size_t)got : 0;
-	}
 	if (memory >= 0) {
 		(void)close(memory);
 	}
-	return done;
+	return got > 0 ? (size_t)got : 0;
 }
