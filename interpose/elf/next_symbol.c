@@ -79,7 +79,12 @@ static bool finds_in(const struct link_map *map, const char *name, const char *v
 	return elf_view(&info, &object) == 0 && elf_finds(&object, name, version, ret_address) && !elf_is_copy(&object);
 }
 
-uintptr_t elf_next_symbol_early(const char *name, const char *version)
+/*
+ * Does the same as elf_next_symbol() for objects after this one, by the debugger's list of loaded objects. For the first
+ * dlsym of the process, when dl_iterate_phdr cannot be used: ThreadSanitizer intercepts it and needs dlsym itself. Also
+ * returns 0 if there is no such list.
+ */
+static uintptr_t find_next_early(const char *name, const char *version)
 {
 	uintptr_t vdso = getauxval(AT_SYSINFO_EHDR);
 	int saved_errno = errno;
@@ -114,7 +119,7 @@ void *next_symbol_find(enum next_symbol_which which)
 
 	/* Before glibc 2.34 only the old version exists (in libdl). */
 	for (unsigned i = 0; i < 2 && !found; i++) {
-		found = elf_next_symbol_early(name, versions[(which ^ i) % 2]);
+		found = find_next_early(name, versions[(which ^ i) % 2]);
 	}
 	for (unsigned i = 0; i < 2 && !found; i++) {
 		found = elf_next_symbol((uintptr_t)&next_symbol_find, name, versions[(which ^ i) % 2]);

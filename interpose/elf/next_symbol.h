@@ -56,12 +56,6 @@ uintptr_t next_symbol_global(const char *name, const char *version);
  * there is none. This is RTLD_NEXT without dlsym. Copies of this library are skipped (elf_is_copy()).
  */
 uintptr_t elf_next_symbol(uintptr_t after, const char *name, const char *version);
-/*
- * Does the same for objects after this one, by the debugger's list of loaded objects. For the first dlsym of the
- * process, when dl_iterate_phdr cannot be used: ThreadSanitizer intercepts it and needs dlsym itself. Also returns 0 if
- * there is no such list.
- */
-uintptr_t elf_next_symbol_early(const char *name, const char *version);
 /* Does the same for all objects from the first one on, as the loader does for libc's functions in the global scope. */
 uintptr_t elf_global_symbol(const char *name, const char *version);
 
