@@ -7,7 +7,7 @@
 #include "cli/console/console.h"
 
 #include "cache/harmless.h"
-#include "cache/places.h"
+#include "cache/tools/places.h"
 #include "cache/trust.h"
 
 #include <errno.h>

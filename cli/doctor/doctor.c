@@ -8,7 +8,7 @@
 #include "cache/agent_client.h"
 #include "cache/events.h"
 #include "cache/lock.h"
-#include "cache/places.h"
+#include "cache/tools/places.h"
 #include "cli/console/console.h"
 #include "cli/console/library.h"
 #include "cli/console/verb.h"

@@ -4,7 +4,7 @@
  *
  * The table of settings (cache/settings.h) has one row for each, so that a new setting is printed without a change.
  */
-#include "cache/places.h"
+#include "cache/tools/places.h"
 #include "cli/console/console.h"
 #include "cli/console/verb.h"
 

@@ -3,7 +3,7 @@
  * The checks make the same decisions as the library when it opens these files, but create nothing. They cannot be
  * exact, because another process may change rights between the check and the use.
  */
-#include "cache/places.h"
+#include "cache/tools/places.h"
 
 #include "cache/calls.h"
 #include "cache/directory.h"

@@ -7,8 +7,8 @@
  *
  * Threads: any. Errors: negative errno values; -EPERM: not trusted (cache/trust.h). errno is not preserved.
  */
-#ifndef CACHE_PLACES_H
-#define CACHE_PLACES_H
+#ifndef CACHE_TOOLS_PLACES_H
+#define CACHE_TOOLS_PLACES_H
 
 #include "cache/settings.h"
 
