@@ -14,8 +14,8 @@
  * request` (compile/request.h). A compiler may leave out those functions whose comment says what NULL means.
  *
  * Threads: the functions are called on the host's threads, concurrently for different handles. Signals: everything
- * that a getter calls may run in a signal handler. Errors: see each function. No function
- * prints, and none calls the dynamic loader.
+ * that a getter calls may run in a signal handler. Errors: see each function. No function prints, and none calls the
+ * dynamic loader.
  */
 #ifndef INTERPOSE_COMPILER_H
 #define INTERPOSE_COMPILER_H
@@ -47,8 +47,8 @@ typedef void real_function(void);
 struct compiler_function {
 	const char *name;
 	int since, gone; /* the first release that has it, and the first one that no longer does */
-	real_function *const
-	    *thunks; /* what the host's dlsym() returns for it, by slot of the library (door/doors.h) */
+	/* What the host's dlsym() returns for it, by slot of the library (door/doors.h). */
+	real_function *const *thunks;
 };
 
 #define COMPILER_FUNCTIONS_MAX 32

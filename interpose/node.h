@@ -18,8 +18,8 @@ struct node {
 	const char *name;
 	const char *landmark; /* a function that every library of the node defines under that version */
 	int floor;            /* the oldest release of that soname */
-	const char
-	    *suffix; /* its functions are asked for as "__", the name in the table, and this; NULL: by that name */
+	/* Its functions are asked for as "__", the name in the table, and this; NULL: by that name. */
+	const char *suffix;
 	/* Used by library.c: the only library of the node, valid while no object has been loaded or unloaded since. */
 	_Atomic(struct library *) library;
 	_Atomic uint64_t generation;
