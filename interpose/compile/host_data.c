@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 /*
- * Examines the path before the open, because opening a FIFO or a device can have an effect. Reads one byte more than the
- * file's size, to detect that it has changed since.
+ * Examines the path before the open, because opening a FIFO or a device can have an effect. Reads one byte more than
+ * the file's size, to detect that it has changed since.
  */
 int host_data_file(const char *path, size_t least, size_t most, void **ret_bytes, size_t *ret_size)
 {

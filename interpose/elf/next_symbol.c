@@ -80,9 +80,9 @@ static bool finds_in(const struct link_map *map, const char *name, const char *v
 }
 
 /*
- * Does the same as elf_next_symbol() for objects after this one, by the debugger's list of loaded objects. For the first
- * dlsym of the process, when dl_iterate_phdr cannot be used: ThreadSanitizer intercepts it and needs dlsym itself. Also
- * returns 0 if there is no such list.
+ * Does the same as elf_next_symbol() for objects after this one, by the debugger's list of loaded objects. For the
+ * first dlsym of the process, when dl_iterate_phdr cannot be used: ThreadSanitizer intercepts it and needs dlsym
+ * itself. Also returns 0 if there is no such list.
  */
 static uintptr_t find_next_early(const char *name, const char *version)
 {
