@@ -15,50 +15,30 @@
 
 #include <string.h>
 
-#define SHARDS_MAX 16 /* that are not empty, in one round */
+#define SHARDS_MAX 15 /* in one round, besides that of the new file */
 #define TRIES_MAX  16 /* removals that are tried in one round */
 #define ENOUGH     16 /* entries; fewer are too few to choose from */
 #define NAMES_EACH 64
-
-/* What one store does. */
-struct work {
-	const struct sample_task *task;
-	enum evict_reason reason;
-	struct sample sample;
-	unsigned first; /* the shard to begin with, besides that of the new file */
-};
 
 enum purpose {
 	LEARN_SUMS,  /* shards without a sum, so that all sums are known after some stores */
 	DRAW_ENTRIES /* shards that are not known to be empty, besides that of the new file, until enough are drawn */
 };
 
-static bool is_of_use(const struct work *work, enum purpose purpose, unsigned shard)
+/* Each round begins with another shard; 37 has no common factor with 256, so each of them takes its turn. */
+static void sample_shards(struct sample *sample, enum purpose purpose, unsigned round)
 {
-	const struct sums_shard *sum = &work->sample.sums.shards[shard];
-
-	if (purpose == LEARN_SUMS) {
-		return !sum->known;
-	}
-	/* an entry without bytes was listed, and then not found */
-	return shard != work->task->key[0] && !(sum->known && sum->bytes == 0 && sum->files == 0);
-}
-
-static void sample_shards(struct work *work, enum purpose purpose)
-{
-	struct sample *sample = &work->sample;
-	/* entries of the new file's shard are drawn already */
-	unsigned done = purpose == DRAW_ENTRIES ? 1 : 0;
-
-	for (unsigned i = 0; i < DIRECTORY_SHARDS && done < SHARDS_MAX; i++) {
-		const unsigned shard = (work->first + i) % DIRECTORY_SHARDS;
+	for (unsigned i = 0, done = 0; i < DIRECTORY_SHARDS && done < SHARDS_MAX; i++) {
+		const unsigned shard = (unsigned)((sample->random + 37 * round + i) % DIRECTORY_SHARDS);
 		const struct sums_shard *sum = &sample->sums.shards[shard];
+		/* an entry without bytes was listed, and then not found */
+		const bool is_empty = sum->known && sum->bytes == 0 && sum->files == 0;
+		const bool is_enough = purpose == LEARN_SUMS ? done > 0 : sample->count >= ENOUGH;
 
-		if (!is_of_use(work, purpose, shard)) {
+		if (purpose == LEARN_SUMS ? sum->known : is_empty || shard == sample->task->key[0]) {
 			continue;
 		}
-		if (done > 0 && (purpose == LEARN_SUMS || sample->count >= ENOUGH) &&
-		    sample->count + sample_expects(sample, shard) > SAMPLE_FILES) {
+		if (is_enough && sample->count + sample_expects(sample, shard) > SAMPLE_FILES) {
 			break;
 		}
 		(void)sample_shard(sample, shard);
@@ -67,9 +47,8 @@ static void sample_shards(struct work *work, enum purpose purpose)
 }
 
 /* Removes the first entries in the order until `wanted` bytes are free. */
-static void remove_first(struct work *work, uint64_t wanted)
+static void remove_first(struct sample *sample, uint64_t wanted)
 {
-	struct sample *sample = &work->sample;
 	const struct sample_removed before = sample->removed;
 
 	sample_sort(sample);
@@ -78,19 +57,19 @@ static void remove_first(struct work *work, uint64_t wanted)
 		    sample->removed.bytes - before.bytes >= wanted) {
 			break;
 		}
-		if (memcmp(sample->files[i].key, work->task->key, ENTRY_KEY_BYTES) != 0) {
+		if (memcmp(sample->files[i].key, sample->task->key, ENTRY_KEY_BYTES) != 0) {
 			sample_remove(sample, &sample->files[i]);
 		}
 	}
 }
 
 /* Without a file of sums, the shards that were sampled stand for all. The new file is in one of them for sure. */
-static uint64_t total_bytes(const struct work *work)
+static uint64_t total_bytes(const struct sample *sample)
 {
-	const struct sums_shard total = sums_total(&work->sample.sums);
-	const uint64_t added = work->task->bytes;
+	const struct sums_shard total = sums_total(&sample->sums);
+	const uint64_t added = sample->task->bytes;
 
-	if (work->sample.sums.file >= 0 || total.known == 0 || total.bytes < added) {
+	if (sample->sums.file >= 0 || total.known == 0 || total.bytes < added) {
 		return total.bytes;
 	}
 	return added + (total.bytes - added) / total.known * DIRECTORY_SHARDS;
@@ -100,11 +79,11 @@ static uint64_t total_bytes(const struct work *work)
  * Returns how many bytes are to be removed: down to a 64th below the cap, so that not every store has to evict; just
  * below the cap for a file that is larger than that.
  */
-static uint64_t excess(const struct work *work)
+static uint64_t excess(const struct sample *sample)
 {
-	const uint64_t cap = work->task->cap;
-	const uint64_t bytes = total_bytes(work);
-	const uint64_t slack = cap / 64 > work->task->bytes ? cap / 64 : 0;
+	const uint64_t cap = sample->task->cap;
+	const uint64_t bytes = total_bytes(sample);
+	const uint64_t slack = cap / 64 > sample->task->bytes ? cap / 64 : 0;
 
 	return cap != 0 && bytes > cap ? bytes - cap + slack : 0;
 }
@@ -113,17 +92,17 @@ static uint64_t excess(const struct work *work)
  * Returns how many bytes have to be removed until the new file should have room. Whether it has is known only after the
  * next attempt to write: quotas count by their own rules, and inodes may be missing.
  */
-static uint64_t shortage(const struct work *work)
+static uint64_t shortage(const struct sample *sample)
 {
-	const uint64_t removed = work->sample.removed.bytes;
+	const uint64_t removed = sample->removed.bytes;
 
-	return removed < work->task->bytes ? work->task->bytes - removed : 0;
+	return removed < sample->task->bytes ? sample->task->bytes - removed : 0;
 }
 
 /* Returns how many bytes are to be removed now. */
-static uint64_t bytes_wanted(const struct work *work)
+static uint64_t bytes_wanted(const struct sample *sample, enum evict_reason reason)
 {
-	return work->reason == EVICT_FOR_ROOM ? shortage(work) : excess(work);
+	return reason == EVICT_FOR_ROOM ? shortage(sample) : excess(sample);
 }
 
 /*
@@ -131,56 +110,56 @@ static uint64_t bytes_wanted(const struct work *work)
  * waits for its turn, and then removes as much as it has stored. Another process may have evicted since the sums were
  * read, so they are read again under the lock, which is held until the sums are written.
  */
-static void evict_in_rounds(struct work *work)
+static void evict_in_rounds(struct sample *sample, enum evict_reason reason)
 {
-	const struct sample_task *task = work->task;
-	const bool waits = work->reason == EVICT_FOR_ROOM || total_bytes(work) > task->cap + task->cap / 10;
+	const struct sample_task *task = sample->task;
+	const bool waits = reason == EVICT_FOR_ROOM || total_bytes(sample) > task->cap + task->cap / 10;
 	int lock;
 
 	if (lock_take(task->directory, task->home, LOCK_EVICTION, waits ? LOCK_WAIT_US : 0, &lock) < 0) {
 		return;
 	}
-	if (work->sample.sums.file >= 0) {
-		sums_flush(&work->sample.sums);
-		sums_read(&work->sample.sums);
+	if (sample->sums.file >= 0) {
+		sums_flush(&sample->sums);
+		sums_read(&sample->sums);
 	}
-	for (unsigned round = 0; round < EVICT_ROUNDS && bytes_wanted(work) > 0; round++) {
-		if (round > 0 && shortage(work) == 0) {
+	for (unsigned round = 0; round < EVICT_ROUNDS && bytes_wanted(sample, reason) > 0; round++) {
+		if (round > 0 && shortage(sample) == 0) {
 			break;
 		}
-		sample_shards(work, DRAW_ENTRIES);
-		remove_first(work, bytes_wanted(work));
-		sample_settle(&work->sample);
-		work->first += 37; /* other shards; no common factor with 256, so each of them takes its turn */
+		sample_shards(sample, DRAW_ENTRIES, round);
+		remove_first(sample, bytes_wanted(sample, reason));
+		sample_settle(sample);
 	}
 	lock_release(lock);
 }
 
 /* Reading thousands of names takes milliseconds, so not every store in a large shard does it; the others add. */
-static bool is_due(const struct work *work)
+static bool is_due(const struct sample *sample)
 {
-	const struct sums_shard *sum = &work->sample.sums.shards[work->task->key[0]];
+	const struct sums_shard *sum = &sample->sums.shards[sample->task->key[0]];
 
-	return !sum->known || work->sample.random / DIRECTORY_SHARDS % (sum->files / NAMES_EACH + 1) == 0;
+	return !sum->known || sample->random / DIRECTORY_SHARDS % (sum->files / NAMES_EACH + 1) == 0;
 }
 
 struct sample_removed evict_entries(const struct sample_task *task, enum evict_reason reason)
 {
-	struct work work = {.task = task, .reason = reason};
+	struct sample sample = {.dry = false};
 
-	sample_begin(&work.sample, task, SAMPLE_FILES, SAMPLE_FACTS_NS);
-	work.first = (unsigned)(work.sample.random % DIRECTORY_SHARDS);
-	if (reason == EVICT_FOR_ROOM || is_due(&work) || excess(&work) > 0) {
-		(void)sample_shard(&work.sample, task->key[0]);
+	sample_begin(&sample, task, SAMPLE_FILES, SAMPLE_FACTS_NS);
+	if (reason == EVICT_FOR_ROOM || is_due(&sample) || excess(&sample) > 0) {
+		(void)sample_shard(&sample, task->key[0]);
 		if (reason == EVICT_AFTER_STORE) {
-			sample_shards(&work, LEARN_SUMS);
+			sample_shards(&sample, LEARN_SUMS, 0);
 		}
 	} else {
-		sums_add(&work.sample.sums, task->key[0], task->bytes);
+		sample.sums.shards[task->key[0]].bytes += task->bytes;
+		sample.sums.shards[task->key[0]].files++;
+		sums_note(&sample.sums, task->key[0]);
 	}
-	if (reason == EVICT_FOR_ROOM || excess(&work) > 0) {
-		evict_in_rounds(&work);
+	if (reason == EVICT_FOR_ROOM || excess(&sample) > 0) {
+		evict_in_rounds(&sample, reason);
 	}
-	sample_end(&work.sample);
-	return work.sample.removed;
+	sample_end(&sample);
+	return sample.removed;
 }

@@ -14,7 +14,7 @@
  * EVICT_ROUNDS times. An eviction aims at a 64th below the cap, so that not every store has to evict.
  *
  * The cache may exceed the cap for a while: after the cap was lowered, or while shards have no sum because the file was
- * lost. Each store samples up to 16 shards without a sum.
+ * lost. Each store samples up to 15 shards without a sum.
  *
  * Concurrency: one process evicts at a time, under the lock LOCK_EVICTION. Another one that stores meanwhile does not
  * evict; more than a tenth above the cap, or without room on the file system, it first waits for the lock, at most for

@@ -308,7 +308,8 @@ static int remove_drawn(struct sample *sample, int shard, const struct sample_fi
 void sample_remove(struct sample *sample, const struct sample_file *file)
 {
 	const struct sample_task *task = sample->task;
-	uint64_t beside = 0;
+	struct sums_shard *sum = &sample->sums.shards[file->key[0]];
+	uint64_t beside = 0, bytes;
 	int shard;
 	int rc = directory_open_shard(task->directory, task->home, file->key[0], DIRECTORY_REACH, &shard);
 
@@ -317,7 +318,9 @@ void sample_remove(struct sample *sample, const struct sample_file *file)
 		close(shard);
 	}
 	if (rc == 0) {
-		sums_subtract(&sample->sums, file->key[0], file->bytes + beside);
+		bytes = file->bytes + beside;
+		sum->bytes -= bytes < sum->bytes ? bytes : sum->bytes;
+		sum->files -= sum->files > 0;
 		sums_note(&sample->sums, file->key[0]);
 	}
 	sample->failures += rc < 0 && rc != -EAGAIN && !is_gone(-rc);

@@ -111,18 +111,3 @@ struct sums_shard sums_total(const struct sums *sums)
 	}
 	return total;
 }
-
-void sums_add(struct sums *sums, unsigned shard, uint64_t bytes)
-{
-	sums->shards[shard].bytes += bytes;
-	sums->shards[shard].files++;
-	sums_note(sums, shard);
-}
-
-void sums_subtract(struct sums *sums, unsigned shard, uint64_t bytes)
-{
-	struct sums_shard *sum = &sums->shards[shard];
-
-	sum->bytes -= bytes < sum->bytes ? bytes : sum->bytes;
-	sum->files -= sum->files > 0;
-}

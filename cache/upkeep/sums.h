@@ -43,8 +43,5 @@ void sums_close(struct sums *sums);
 
 /* Returns the total of all known sums. */
 struct sums_shard sums_total(const struct sums *sums);
-/* Adds or subtracts a file of the shard, in memory only until the sum is noted and flushed. */
-void sums_add(struct sums *sums, unsigned shard, uint64_t bytes);
-void sums_subtract(struct sums *sums, unsigned shard, uint64_t bytes);
 
 #endif
