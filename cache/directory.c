@@ -10,7 +10,6 @@
 
 #include "cache/calls.h"
 #include "cache/digits.h"
-#include "cache/ground.h"
 #include "cache/output.h"
 #include "cache/trust.h"
 

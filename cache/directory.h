@@ -42,7 +42,7 @@ enum directory_want { DIRECTORY_REACH, DIRECTORY_LIST, DIRECTORY_MAKE };
 /* Removes slashes at the end of a path: behind them O_NOFOLLOW has no effect on a symbolic link. "/" stays. */
 void directory_strip(char *path);
 
-/* Opens the home (O_PATH). DIRECTORY_MAKE creates it and the root. -ENXIO: it may not be created (cache/ground.h). */
+/* Opens the home (O_PATH). DIRECTORY_MAKE creates it and the root. -ENXIO: it may not be created (cache/trust.h). */
 int directory_open(const struct directory *directory, enum directory_want want, int *ret_home);
 
 /* Opens a directory in the home. */

@@ -18,12 +18,14 @@
  * cannot identify its own files, so only root's files are trusted. A group with that id is not trusted either.
  *
  * Errors: a file whose owner or mode cannot be determined is not trusted, and not opened to a group. Threads: any.
- * State: whether ids of 65534 are identifiable, from a thread's check of a root to its next one.
+ * State: whether ids of 65534 are identifiable, from a thread's check of a root to its next one; the arguments of
+ * ground_settle().
  */
 #ifndef CACHE_TRUST_H
 #define CACHE_TRUST_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/stat.h>
 
 /* Returns whether this user or root owns the file. */
@@ -49,5 +51,23 @@ mode_t trust_first_mode(bool shared, int parent, mode_t all);
  */
 void trust_settle_directory(bool shared, int parent, const char *path);
 int trust_settle_file(bool shared, int parent, int file);
+
+/*
+ * ground: may a missing cache directory be created? Not in another root directory than that of the start, because after
+ * chroot() the user has not asked for a cache there; not in a $HOME or $XDG_CACHE_HOME of a third user; and not by a
+ * user whose files would not be trusted. What cannot be examined is not allowed.
+ *
+ * ground_settle(), once and before there are threads, remembers "/" and the base as they are at the start. `path` is the
+ * cache directory or NULL, and stays valid; its first `base_length` bytes are $HOME or $XDG_CACHE_HOME (0: the user has
+ * chosen the directory).
+ */
+void ground_settle(const char *path, size_t base_length, bool base_is_home);
+bool ground_allows(void);
+/*
+ * Returns false for a base that belongs to a third user (neither this one nor root), because its owner could not remove
+ * our files, and for a missing $HOME. A missing $XDG_CACHE_HOME is created; its nearest existing parent counts. Without
+ * a base (`length` 0) it returns true.
+ */
+bool ground_base_allows(const char *base, size_t length, bool base_is_home);
 
 #endif

@@ -3,9 +3,9 @@
 
 #include "cache/calls.h"
 #include "cache/events.h"
-#include "cache/ground.h"
 #include "cache/harmless.h"
 #include "cache/tools/foreign.h"
+#include "cache/trust.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -7,7 +7,7 @@
 
 #include "cache/calls.h"
 #include "cache/directory.h"
-#include "cache/ground.h"
+#include "cache/trust.h"
 
 #include <errno.h>
 #include <limits.h>

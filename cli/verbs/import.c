@@ -4,10 +4,10 @@
  * been compiled. The bundle has the least recently used entry first, so the order of use stays the same.
  */
 #include "cache/events.h"
-#include "cache/ground.h"
 #include "cache/store.h"
 #include "cache/tools/bundle.h"
 #include "cache/tools/foreign.h"
+#include "cache/trust.h"
 #include "cli/console/console.h"
 #include "cli/console/progress.h"
 #include "cli/console/verb.h"

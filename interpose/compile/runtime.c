@@ -9,7 +9,7 @@
 #include "cache/compile_lock.h"
 #include "cache/directory.h"
 #include "cache/error_text.h"
-#include "cache/ground.h"
+#include "cache/trust.h"
 #include "interpose/compile/handle.h"
 #include "interpose/compile/library_steps.h"
 #include "interpose/compile/log.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* store: a cache is not created where it was not asked for */
 #include "cache/events.h"
-#include "cache/ground.h"
+#include "cache/trust.h"
 #include "store_fixture.h"
 
 TestSuite(store_ground, .init = fixture_open, .fini = fixture_close);
