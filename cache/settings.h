@@ -98,7 +98,22 @@ void settings_free(struct settings *settings);
 #define SETTINGS_OF_OTHERS "NVRTCCACHE_LIBRARY", "NVRTCCACHE_TOOLKIT", "NVRTCCACHE_MIRRORS"
 
 /*
- * `name` is `size` bytes long. `suggestion` comes from nearest_suggest() (cache/nearest.h), to be put after a message.
+ * nearest: suggests the known word that is closest to a mistyped word
+ *
+ * The distance of two words is what remains of the longer one without their common beginning and their common end. So
+ * one mistake is found wherever it is: a letter that is missing, too many or wrong, or two that changed places. A word
+ * is close if the distance is at most a third of the longer word's length, rounded up.
+ *
+ * Writes for example " (did you mean 'prune'?)" to `ret_text`, or "" if none of the `count` words is close to
+ * `text`. Returns `ret_text`. The first `skip` bytes of each word are a common prefix, which `text` does not have and
+ * which is not compared.
+ */
+#define NEAREST_TEXT_BYTES 256
+const char *nearest_suggest(const char *text, size_t size, const char *const *words, size_t count, size_t skip,
+                            char ret_text[NEAREST_TEXT_BYTES]);
+
+/*
+ * `name` is `size` bytes long. `suggestion` comes from nearest_suggest(), to be put after a message.
  */
 typedef void settings_unknown(const char *name, size_t size, const char *suggestion, void *context);
 /*

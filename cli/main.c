@@ -5,7 +5,7 @@
  * Finds the verb that the first word names, and calls verb_main() with it. `help` is in this file because it needs the
  * list of all verbs, `version` because it needs nothing else.
  */
-#include "cache/nearest.h"
+#include "cache/settings.h"
 #include "cache/version.h"
 #include "cli/console/console.h"
 #include "cli/console/verb.h"
