@@ -8,7 +8,7 @@
  *     |        `------------- +--> discard, unless the file was replaced meanwhile
  *     `-> -ENOENT
  */
-#include "cache/store_state.h"
+#include "cache/store.h"
 
 #include "cache/calls.h"
 #include "cache/digits.h"

@@ -48,8 +48,6 @@
 #include <stdint.h>
 
 struct store;
-struct directory;
-struct stat;
 
 /* Returns the current time for times of use, in nanoseconds of CLOCK_REALTIME; tests supply their own clock. */
 typedef int64_t store_clock(void);
@@ -114,5 +112,12 @@ int store_get_facts(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], voi
 int store_put_facts(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], const void *bytes, size_t size);
 /* Returns how many entries store_put() has evicted since the last call of this function. */
 uint64_t store_take_evictions(struct store *store);
+
+/* For the files that implement the store: cache/store.c, store_put.c and tools/prune.c. */
+struct store {
+	struct store_options options; /* `clock` is set */
+	struct directory directory;
+	_Atomic uint64_t evictions; /* not yet returned by store_take_evictions() */
+};
 
 #endif

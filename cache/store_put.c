@@ -6,7 +6,7 @@
  *   --> unlock --> above the cap: evict the least recently used entries
  *   no room on the disk --> evict --> once again from the beginning
  */
-#include "cache/store_state.h"
+#include "cache/store.h"
 
 #include "cache/calls.h"
 #include "cache/lock.h"

@@ -57,9 +57,9 @@ int trust_settle_file(bool shared, int parent, int file);
  * chroot() the user has not asked for a cache there; not in a $HOME or $XDG_CACHE_HOME of a third user; and not by a
  * user whose files would not be trusted. What cannot be examined is not allowed.
  *
- * ground_settle(), once and before there are threads, remembers "/" and the base as they are at the start. `path` is the
- * cache directory or NULL, and stays valid; its first `base_length` bytes are $HOME or $XDG_CACHE_HOME (0: the user has
- * chosen the directory).
+ * ground_settle(), once and before there are threads, remembers "/" and the base as they are at the start. `path` is
+ * the cache directory or NULL, and stays valid; its first `base_length` bytes are $HOME or $XDG_CACHE_HOME (0: the user
+ * has chosen the directory).
  */
 void ground_settle(const char *path, size_t base_length, bool base_is_home);
 bool ground_allows(void);

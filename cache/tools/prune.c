@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cache/tools/prune.h"
 
-#include "cache/store_state.h"
 #include "cache/upkeep/sample.h"
 
 #include <errno.h>
