@@ -18,10 +18,15 @@
  */
 #include "cache/events.h"
 
+#include "cache/agent_client.h"
 #include "cache/calls.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <stdatomic.h>
+#include <stddef.h>
+#include <string.h>
+#include <xxhash.h>
 
 #define PERIOD_NS   INT64_C(1000000000)
 #define PROMPT_HITS 256
@@ -171,4 +176,97 @@ int events_tell_counts(enum events_when when)
 	}
 	record.when_ns = (uint64_t)call_clock_ns(CLOCK_REALTIME);
 	return write_record(&record, &amounts, when);
+}
+
+/* ---- the bytes of a record ---- */
+
+_Static_assert(__BYTE_ORDER == __LITTLE_ENDIAN, "records are written as they are in memory");
+_Static_assert(EVENTS_HEAD_BYTES == 120, "no padding");
+_Static_assert(EVENTS_RECORD_BYTES <= UINT16_MAX, "sizes of parts");
+
+static uint64_t sum_of(const uint8_t *bytes, size_t size)
+{
+	const size_t from = offsetof(struct events_record, size);
+
+	return XXH3_64bits(bytes + from, size - from);
+}
+
+size_t events_spell(const struct events_record *record, uint8_t *ret_bytes)
+{
+	struct events_record head = *record;
+	size_t size = EVENTS_HEAD_BYTES;
+
+	for (size_t i = 0; i < EVENTS_PARTS; i++) {
+		head.sizes[i] = (uint16_t)record->parts[i].size;
+		if (head.sizes[i] > 0) {
+			memcpy(ret_bytes + size, record->parts[i].bytes, head.sizes[i]);
+		}
+		size += head.sizes[i];
+	}
+	memcpy(head.magic, EVENTS_MAGIC, sizeof(head.magic));
+	head.size = (uint32_t)size;
+	head.list = COUNTERS_LIST;
+	memcpy(ret_bytes, &head, EVENTS_HEAD_BYTES);
+	head.checksum = sum_of(ret_bytes, size);
+	memcpy(ret_bytes, &head, EVENTS_HEAD_BYTES);
+	return size;
+}
+
+/* Reads the record at the beginning of `bytes`. Returns its size, or 0 if there is no sound record. */
+static size_t read_record(const uint8_t *bytes, size_t size, struct events_record *ret_record)
+{
+	const struct events_record *head = ret_record;
+	size_t at = EVENTS_HEAD_BYTES;
+
+	if (size < EVENTS_HEAD_BYTES) {
+		return 0;
+	}
+	memcpy(ret_record, bytes, EVENTS_HEAD_BYTES);
+	if (head->size > size || head->size > EVENTS_RECORD_BYTES || head->size < EVENTS_HEAD_BYTES ||
+	    head->list != COUNTERS_LIST || head->checksum != sum_of(bytes, head->size) || head->kind >= EVENTS_KINDS ||
+	    head->reason >= COUNTER_COUNT || head->why > EVENTS_WHY_UNFIT || head->agent >= AGENT_OUTCOME_COUNT) {
+		return 0;
+	}
+	for (size_t i = 0; i < EVENTS_PARTS; i++) {
+		if (head->sizes[i] > head->size - at) {
+			return 0;
+		}
+		ret_record->parts[i] = (struct events_text){bytes + at, head->sizes[i]};
+		at += head->sizes[i];
+	}
+	return head->size;
+}
+
+bool events_next(const void *bytes, size_t size, size_t *at, struct events_record *ret_record)
+{
+	const uint8_t *all = bytes, *found;
+
+	while (*at < size && (found = memmem(all + *at, size - *at, EVENTS_MAGIC, DIRECTORY_MAGIC_BYTES)) != NULL) {
+		size_t begin = (size_t)(found - all), used = read_record(found, size - begin, ret_record);
+
+		*at = begin + (used ? used : 1);
+		if (used) {
+			return true;
+		}
+	}
+	*at = size;
+	return false;
+}
+
+void events_add_amounts(const struct events_record *record, uint64_t counts[COUNTER_COUNT], uint64_t *since_ns)
+{
+	const struct events_text *amounts = &record->parts[EVENTS_AMOUNTS];
+	struct counters_amount amount;
+
+	if (record->kind == EVENTS_ZERO) {
+		memset(counts, 0, COUNTER_COUNT * sizeof(*counts));
+		*since_ns = record->when_ns;
+	}
+	*since_ns = *since_ns ? *since_ns : record->when_ns;
+	for (size_t at = 0; at + sizeof(amount) <= amounts->size; at += sizeof(amount)) {
+		memcpy(&amount, (const uint8_t *)amounts->bytes + at, sizeof(amount));
+		if (amount.counter < COUNTER_COUNT) {
+			counts[amount.counter] = counters_sum(counts[amount.counter], amount.amount);
+		}
+	}
 }

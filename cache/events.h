@@ -143,11 +143,6 @@ const char *events_foreign(const struct directory *directory);
 
 /* ---- reading (events_file.c) ---- */
 
-/* Finds the first sound record at `*at` or later, and moves `*at` behind it. Its parts point into `bytes`. */
-bool events_next(const void *bytes, size_t size, size_t *at, struct events_record *ret_record);
-/* Adds the counts of a record to `counts`, or resets them (EVENTS_ZERO). `since` is when counting began; 0: unknown. */
-void events_add_amounts(const struct events_record *record, uint64_t counts[COUNTER_COUNT], uint64_t *since_ns);
-
 struct events {
 	uint64_t counts[COUNTER_COUNT]; /* EVENTS_ALL: the totals with their shares */
 	uint64_t since_ns;              /* when counting began, in nanoseconds since 1970; 0: nothing was counted */
@@ -164,9 +159,13 @@ enum events_files { EVENTS_ALL, EVENTS_PAST };
 int events_read(const struct directory *directory, enum events_files files, struct events *ret_events);
 void events_free(struct events *events);
 
-/* ---- the bytes of a record ---- */
+/* ---- the bytes of a record (events.c) ---- */
 
 /* Writes the record and returns its size: EVENTS_HEAD_BYTES, and those of its parts. */
 size_t events_spell(const struct events_record *record, uint8_t *ret_bytes);
+/* Finds the first sound record at `*at` or later, and moves `*at` behind it. Its parts point into `bytes`. */
+bool events_next(const void *bytes, size_t size, size_t *at, struct events_record *ret_record);
+/* Adds the counts of a record to `counts`, or resets them (EVENTS_ZERO). `since` is when counting began; 0: unknown. */
+void events_add_amounts(const struct events_record *record, uint64_t counts[COUNTER_COUNT], uint64_t *since_ns);
 
 #endif
