@@ -14,6 +14,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 
 #define BUCKETS 8192 /* one for each 8 KiB of the default limit */
 /* The overhead of a result: struct entry and the bookkeeping of malloc(). */
@@ -21,8 +22,8 @@
 
 struct node {
 	uint64_t low, high;
-	struct node *next;          /* in the bucket; the results of one fingerprint are newest first */
-	struct node *newer, *older; /* in order of use */
+	LIST_ENTRY(node) near; /* in the bucket; the results of one fingerprint are newest first */
+	TAILQ_ENTRY(node) use; /* in the list of use, newest first */
 	struct entry *entry;
 	uint64_t cost;
 };
@@ -31,33 +32,34 @@ struct memory {
 	struct fork_mutex lock;
 	uint64_t max_bytes;
 	uint64_t bytes; /* cost of all linked nodes */
-	struct node *newest, *oldest;
-	struct node *buckets[BUCKETS]; /* in .bss: only pages that are used are touched */
+	TAILQ_HEAD(nodes, node) used;
+	LIST_HEAD(bucket, node) buckets[BUCKETS]; /* in .bss: only pages that are used are touched */
 };
 
 struct memory *memory_open(uint64_t max_bytes)
 {
 	static struct memory memory = {.lock = FORK_MUTEX_INITIALIZER};
 
+	TAILQ_INIT(&memory.used);
 	memory.max_bytes = max_bytes;
 	return &memory;
 }
 
-/* Frees nodes that are not linked any more, chained by `next`. */
-static void free_nodes(struct node *node)
+/* Frees nodes that are not linked any more. */
+static void free_nodes(struct nodes *gone)
 {
-	while (node != NULL) {
-		struct node *next = node->next;
+	struct node *node;
 
+	while ((node = TAILQ_FIRST(gone)) != NULL) {
+		TAILQ_REMOVE(gone, node, use);
 		entry_unref(node->entry);
 		free(node);
-		node = next;
 	}
 }
 
 /* The caller of the functions from here to detach_node() holds the lock. */
 
-static struct node **bucket_of(struct memory *memory, uint64_t low)
+static struct bucket *bucket_of(struct memory *memory, uint64_t low)
 {
 	return &memory->buckets[low % BUCKETS];
 }
@@ -67,41 +69,13 @@ static bool is_of(const struct node *node, uint64_t low, uint64_t high)
 	return node->low == low && node->high == high;
 }
 
-static void link_newest(struct memory *memory, struct node *node)
+/* Moves a node to `gone`, whose nodes are freed after the lock was released. */
+static void detach_node(struct memory *memory, struct node *node, struct nodes *gone)
 {
-	node->newer = NULL;
-	node->older = memory->newest;
-	*(node->older != NULL ? &node->older->newer : &memory->oldest) = node;
-	memory->newest = node;
-}
-
-static void unlink_use(struct memory *memory, struct node *node)
-{
-	*(node->newer != NULL ? &node->newer->older : &memory->newest) = node->older;
-	*(node->older != NULL ? &node->older->newer : &memory->oldest) = node->newer;
-}
-
-static void touch_node(struct memory *memory, struct node *node)
-{
-	if (node != memory->newest) {
-		unlink_use(memory, node);
-		link_newest(memory, node);
-	}
-}
-
-/* Unlinks a node and puts it before `gone`, whose nodes are freed after the lock was released. */
-static struct node *detach_node(struct memory *memory, struct node *node, struct node *gone)
-{
-	struct node **link = bucket_of(memory, node->low);
-
-	while (*link != node) {
-		link = &(*link)->next;
-	}
-	*link = node->next;
-	unlink_use(memory, node);
+	LIST_REMOVE(node, near);
+	TAILQ_REMOVE(&memory->used, node, use);
+	TAILQ_INSERT_HEAD(gone, node, use);
 	memory->bytes -= node->cost;
-	node->next = gone;
-	return node;
 }
 
 static bool passes_check(const struct entry *entry, store_check *check, void *context)
@@ -116,6 +90,7 @@ struct entry *memory_get(struct memory *memory, uint64_t low, uint64_t high, sto
 {
 	struct entry *candidates[STORE_RESULTS_MAX];
 	struct entry *found = NULL;
+	struct node *node;
 	size_t count = 0;
 	bool certain = false;
 
@@ -123,11 +98,12 @@ struct entry *memory_get(struct memory *memory, uint64_t low, uint64_t high, sto
 		return NULL;
 	}
 	fork_mutex_lock(&memory->lock);
-	for (struct node *node = *bucket_of(memory, low); node != NULL && !certain; node = node->next) {
+	for (node = LIST_FIRST(bucket_of(memory, low)); node != NULL && !certain; node = LIST_NEXT(node, near)) {
 		if (!is_of(node, low, high)) {
 			continue;
 		}
-		touch_node(memory, node); /* which of them holds is found out without the lock */
+		TAILQ_REMOVE(&memory->used, node, use); /* which of them holds is found out without the lock */
+		TAILQ_INSERT_HEAD(&memory->used, node, use);
 		candidates[count++] = entry_ref(node->entry);
 		certain =
 		    check == NULL || entry_info(node->entry)->dependencies_size == 0 || count == STORE_RESULTS_MAX;
@@ -152,25 +128,23 @@ static bool same_dependencies(const struct node *one, const struct node *other)
 	return size == other_size && memcmp(left, right, size) == 0;
 }
 
-/* Unlinks the results of a fingerprint for which `fresh` has no room beside it. Returns them. */
-static struct node *detach_replaced(struct memory *memory, const struct node *fresh)
+/* Detaches the results of a fingerprint for which `fresh` has no room beside it. */
+static void detach_replaced(struct memory *memory, const struct node *fresh, struct nodes *gone)
 {
-	struct node *gone = NULL;
 	struct node *next;
 	size_t count = 1;
 
-	for (struct node *node = *bucket_of(memory, fresh->low); node != NULL; node = next) {
-		next = node->next;
+	for (struct node *node = LIST_FIRST(bucket_of(memory, fresh->low)); node != NULL; node = next) {
+		next = LIST_NEXT(node, near);
 		if (!is_of(node, fresh->low, fresh->high)) {
 			continue;
 		}
 		if (count == STORE_RESULTS_MAX || same_dependencies(node, fresh)) {
-			gone = detach_node(memory, node, gone);
+			detach_node(memory, node, gone);
 		} else {
 			count++;
 		}
 	}
-	return gone;
 }
 
 /* Nodes are allocated before the lock is taken and freed after it, so that nobody waits for the allocator. */
@@ -178,9 +152,8 @@ void memory_put(struct memory *memory, uint64_t low, uint64_t high, struct entry
 {
 	uint64_t size = entry_info(entry)->total_size;
 	uint64_t cost = size + sizeof(struct node) + OVERHEAD_BYTES;
-	struct node **bucket;
+	struct nodes gone = TAILQ_HEAD_INITIALIZER(gone);
 	struct node *fresh;
-	struct node *gone;
 
 	if (size > memory->max_bytes / 4 || cost > memory->max_bytes) {
 		return;
@@ -191,17 +164,15 @@ void memory_put(struct memory *memory, uint64_t low, uint64_t high, struct entry
 	}
 	*fresh = (struct node){.low = low, .high = high, .entry = entry_ref(entry), .cost = cost};
 	fork_mutex_lock(&memory->lock);
-	gone = detach_replaced(memory, fresh);
+	detach_replaced(memory, fresh, &gone);
 	while (cost > memory->max_bytes - memory->bytes) {
-		gone = detach_node(memory, memory->oldest, gone);
+		detach_node(memory, TAILQ_LAST(&memory->used, nodes), &gone);
 	}
-	bucket = bucket_of(memory, low);
-	fresh->next = *bucket;
-	*bucket = fresh;
-	link_newest(memory, fresh);
+	LIST_INSERT_HEAD(bucket_of(memory, low), fresh, near);
+	TAILQ_INSERT_HEAD(&memory->used, fresh, use);
 	memory->bytes += cost;
 	fork_mutex_unlock(&memory->lock);
-	free_nodes(gone);
+	free_nodes(&gone);
 }
 
 /* If another thread was changing the table at the fork, the child begins with an empty one, and the nodes leak. */
@@ -209,7 +180,7 @@ void memory_fork_child(struct memory *memory)
 {
 	if (memory != NULL && !fork_mutex_fork_child(&memory->lock)) {
 		memset(memory->buckets, 0, sizeof(memory->buckets));
-		memory->newest = memory->oldest = NULL;
+		TAILQ_INIT(&memory->used);
 		memory->bytes = 0;
 	}
 }
