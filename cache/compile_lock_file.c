@@ -69,7 +69,7 @@ static int open_path(const struct directory *directory)
 	if (directory_open(directory, DIRECTORY_MAKE, &home) < 0) {
 		return -1;
 	}
-	(void)directory_open_seen(directory, home, FILE_NAME, O_RDWR | O_CREAT, &fd, &found);
+	(void)directory_open_file(directory, home, FILE_NAME, O_RDWR | O_CREAT, &fd, &found);
 	close(home);
 	has_room = leaves_room(fd);
 	fd = call_move_away(fd);

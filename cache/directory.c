@@ -239,17 +239,11 @@ static int judge_file(const struct directory *directory, int at, int file, int f
 	return (flags & O_ACCMODE) != O_RDONLY && ret_found->st_nlink > 1 ? -EPERM : 0;
 }
 
-int directory_open_file(const struct directory *directory, int at, const char *name, int flags, int *ret_file)
-{
-	struct stat found;
-
-	return directory_open_seen(directory, at, name, flags, ret_file, &found);
-}
-
 /* Creates a missing file with O_EXCL, so that exactly one process settles the mode and the group of the file. */
-int directory_open_seen(const struct directory *directory, int at, const char *name, int flags, int *ret_file,
+int directory_open_file(const struct directory *directory, int at, const char *name, int flags, int *ret_file,
                         struct stat *ret_found)
 {
+	struct stat found;
 	/* O_NONBLOCK: a FIFO of that name must not block the host */
 	int all = (flags & (O_ACCMODE | O_APPEND)) | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 	int file = call_openat(at, name, all, 0);
@@ -266,7 +260,7 @@ int directory_open_seen(const struct directory *directory, int at, const char *n
 	if (file < 0) {
 		return -errno;
 	}
-	rc = judge_file(directory, at, file, flags, ret_found);
+	rc = judge_file(directory, at, file, flags, ret_found ? ret_found : &found);
 	if (rc < 0) {
 		close(file);
 		return rc;

@@ -64,11 +64,9 @@ void directory_drop_root(void);
 
 /*
  * Opens a file in one of these directories with O_RDONLY, O_RDWR, or O_RDWR | O_CREAT (and O_APPEND). -EPERM: it is not
- * a regular file, not trusted, or has a second hard link and would be opened for writing.
+ * a regular file, not trusted, or has a second hard link and would be opened for writing. `ret_found` may be NULL.
  */
-int directory_open_file(const struct directory *directory, int at, const char *name, int flags, int *ret_file);
-/* Like directory_open_file(), and returns the file's stat. */
-int directory_open_seen(const struct directory *directory, int at, const char *name, int flags, int *ret_file,
+int directory_open_file(const struct directory *directory, int at, const char *name, int flags, int *ret_file,
                         struct stat *ret_found);
 /* Returns whether the first bytes are those of a file of ours: `magic`, zeros (after a crash), or none yet. */
 bool directory_is_ours(int file, const void *magic);

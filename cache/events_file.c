@@ -44,7 +44,7 @@ struct mapping {
 /* -1: missing, not trusted or not a regular file; it counts as empty. */
 static int open_file(const struct directory *directory, int home, const char *name, int *ret_file)
 {
-	int error = directory_open_file(directory, home, name, O_RDONLY, ret_file);
+	int error = directory_open_file(directory, home, name, O_RDONLY, ret_file, NULL);
 
 	if (error == -ENOENT || error == -EPERM || error == -ELOOP || error == -ENXIO || error == -EISDIR) {
 		*ret_file = -1;
@@ -184,7 +184,7 @@ static const char *find_foreign(const struct directory *directory, int home)
 {
 	for (size_t i = 0; i < FILES; i++) {
 		int file = -1;
-		int error = directory_open_file(directory, home, names[i], O_RDONLY, &file);
+		int error = directory_open_file(directory, home, names[i], O_RDONLY, &file, NULL);
 		bool is_ours = error == 0 ? directory_is_ours(file, EVENTS_MAGIC) : error == -ENOENT;
 
 		if (error == 0) {
@@ -251,7 +251,7 @@ static int roll_over(const struct directory *directory)
 	if (error != 0) {
 		return error;
 	}
-	error = directory_open_seen(directory, home, EVENTS_NAME, O_RDWR | O_APPEND, &file, &found);
+	error = directory_open_file(directory, home, EVENTS_NAME, O_RDWR | O_APPEND, &file, &found);
 	if (error == 0 && found.st_size > (off_t)EVENTS_ROLL && is_ripe(home) &&
 	    lock_bytes(file, LOCK_WHOLE, 0) != LOCK_HELD) {
 		bool is_newest =
@@ -320,7 +320,7 @@ static int open_trusted(const struct directory *directory, enum events_want want
 	if (error != 0) {
 		return error;
 	}
-	error = directory_open_seen(directory, place, name, O_RDWR | O_CREAT | O_APPEND, ret_file, ret_found);
+	error = directory_open_file(directory, place, name, O_RDWR | O_CREAT | O_APPEND, ret_file, ret_found);
 	close(place);
 	if (error == 0 && !directory_is_ours(*ret_file, EVENTS_MAGIC)) {
 		close(*ret_file);

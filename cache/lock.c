@@ -94,7 +94,7 @@ int lock_take(const struct directory *directory, int home, uint64_t byte, unsign
 	int lock;
 
 	*ret_lock = -1;
-	if (directory_open_file(directory, home, LOCK_NAME, O_RDWR | O_CREAT, &lock) < 0) {
+	if (directory_open_file(directory, home, LOCK_NAME, O_RDWR | O_CREAT, &lock, NULL) < 0) {
 		return 0;
 	}
 	result = take_byte(lock, byte, wait_us);

@@ -37,7 +37,7 @@ int source_open(const struct directory *directory, int at, const char *path, str
                 struct source *ret_source)
 {
 	int file;
-	int rc = directory_open_seen(directory, at, path, O_RDONLY, &file, ret_found);
+	int rc = directory_open_file(directory, at, path, O_RDONLY, &file, ret_found);
 
 	if (rc < 0) {
 		/* a symbolic link, or a socket */
@@ -68,7 +68,7 @@ void source_close(struct source *source)
 bool source_look(const struct directory *directory, int shard, const char *name, struct stat *ret_found, bool *ret_ours)
 {
 	int file;
-	int rc = directory_open_seen(directory, shard, name, O_RDONLY, &file, ret_found);
+	int rc = directory_open_file(directory, shard, name, O_RDONLY, &file, ret_found);
 
 	*ret_ours = rc == 0 && directory_is_ours(file, entry_magic);
 	if (rc == 0) {

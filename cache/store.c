@@ -270,7 +270,7 @@ int store_get_facts(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], voi
 
 	if (rc == 0) {
 		directory_name(key, DIRECTORY_FACTS, place.name);
-		rc = directory_open_seen(&store->directory, place.at, place.path, O_RDONLY, &file, &found);
+		rc = directory_open_file(&store->directory, place.at, place.path, O_RDONLY, &file, &found);
 	}
 	if (rc == 0) {
 		const ssize_t size = call_pread(file, bytes, room, 0);

@@ -24,32 +24,26 @@ static uint32_t check_of(const struct sums_shard *sum, unsigned shard)
 	return (uint32_t)XXH3_64bits(sum, offsetof(struct sums_shard, known)) ^ (SUMS_FORMAT << 8 | shard);
 }
 
-/* A new file gets its first bytes here, because all later writes are at the place of one sum. */
-static int open_or_make(const struct directory *directory, int home, int *ret_file)
-{
-	struct stat found;
-	int rc = directory_open_seen(directory, home, SUMS_NAME, O_RDWR | O_CREAT, ret_file, &found);
-
-	if (rc == -EACCES || rc == -EPERM || rc == -ELOOP) { /* of another user, or a link: it may be ours to remove */
-		(void)unlinkat(home, SUMS_NAME, 0);
-		rc = directory_open_seen(directory, home, SUMS_NAME, O_RDWR | O_CREAT, ret_file, &found);
-	}
-	if (rc == 0 && found.st_size == 0) {
-		(void)output_at(*ret_file, 0, SUMS_MAGIC, sizeof(SUMS_MAGIC) - 1);
-	}
-	return rc;
-}
-
 /* A file whose first bytes are not ours is neither used nor removed, because another program has put it there. */
 void sums_open(const struct directory *directory, int home, enum sums_access access, struct sums *ret_sums)
 {
+	const int flags = access == SUMS_WRITE ? O_RDWR | O_CREAT : O_RDONLY;
+	struct stat found;
 	int file = -1;
-	int rc = access == SUMS_WRITE ? open_or_make(directory, home, &file)
-	                              : directory_open_file(directory, home, SUMS_NAME, O_RDONLY, &file);
+	int rc = directory_open_file(directory, home, SUMS_NAME, flags, &file, &found);
 
+	if (access == SUMS_WRITE && (rc == -EACCES || rc == -EPERM || rc == -ELOOP)) {
+		/* of another user, or a link: it may be ours to remove */
+		(void)unlinkat(home, SUMS_NAME, 0);
+		rc = directory_open_file(directory, home, SUMS_NAME, flags, &file, &found);
+	}
 	if (rc == 0 && !directory_is_ours(file, SUMS_MAGIC)) {
 		close(file);
 		rc = -EPERM;
+	}
+	/* a new file gets its first bytes here, because all later writes are at the place of one sum */
+	if (rc == 0 && access == SUMS_WRITE && found.st_size == 0) {
+		(void)output_at(file, 0, SUMS_MAGIC, sizeof(SUMS_MAGIC) - 1);
 	}
 	ret_sums->file = rc == 0 ? file : -1;
 	memset(ret_sums->noted, 0, sizeof(ret_sums->noted));

@@ -132,7 +132,7 @@ int requests_read(const struct directory *directory, const uint8_t key[ENTRY_KEY
 		return error;
 	}
 	directory_name(key, DIRECTORY_BESIDE, name);
-	error = directory_open_file(directory, shard, name, O_RDONLY, &file);
+	error = directory_open_file(directory, shard, name, O_RDONLY, &file, NULL);
 	close(shard);
 	if (error == 0) {
 		error = requests_load(file, ret_bytes, ret_size, ret_recording);
