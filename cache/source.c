@@ -65,26 +65,19 @@ void source_close(struct source *source)
 	source->bytes = NULL;
 }
 
-bool source_look(const struct directory *directory, int shard, const char *name, struct stat *ret_found, bool *ret_ours)
+/* Called before a file is removed, because a name does not show which program wrote the file. */
+int source_look(const struct directory *directory, int shard, const char *name, struct stat *ret_found)
 {
 	int file;
-	int rc = directory_open_file(directory, shard, name, O_RDONLY, &file, ret_found);
-
-	*ret_ours = rc == 0 && directory_is_ours(file, entry_magic);
-	if (rc == 0) {
-		close(file);
-	}
-	/* a link, a socket, or a file that we may not read */
-	return rc == 0 || fstatat(shard, name, ret_found, AT_SYMLINK_NOFOLLOW) == 0;
-}
-
-/* Called before a file is removed, because a name does not show which program wrote the file. */
-bool source_is_ours(const struct directory *directory, int shard, const char *name)
-{
-	struct stat found;
 	bool ours;
 
-	return source_look(directory, shard, name, &found, &ours) && ours;
+	if (directory_open_file(directory, shard, name, O_RDONLY, &file, ret_found) < 0) {
+		/* a link, a socket, or a file that we may not read */
+		return fstatat(shard, name, ret_found, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
+	}
+	ours = directory_is_ours(file, entry_magic);
+	close(file);
+	return ours;
 }
 
 /*

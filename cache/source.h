@@ -30,12 +30,11 @@ int source_open(const struct directory *directory, int at, const char *path, str
                 struct source *ret_source);
 void source_close(struct source *source);
 
-/* Returns whether a file in a shard is trusted and begins like an entry. Other files may not be removed. */
-bool source_is_ours(const struct directory *directory, int shard, const char *name);
-
-/* Like source_is_ours(), also with the file's stat. Returns false and sets errno if it cannot be examined. */
-bool source_look(const struct directory *directory, int shard, const char *name, struct stat *ret_found,
-                 bool *ret_ours);
+/*
+ * Returns 1 if a file in a shard is trusted and begins like an entry, 0 if not (such files may not be removed), or a
+ * negative errno value if it cannot be examined.
+ */
+int source_look(const struct directory *directory, int shard, const char *name, struct stat *ret_found);
 
 /* Returns bytes of the file, which are in it and remain valid until the next call. More than asked for are read. */
 int source_bytes(struct source *source, uint64_t offset, uint64_t size, const uint8_t **ret_bytes);

@@ -68,7 +68,9 @@ static bool is_gone(int error)
 /* Removes a file of ours. Returns whether it stays and counts. */
 static bool sweep_file(struct sample *sample, const struct directory_file *file, const struct stat *found)
 {
-	if (!source_is_ours(sample->task->directory, file->shard, file->name)) {
+	struct stat seen;
+
+	if (source_look(sample->task->directory, file->shard, file->name, &seen) <= 0) {
 		sample->foreign++;
 		return false;
 	}
@@ -265,10 +267,9 @@ static uint64_t remove_beside(const struct sample *sample, int shard, const uint
 {
 	char name[DIRECTORY_NAME_BYTES];
 	struct stat found;
-	bool ours;
 
 	directory_name(key, DIRECTORY_BESIDE, name);
-	return source_look(sample->task->directory, shard, name, &found, &ours) && ours &&
+	return source_look(sample->task->directory, shard, name, &found) > 0 &&
 	               (sample->dry || unlinkat(shard, name, 0) == 0)
 	           ? sample_bytes_of(&found)
 	           : 0;
@@ -282,12 +283,13 @@ static int remove_drawn(struct sample *sample, int shard, const struct sample_fi
 {
 	char name[DIRECTORY_NAME_BYTES];
 	struct stat found;
-	bool ours;
+	int ours;
 
 	*ret_beside = 0;
 	directory_name(file->key, DIRECTORY_ENTRY, name);
-	if (!source_look(sample->task->directory, shard, name, &found, &ours)) {
-		return is_gone(errno) ? 0 : -errno;
+	ours = source_look(sample->task->directory, shard, name, &found);
+	if (ours < 0) {
+		return is_gone(-ours) ? 0 : ours;
 	}
 	if (!S_ISREG(found.st_mode) || recency_of(&found) != file->used) {
 		return -EAGAIN;

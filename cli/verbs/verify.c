@@ -172,7 +172,7 @@ static void read_file(struct verify *verify, const struct directory_file *file)
 		} else if (error < 0) {
 			note_error(verify, error);
 		}
-	} else if (error == -EBADMSG && source_is_ours(&verify->directory, file->shard, file->name)) {
+	} else if (error == -EBADMSG && source_look(&verify->directory, file->shard, file->name, &verify->found) > 0) {
 		note(verify, DAMAGED, "truncated");
 	} else if (error == -EBADMSG) {
 		note(verify, FOREIGN, NULL);
