@@ -109,36 +109,7 @@ static bool lies_in_missing(const struct place *place, const struct place_group 
 	       memcmp(group->directory, place->missing, place->missing_size) == 0;
 }
 
-/*
- * The group's directory is missing: finds the outermost missing directory of its path, because the directories of all
- * later groups inside it are missing too. Groups are sorted, so groups inside one directory are adjacent.
- */
-static void note_missing(struct place *place, const struct place_group *group)
-{
-	const char *slash = group->directory;
-	const char *end = group->directory + group->directory_size - 1;
-
-	while ((slash = memchr(slash + 1, '/', (size_t)(end - slash))) && slash < end) {
-		char *cut = &place->path[group->base_size + (size_t)(slash - group->directory) + 1];
-		const char kept = *cut;
-		struct file_stamp found;
-		uint64_t number;
-		const char *way;
-		int directory;
-		int error;
-
-		*cut = '\0';
-		way = short_way(place, &directory);
-		error = stamp_look(directory, way, &found, &number);
-		*cut = kept;
-		if (is_absence(error) || (error == 0 && !S_ISDIR(found.mode))) {
-			break;
-		}
-	}
-	place->missing = group->directory;
-	place->missing_size = slash ? (size_t)(slash - group->directory) + 1 : group->directory_size;
-}
-
+/* Groups are sorted, so those inside a missing directory come next, and are missing too. */
 static void open_directory(struct place *place, const struct place_group *group)
 {
 	const char *way;
@@ -151,7 +122,8 @@ static void open_directory(struct place *place, const struct place_group *group)
 	} else if (is_absence(errno)) {
 		place->state = PLACE_MISSING;
 		place->missing_error = errno;
-		note_missing(place, group);
+		place->missing = group->directory;
+		place->missing_size = group->directory_size;
 	}
 }
 
