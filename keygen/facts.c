@@ -193,7 +193,6 @@ void facts_begin(struct facts *facts)
 	facts->usable = false;
 	facts->news = NULL;
 	facts->news_count = 0;
-	facts->used = 0;
 }
 
 /* Reads the credentials of the thread. Without them there is no secret. */
@@ -294,10 +293,7 @@ bool facts_opened_here(struct facts *facts, const struct span *directory, const 
 bool facts_know_content(struct facts *facts, const struct file_stamp *stamp, const struct facts_mount *mount,
                         const uint8_t digest[KEY_BYTES])
 {
-	const bool is_used = know(facts, stamp, mount, digest, NULL);
-
-	facts->used += is_used;
-	return is_used;
+	return know(facts, stamp, mount, digest, NULL);
 }
 
 /* Keeps a fact for the file. */
@@ -367,15 +363,9 @@ static void write_file(const struct facts *facts)
 	free(old);
 }
 
-/* Where the file has no room for all that one check needs, it is written until it holds half of that, and then kept. */
-static bool is_worth_writing(const struct facts *facts)
-{
-	return facts->used + facts->news_count <= FACTS_FILE_MAX || facts->used < facts->news_count;
-}
-
 void facts_end(struct facts *facts)
 {
-	if (facts->news_count > 0 && process.has_name && is_worth_writing(facts)) {
+	if (facts->news_count > 0 && process.has_name) {
 		write_file(facts);
 	}
 	free(facts->news);

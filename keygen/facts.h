@@ -48,7 +48,6 @@ struct facts {
 	bool ours;                      /* the credentials are those of the file */
 	struct fingerprint *news;       /* learned by this check, and not in the file */
 	size_t news_count;
-	size_t used; /* facts that were known */
 };
 
 void facts_keep_in(const struct facts_file *file);
