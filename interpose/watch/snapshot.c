@@ -14,9 +14,10 @@ static bool same_text(const char *one, const char *other)
 	return one && other ? strcmp(one, other) == 0 : one == other;
 }
 
-static bool same_file(const struct stat *one, const struct stat *other)
+/* `now` NULL: no file, and `then` is all zero. */
+static bool same_file(const struct stat *then, const struct stat *now)
 {
-	return one->st_dev == other->st_dev && one->st_ino == other->st_ino;
+	return now ? then->st_dev == now->st_dev && then->st_ino == now->st_ino : then->st_mode == 0;
 }
 
 void snapshot_free(struct snapshot *snapshot)
@@ -59,14 +60,16 @@ struct snapshot *snapshot_take(const struct environment *environment)
 		return NULL;
 	}
 	taken->cwd = getcwd(NULL, 0);
-	taken->has_here = stat(".", &taken->here) == 0;
-	taken->has_named = taken->pwd && stat(taken->pwd, &taken->named) == 0;
+	(void)stat(".", &taken->here);
+	if (taken->pwd) {
+		(void)stat(taken->pwd, &taken->named);
+	}
 	return taken;
 }
 
 const char *snapshot_pwd(const struct snapshot *snapshot)
 {
-	bool same = snapshot->has_here && snapshot->has_named && same_file(&snapshot->here, &snapshot->named);
+	bool same = snapshot->named.st_mode != 0 && same_file(&snapshot->here, &snapshot->named);
 
 	return same ? snapshot->pwd : NULL;
 }
@@ -87,13 +90,8 @@ bool snapshot_agrees(const struct snapshot *snapshot, const char *variable, cons
 	return !value || environment_known(snapshot->environment, variable);
 }
 
-static bool agrees_file(bool has, const struct stat *then, const struct stat *now)
-{
-	return has ? now && same_file(then, now) : !now;
-}
-
 bool snapshot_agrees_stat(const struct snapshot *snapshot, const char *path, const struct stat *found)
 {
-	return !(strcmp(path, ".") == 0 && !agrees_file(snapshot->has_here, &snapshot->here, found)) &&
-	       !(same_text(snapshot->pwd, path) && !agrees_file(snapshot->has_named, &snapshot->named, found));
+	return !(strcmp(path, ".") == 0 && !same_file(&snapshot->here, found)) &&
+	       !(same_text(snapshot->pwd, path) && !same_file(&snapshot->named, found));
 }

@@ -24,12 +24,10 @@ struct snapshot {
 	const struct environment *environment;
 	struct environment_value values[ENVIRONMENT_MAX]; /* in the order of environment_values(); copies */
 	size_t count;
-	char *cwd; /* NULL if getcwd() failed */
-	char *pwd; /* $PWD, or NULL */
-	struct stat here;
-	struct stat named; /* the directory that $PWD names */
-	bool has_here;
-	bool has_named;
+	char *cwd;         /* NULL if getcwd() failed */
+	char *pwd;         /* $PWD, or NULL */
+	struct stat here;  /* all zero if there was none */
+	struct stat named; /* the directory that $PWD names; likewise */
 };
 
 struct snapshot *snapshot_take(const struct environment *environment);
