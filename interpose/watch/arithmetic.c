@@ -7,21 +7,21 @@
 #include "interpose/watch/arithmetic.h"
 
 #include "interpose/watch/imports.h"
-#include "interpose/watch/record.h"
+#include "interpose/watch/live.h"
 #include "keygen/trace.h"
 
 #include <string.h>
 
-#define WATCH_ONE(type, name)                  \
-	REPLACEMENT(type, name, (type x))      \
-	{                                      \
-		record_soft(TAINT_ARITHMETIC); \
-		return REAL(name)(x);          \
+#define WATCH_ONE(type, name)                 \
+	REPLACEMENT(type, name, (type x))     \
+	{                                     \
+		live_taint(TAINT_ARITHMETIC); \
+		return REAL(name)(x);         \
 	}
 #define WATCH_TWO(type, name)                     \
 	REPLACEMENT(type, name, (type x, type y)) \
 	{                                         \
-		record_soft(TAINT_ARITHMETIC);    \
+		live_taint(TAINT_ARITHMETIC);     \
 		return REAL(name)(x, y);          \
 	}
 #define WATCH_D(name)      WATCH_ONE(double, name)

@@ -152,7 +152,7 @@ struct live *live_next(const struct live *live)
 	return next;
 }
 
-void live_taint_all(uint32_t taint)
+void live_taint(uint32_t taint)
 {
 	for (struct live *live = live_first(); live; live = live_next(live)) {
 		trace_taint(live->trace, taint);
@@ -168,7 +168,7 @@ struct live *live_enter(void)
 	if (live_current) {
 		live_current->trace->calls++;
 	} else {
-		live_taint_all(TAINT_OTHER_THREAD);
+		live_taint(TAINT_OTHER_THREAD);
 	}
 	return live_current;
 }

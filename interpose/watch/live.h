@@ -25,13 +25,13 @@ extern _Thread_local struct live *live_current;
  * compilations and returns NULL.
  */
 struct live *live_enter(void);
-/* Taints the traces of all compilations in progress. */
-void live_taint_all(uint32_t taint);
 /*
  * The compilations that a call of this thread concerns: its own or, if it has none, all. The list is locked from
  * live_first() until the function that returns NULL.
  */
 struct live *live_first(void);
 struct live *live_next(const struct live *live);
+/* Taints the traces of these compilations. */
+void live_taint(uint32_t taint);
 
 #endif

@@ -262,15 +262,6 @@ void record_taint(uint32_t taint)
 	}
 }
 
-void record_soft(uint32_t taint)
-{
-	if (live_current) {
-		trace_taint(live_current->trace, taint);
-	} else {
-		live_taint_all(taint);
-	}
-}
-
 void record_asked(const char *variable, const char *answer)
 {
 	record_call();

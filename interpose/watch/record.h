@@ -7,8 +7,8 @@
  *
  * A thread without a trace records nothing while no thread compiles. Otherwise its call taints every live trace with
  * TAINT_OTHER_THREAD. Exceptions: variables and numbers given to record_asked() and record_answered() are added to
- * every live trace instead, which is tainted only if the answer differs from the trace's snapshot; record_soft() adds
- * only its taint, and record_call() taints nothing.
+ * every live trace instead, which is tainted only if the answer differs from the trace's snapshot; record_call() taints
+ * nothing.
  *
  * Errors: none; a call that cannot be recorded taints the trace, or marks it as failed. dlerror does not change, nor
  * errno in what is recorded before a call. Threads: any. Fork: see watch.h. Signals: not from handlers. Cancellation:
@@ -44,11 +44,6 @@ void record_made(const char *path);
 void record_output(int descriptor);
 /* Records a call after which the result must not be cached: enum trace_taint bits. */
 void record_taint(uint32_t taint);
-/*
- * Records a call whose taint still allows caching (TAINTS_SOFT). On a thread without a trace the taint applies to every
- * live trace.
- */
-void record_soft(uint32_t taint);
 /* Records a query of an environment variable or, if `variable` is NULL, of the working directory, and its answer. */
 void record_asked(const char *variable, const char *answer);
 /* Records a query of a number of the machine (keygen/machine.h), and its answer. */
