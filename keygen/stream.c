@@ -228,67 +228,57 @@ _Static_assert(sizeof(size_t) == sizeof(uint64_t), "every size of a field fits")
 #define WAYS 4
 
 /*
- * A digest that this process has computed, under the fingerprint and the size of the bytes. A thread that finds a slot
- * locked skips it, and at worst computes a digest again: no thread waits, and no fork handler is needed.
+ * The digests that this process has computed, under the fingerprint and the size of the bytes, newest first. A thread
+ * that finds a set locked passes it by, and at worst computes a digest again: no thread waits, and no fork handler is
+ * needed.
  */
-struct slot {
+static struct set {
 	atomic_flag busy;
 	struct remembered {
 		struct fingerprint print;
 		uint64_t size;
 		struct key digest;
-	} content;
-};
+	} contents[WAYS];
+} sets[CONTENT_REMEMBERED / WAYS];
 
-static struct slot slots[CONTENT_REMEMBERED];
-
-static bool lock_slot(struct slot *slot)
+static struct set *lock_set(const struct fingerprint *print)
 {
-	return !atomic_flag_test_and_set_explicit(&slot->busy, memory_order_acquire);
+	struct set *set = &sets[print->low % (CONTENT_REMEMBERED / WAYS)];
+
+	return atomic_flag_test_and_set_explicit(&set->busy, memory_order_acquire) ? NULL : set;
 }
 
-static void unlock_slot(struct slot *slot)
+static void unlock_set(struct set *set)
 {
-	atomic_flag_clear_explicit(&slot->busy, memory_order_release);
-}
-
-static struct slot *set_of(const struct fingerprint *print)
-{
-	return &slots[print->low % (CONTENT_REMEMBERED / WAYS) * WAYS];
+	atomic_flag_clear_explicit(&set->busy, memory_order_release);
 }
 
 static bool recall_digest(const struct fingerprint *print, uint64_t size, struct key *ret_digest)
 {
-	struct slot *set = set_of(print);
+	struct set *set = lock_set(print);
 	bool found = false;
 
-	for (size_t i = 0; i < WAYS && !found; i++) {
-		if (lock_slot(&set[i])) {
-			const struct remembered *content = &set[i].content;
+	for (size_t i = 0; set && i < WAYS && !found; i++) {
+		const struct remembered *content = &set->contents[i];
 
-			found = content->print.low == print->low && content->print.high == print->high &&
-			        content->size == size;
-			*ret_digest = found ? content->digest : *ret_digest;
-			unlock_slot(&set[i]);
-		}
+		found = content->print.low == print->low && content->print.high == print->high && content->size == size;
+		*ret_digest = found ? content->digest : *ret_digest;
+	}
+	if (set) {
+		unlock_set(set);
 	}
 	return found;
 }
 
-/* Moves the digests of the set on by one, so that the oldest one is dropped. */
+/* Drops the oldest digest of the set. */
 static void keep_digest(const struct fingerprint *print, uint64_t size, const struct key *digest)
 {
-	struct slot *set = set_of(print);
-	struct remembered next = {*print, size, *digest};
+	struct set *set = lock_set(print);
 
-	for (size_t i = 0; i < WAYS; i++) {
-		if (lock_slot(&set[i])) {
-			const struct remembered dropped = set[i].content;
-
-			set[i].content = next;
-			next = dropped;
-			unlock_slot(&set[i]);
-		}
+	if (set) {
+		memmove(&set->contents[1], &set->contents[0], (WAYS - 1) * sizeof(set->contents[0]));
+		set->contents[0] = (struct remembered){*print, size, *digest};
+		unlock_set(set);
 	}
 }
 

@@ -79,7 +79,7 @@ bool cursor_at_end(const struct cursor *cursor);
  * Calling sequence: content_put() at any time. At most CONTENT_REMEMBERED digests are remembered; later ones replace
  * earlier ones.
  *
- * Errors: those of the stream. Threads: any. Fork: a slot that a thread of the parent was using stays unusable in
+ * Errors: those of the stream. Threads: any. Fork: a set that a thread of the parent was using stays unusable in
  * the child. Signals: not from handlers.
  */
 
