@@ -2,7 +2,6 @@
 #include "interpose/elf/loaded.h"
 
 #include "cache/calls.h"
-#include "interpose/elf/image.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -49,8 +48,7 @@ static struct view {
 
 static _Atomic int scans, forks; /* threads in dl_iterate_phdr(), and in fork() */
 static _Atomic int patience;     /* how many milliseconds scans still wait for these forks */
-/* A walk inside a walk of the same thread must not wait for a fork, which waits for the outer one. */
-static _Thread_local bool scanning;
+static _Thread_local int walks;  /* of this thread, one inside the other */
 
 static const _Atomic uint64_t *known_counter(void)
 {
@@ -143,12 +141,11 @@ static int find_loader(struct dl_phdr_info *info, size_t size, void *context)
 uint64_t loaded_generation(void)
 {
 	const _Atomic uint64_t *counter = known_counter();
-	uint64_t generation = 0;
+	uint64_t generation = counter ? atomic_load_explicit(counter, memory_order_acquire) : 0;
 
-	if (counter) {
-		return atomic_load_explicit(counter, memory_order_acquire);
+	if (!counter) {
+		(void)loaded_each(find_loader, &generation);
 	}
-	(void)loaded_each(find_loader, &generation);
 	return generation;
 }
 
@@ -174,11 +171,8 @@ static bool is_frozen(void)
 	int owner = 0;
 	long error;
 
-	if (!lock) {
-		return false;
-	}
 	for (int i = 0; i < LOADED_WAIT_MS && owner == 0; i++) {
-		if (atomic_load(&lock->lock) == 0) {
+		if (!lock || atomic_load(&lock->lock) == 0) {
 			return false;
 		}
 		owner = atomic_load(&lock->owner);
@@ -190,14 +184,14 @@ static bool is_frozen(void)
 	return error != 0 && error != -EPERM;
 }
 
-static const ElfW(Dyn) * find_dynamic(const struct dl_phdr_info *info)
+static bool has_dynamic(const struct dl_phdr_info *info, const ElfW(Dyn) * dynamic)
 {
 	for (size_t i = 0; i < info->dlpi_phnum; i++) {
 		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC) {
-			return (const ElfW(Dyn) *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
+			return info->dlpi_addr + info->dlpi_phdr[i].p_vaddr == (uintptr_t)dynamic;
 		}
 	}
-	return NULL;
+	return false;
 }
 
 static bool is_mapped(uintptr_t address)
@@ -219,7 +213,7 @@ static bool read_header(const struct link_map *map, struct dl_phdr_info *info)
 	}
 	info->dlpi_phdr = (const ElfW(Phdr) *)(header + 1);
 	info->dlpi_phnum = header->e_phnum;
-	return find_dynamic(info) == map->l_ld;
+	return has_dynamic(info, map->l_ld);
 }
 
 /* The kernel passes the program headers of the main program, which need not have its ELF header at its base. */
@@ -230,28 +224,22 @@ static bool view_map(const struct link_map *map, struct dl_phdr_info *info)
 	                              .dlpi_name = map->l_name,
 	                              .dlpi_phdr = (const ElfW(Phdr) *)getauxval(AT_PHDR),
 	                              .dlpi_phnum = (ElfW(Half))getauxval(AT_PHNUM)};
-	return (!map->l_prev && info->dlpi_phdr && find_dynamic(info) == map->l_ld) || read_header(map, info);
+	return (!map->l_prev && has_dynamic(info, map->l_ld)) || read_header(map, info);
 }
 
-/* Where an object's view is, or may be: one of VIEWS_TRIED places. */
-static struct view *place_of(const struct dl_phdr_info *info)
-{
-	uintptr_t page = (uintptr_t)info->dlpi_phdr / PAGE_LEAST;
-	struct view *view = &views[(page ^ page / VIEWS) % VIEWS];
-
-	for (size_t i = 1; i < VIEWS_TRIED && view->subs == info->dlpi_subs + 1 && view->object.phdr != info->dlpi_phdr;
-	     i++) {
-		view = view < &views[VIEWS - 1] ? view + 1 : views;
-	}
-	return view;
-}
-
-/* Returns 0 or -ENOEXEC. */
+/* Looks for the view in VIEWS_TRIED places, and makes it in the last one that was tried. Returns 0 or -ENOEXEC. */
 static int view_kept(const struct dl_phdr_info *info, struct elf_object *ret_object)
 {
-	struct view *view = place_of(info);
+	uintptr_t page = (uintptr_t)info->dlpi_phdr / PAGE_LEAST;
+	struct view *view = NULL;
+	bool is_kept = true, is_this = false;
 
-	if (view->subs != info->dlpi_subs + 1 || view->object.phdr != info->dlpi_phdr) {
+	for (size_t i = 0; i < VIEWS_TRIED && is_kept && !is_this; i++) {
+		view = &views[((page ^ page / VIEWS) + i) % VIEWS];
+		is_kept = view->subs == info->dlpi_subs + 1;
+		is_this = view->object.phdr == info->dlpi_phdr;
+	}
+	if (!is_kept || !is_this) {
 		view->subs = 0;
 		if (elf_view(info, &view->object) < 0) {
 			return -ENOEXEC;
@@ -307,8 +295,12 @@ static int walk_one(struct dl_phdr_info *info, size_t size, void *context)
 	return walk->each(info, size, walk->context);
 }
 
+/* A walk inside a walk of the same thread must not wait for a fork, which waits for the outer one. */
 static void begin_scan(void)
 {
+	if (walks++ > 0) {
+		return;
+	}
 	atomic_fetch_add(&scans, 1);
 	while (atomic_load(&forks) > 0 && atomic_fetch_sub(&patience, 1) > 0) {
 		atomic_fetch_sub(&scans, 1);
@@ -319,7 +311,7 @@ static void begin_scan(void)
 
 static void end_scan(void)
 {
-	if (atomic_fetch_sub(&scans, 1) <= 0) {
+	if (--walks == 0 && atomic_fetch_sub(&scans, 1) <= 0) {
 		atomic_store(&scans, 0); /* a signal handler forked during the scan, and this is the child */
 	}
 }
@@ -333,17 +325,9 @@ int loaded_each(int (*each)(struct dl_phdr_info *info, size_t size, void *contex
 	if (is_frozen()) {
 		result = walk_frozen(each, context);
 	} else {
-		bool is_outer = !scanning;
-
-		if (is_outer) {
-			begin_scan();
-			scanning = true;
-		}
+		begin_scan();
 		result = dl_iterate_phdr(walk_one, &walk);
-		if (is_outer) {
-			scanning = false;
-			end_scan();
-		}
+		end_scan();
 	}
 	errno = saved_errno;
 	return result;
