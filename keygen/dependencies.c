@@ -162,46 +162,24 @@ const char *dependency_state_text(enum dependency_state state)
 	return texts[state];
 }
 
-struct telling {
-	void (*each)(const struct dependency *dependency, void *context);
-	void *context;
-};
-
-/* Roots are counted, not reported. */
-static int tell_dependency(const struct dependency *dependency, void *context)
-{
-	const struct telling *telling = context;
-
-	if (telling->each && dependency->kind != DEPENDENCY_ROOT) {
-		telling->each(dependency, telling->context);
-	}
-	return 0;
-}
-
-int dependencies_tell(const void *dependencies, size_t size, const struct dependency_places *places,
-                      void (*each)(const struct dependency *dependency, void *context), void *context,
+int dependencies_tell(const void *dependencies, size_t size, const struct roots *roots, bool is_here,
+                      int (*each)(const struct dependency *dependency, void *context), void *context,
                       struct dependencies_told *ret_told)
 {
 	struct dependencies_budget unlimited = {UINT64_MAX, DEPENDENCIES_BYTES_MAX, INT64_MAX};
-	struct telling telling = {each, context};
-	struct roots roots = {0};
 	const struct walk_order order = {
 	    .budget = &unlimited,
-	    .roots = &roots,
-	    .look = places != NULL,
-	    .here = places && places->here,
+	    .roots = roots ? roots : &(const struct roots){0},
+	    .look = roots != NULL,
+	    .here = is_here,
 	    .every = true,
-	    .report = tell_dependency,
-	    .context = &telling,
+	    .report = each,
+	    .context = context,
 	};
 
 	if (size == 0) {
 		*ret_told = (struct dependencies_told){0};
 		return 0;
-	}
-	if (places) {
-		roots.root = places->root;
-		roots.count = places->root_count;
 	}
 	return walk_dependencies(&order, dependencies, size, ret_told);
 }

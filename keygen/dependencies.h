@@ -121,14 +121,6 @@ struct dependency {
 	int64_t answer, now; /* `now`: if the state is not DEPENDENCY_NOT_ASKED */
 };
 
-/* The directories in which the dependencies are looked up. */
-struct dependency_places {
-	/* text NULL: not known. If the dependencies contain a root's text, that text is used instead. */
-	struct root *root;
-	size_t root_count;
-	bool here; /* the working directory of the process is that of the request */
-};
-
 struct dependencies_told {
 	uint32_t roots, bound_roots; /* `bound_roots`: those with a text in the dependencies */
 	bool exact;                  /* sizes and times of files are in the result */
@@ -136,11 +128,13 @@ struct dependencies_told {
 };
 
 /*
- * Calls `each` (may be NULL) for every dependency. If `places` is NULL, neither files nor the machine are looked at,
- * and each dependency is DEPENDENCY_NOT_ASKED. Size 0: there are no dependencies.
+ * Calls `each` for every dependency until it returns a negative errno value. A root with the text NULL is not known; if
+ * the dependencies contain its text, that is used. `is_here`: the working directory of the process is that of the
+ * request. If `roots` is NULL, neither files nor the machine are looked at, and each dependency is
+ * DEPENDENCY_NOT_ASKED. Size 0: there are no dependencies.
  */
-int dependencies_tell(const void *dependencies, size_t size, const struct dependency_places *places,
-                      void (*each)(const struct dependency *dependency, void *context), void *context,
+int dependencies_tell(const void *dependencies, size_t size, const struct roots *roots, bool is_here,
+                      int (*each)(const struct dependency *dependency, void *context), void *context,
                       struct dependencies_told *ret_told);
 
 #endif

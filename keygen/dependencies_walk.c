@@ -164,7 +164,7 @@ static int walk_root(struct walk *walk, uint32_t number)
 	}
 	walk->root[number] = (struct root){(char *)dependency.path, size};
 	walk->told.bound_roots++;
-	return report(walk, &dependency);
+	return walk->order->every ? 0 : report(walk, &dependency);
 }
 
 static int read_head(struct walk *walk, size_t size)

@@ -39,7 +39,7 @@ struct walk_order {
 	bool (*agree)(void);       /* may paths be looked up (dependencies_ask_paths())? NULL: they may */
 	bool look;                 /* query the file system and the machine */
 	bool here;                 /* the working directory is that of the request */
-	bool every;                /* report unchanged dependencies too */
+	bool every;                /* report unchanged dependencies too, but no root */
 	/* Returns 0 to continue, or a negative errno value to end the walk. */
 	int (*report)(const struct dependency *dependency, void *context);
 	void *context;

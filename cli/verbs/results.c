@@ -115,12 +115,13 @@ static char *find_bound_directory(const struct states *states)
 	return first.size > 0 && is_bound ? strndup(first.bytes, first.size) : NULL;
 }
 
-static void count_dependency(const struct dependency *dependency, void *context)
+static int count_dependency(const struct dependency *dependency, void *context)
 {
 	struct states *states = context;
 
 	states->paths += dependency->path != NULL;
 	states->is_relative |= dependency->relative;
+	return 0;
 }
 
 static bool is_checked_here(const struct states *states)
@@ -129,39 +130,32 @@ static bool is_checked_here(const struct states *states)
 }
 
 /* Checks all dependencies and calls `each` with every one and its state. Returns 0 or a negative errno value. */
-static int walk_dependencies(struct states *states, void (*each)(const struct dependency *dependency, void *context),
+static int walk_dependencies(struct states *states, int (*each)(const struct dependency *dependency, void *context),
                              void *context)
 {
 	const struct request *request = states->request;
 	size_t size, count = request->counts[ABOUT_ROOT];
 	const void *dependencies = entry_dependencies(states->entry, &size);
-	struct root *roots = calloc(count + 1, sizeof(*roots));
-	/* if the number of roots differs from that in the dependencies, no root is used */
-	const struct dependency_places places = {
-	    .root = roots,
-	    .root_count = roots && count == states->told.roots ? count : 0,
-	    .here = is_checked_here(states),
-	};
+	struct roots roots = {.root = calloc(count + 1, sizeof(*roots.root))};
 	int error;
 
-	for (size_t i = 0; i < places.root_count; i++) {
+	/* if the number of roots differs from that in the dependencies, no root is used */
+	roots.count = roots.root && count == states->told.roots ? count : 0;
+	for (size_t i = 0; i < roots.count; i++) {
 		const struct about_fact *fact = &request->facts[ABOUT_ROOT][i];
 
 		/* copied, because the texts of facts are not NUL-terminated */
-		roots[i] = (struct root){strndup(fact->text, fact->size), fact->size};
+		roots.root[i] = (struct root){strndup(fact->text, fact->size), fact->size};
 	}
-	error = dependencies_tell(dependencies, size, &places, each, context, &states->told);
-	for (size_t i = 0; i < places.root_count; i++) {
-		free(roots[i].text);
-	}
-	free(roots);
+	error = dependencies_tell(dependencies, size, &roots, is_checked_here(states), each, context, &states->told);
+	roots_free(&roots);
 	return error;
 }
 
 /* ---- for people ---- */
 
 /* Prints one dependency. dependency_state_text() names the states for JSON too. */
-static void print_dependency(const struct dependency *dependency, void *context)
+static int print_dependency(const struct dependency *dependency, void *context)
 {
 	char root[32] = "", size[CONSOLE_NUMBER_BYTES] = "", question[MACHINE_WORDS_MAX];
 
@@ -169,15 +163,15 @@ static void print_dependency(const struct dependency *dependency, void *context)
 	printf(RESULTS_LABEL "%-14s", "", dependency_state_text(dependency->state));
 	if (dependency->kind == DEPENDENCY_COMPANION) {
 		puts("the library that the compiler loads by itself");
-		return;
+		return 0;
 	}
 	if (dependency->kind == DEPENDENCY_ARITHMETIC) {
 		puts("the mathematics functions that constants were folded with");
-		return;
+		return 0;
 	}
 	if (dependency->kind == DEPENDENCY_MACHINE) {
 		printf("the %s was %" PRId64 "\n", machine_words(dependency->question, question), dependency->answer);
-		return;
+		return 0;
 	}
 	if (dependency->root != DEPENDENCY_NO_ROOT) {
 		/* an entry whose description is missing has only the numbers of its roots */
@@ -188,6 +182,7 @@ static void print_dependency(const struct dependency *dependency, void *context)
 	             : dependency->directory               ? "a directory"
 	                                                   : console_bytes(dependency->size, size),
 	             dependency->kind == DEPENDENCY_PLACE && !dependency->directory ? ", not read" : "");
+	return 0;
 }
 
 static void print_states(struct states *states)
@@ -218,7 +213,7 @@ static void print_states(struct states *states)
 
 /* ---- as JSON ---- */
 
-static void add_dependency(const struct dependency *dependency, void *context)
+static int add_dependency(const struct dependency *dependency, void *context)
 {
 	static const char *const kinds[] = {
 	    [DEPENDENCY_CONTENT] = "content",     [DEPENDENCY_PLACE] = "place",
@@ -239,6 +234,7 @@ static void add_dependency(const struct dependency *dependency, void *context)
 		json_number(json, "bytes", dependency->size);
 	}
 	json_end(json);
+	return 0;
 }
 
 static void add_states(struct json *json, struct states *states)
@@ -258,7 +254,7 @@ void results_states(const struct entry *entry, const struct request *request, st
 	size_t size;
 	const void *dependencies = entry_dependencies(entry, &size);
 
-	(void)dependencies_tell(dependencies, size, NULL, count_dependency, &states, &states.told);
+	(void)dependencies_tell(dependencies, size, NULL, false, count_dependency, &states, &states.told);
 	states.here = getcwd(NULL, 0);
 	states.bound = find_bound_directory(&states);
 	if (json) {

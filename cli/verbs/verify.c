@@ -75,7 +75,7 @@ static void note_error(struct verify *verify, int error)
 	     error == -EPERM ? "other users can write to it" : strerror(-error));
 }
 
-static void see_state(const struct dependency *dependency, void *context)
+static int see_state(const struct dependency *dependency, void *context)
 {
 	bool *outdated = context;
 
@@ -89,19 +89,20 @@ static void see_state(const struct dependency *dependency, void *context)
 	default:
 		*outdated = true;
 	}
+	return 0;
 }
 
 static void judge_content(struct verify *verify, const struct entry *entry)
 {
 	/* without roots and working directory, only paths that are the same for every request are checked */
-	static const struct dependency_places everywhere = {.root = NULL};
+	static const struct roots everywhere = {.root = NULL};
 	struct dependencies_told told;
 	struct request request = {.is_cut = false};
 	struct section about;
 	bool outdated = false;
 	size_t size;
 	const void *dependencies = entry_dependencies(entry, &size);
-	int error = dependencies_tell(dependencies, size, &everywhere, see_state, &outdated, &told);
+	int error = dependencies_tell(dependencies, size, &everywhere, false, see_state, &outdated, &told);
 
 	if (error == -EPROTONOSUPPORT) {
 		/* not damage, because the version that wrote the entry may be able to read it */

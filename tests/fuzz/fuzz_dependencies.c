@@ -94,7 +94,7 @@ struct tally {
 	size_t told, unchanged;
 };
 
-static void count(const struct dependency *dependency, void *context)
+static int count(const struct dependency *dependency, void *context)
 {
 	struct tally *tally = context;
 	char question[MACHINE_WORDS_MAX];
@@ -111,18 +111,19 @@ static void count(const struct dependency *dependency, void *context)
 		tally->unchanged += dependency->state == DEPENDENCY_UNCHANGED;
 	}
 	require(*dependency_state_text(dependency->state) != '\0');
+	return 0;
 }
 
 /* What holds is told as unchanged to the last path; nobody looks anywhere who knows no place. */
 static void tell(const uint8_t *data, size_t size, bool holds)
 {
-	const struct dependency_places places = {.root = root, .root_count = 2, .here = true};
+	const struct roots known_roots = {.root = root, .count = 2};
 	struct tally known = {0}, unknown = {0};
 	struct dependencies_told told;
-	int error = dependencies_tell(data, size, &places, count, &known, &told);
+	int error = dependencies_tell(data, size, &known_roots, true, count, &known, &told);
 
 	require(!holds || (error == 0 && known.told == known.unchanged && !told.joined));
-	require(dependencies_tell(data, size, NULL, count, &unknown, &told) != 0 || error == 0 ||
+	require(dependencies_tell(data, size, NULL, false, count, &unknown, &told) != 0 || error == 0 ||
 	        error == -ENAMETOOLONG || error == -EBADMSG);
 	require(unknown.unchanged == 0 && (error != 0 || unknown.told == known.told));
 }

@@ -11,7 +11,7 @@ static struct seen_dependency {
 static size_t seen_count;
 static struct dependencies_told told;
 
-static void note(const struct dependency *dependency, void *context)
+static int note(const struct dependency *dependency, void *context)
 {
 	struct seen_dependency *one = &seen[seen_count++];
 
@@ -19,13 +19,16 @@ static void note(const struct dependency *dependency, void *context)
 	cr_assert_leq(seen_count, (size_t)MOST);
 	one->is = *dependency;
 	(void)snprintf(one->path, sizeof(one->path), "%s", dependency->path ? dependency->path : "");
+	return 0;
 }
 
-static int tell(const struct dependency_places *places)
+static const struct roots no_roots;
+
+static int tell(const struct roots *roots, bool is_here)
 {
 	seen_count = 0;
 	memset(&told, 0xff, sizeof(told));
-	return dependencies_tell(built.bytes, built.size, places, note, NULL, &told);
+	return dependencies_tell(built.bytes, built.size, roots, is_here, note, NULL, &told);
 }
 
 /* Returns the reported dependency whose path ends with `path`. */
@@ -40,11 +43,6 @@ static const struct dependency *told_of(const char *path)
 	}
 	cr_assert_fail("nothing is told of %s", path);
 	return NULL;
-}
-
-static struct dependency_places known(void)
-{
-	return (struct dependency_places){.root = tree_root, .root_count = tree_roots.count, .here = true};
 }
 
 #define assert_state(path, expected) cr_assert_str_eq(dependency_state_text(told_of(path)->state), (expected))
@@ -64,11 +62,8 @@ TestSuite(dependencies_tell, .init = tree_begin, .fini = tree_end);
 
 Test(dependencies_tell, unchanged_paths_are_reported_with_kind_and_size)
 {
-	struct dependency_places places;
-
 	build_three();
-	places = known();
-	cr_assert_eq(tell(&places), 0);
+	cr_assert_eq(tell(&tree_roots, true), 0);
 	cr_expect_eq(seen_count, 3);
 	assert_state("p1/a.h", "unchanged");
 	assert_state("p1/sub/b.h", "unchanged");
@@ -85,21 +80,18 @@ Test(dependencies_tell, unchanged_paths_are_reported_with_kind_and_size)
 
 Test(dependencies_tell, every_path_is_reported_after_one_has_changed)
 {
-	struct dependency_places places;
-
 	build_three();
-	places = known();
 	put_file(in_tree("p1/a.h"), "int b;");
 	cr_assert_eq(unlink(in_tree("p1/sub/b.h")), 0);
 	put_file(in_tree("p1/none.h"), "");
-	cr_assert_eq(tell(&places), 0);
+	cr_assert_eq(tell(&tree_roots, true), 0);
 	assert_state("p1/a.h", "changed");
 	assert_state("p1/sub/b.h", "gone");
 	assert_state("p1/none.h", "appeared");
 	put_file(in_tree("p1/a.h"), "int a; // longer");
 	cr_assert_eq(unlink(in_tree("p1/none.h")), 0);
 	put_directory(in_tree("p1/sub/b.h"));
-	cr_assert_eq(tell(&places), 0);
+	cr_assert_eq(tell(&tree_roots, true), 0);
 	assert_state("p1/a.h", "changed");
 	assert_state("p1/none.h", "unchanged");
 	assert_state("p1/sub/b.h", "another kind");
@@ -107,30 +99,26 @@ Test(dependencies_tell, every_path_is_reported_after_one_has_changed)
 
 Test(dependencies_tell, paths_under_an_unknown_root_are_not_checked)
 {
-	struct dependency_places places = {.here = true};
-
 	build_three();
 	remove_tree(in_tree("p1"));
-	cr_assert_eq(tell(&places), 0);
+	cr_assert_eq(tell(&no_roots, true), 0);
 	assert_state("/a.h", "not checked");
 	assert_state("/none.h", "not checked");
 	cr_expect_eq(told_of("/a.h")->root, 0);
 	cr_expect_str_eq(seen[1].path, "/none.h");
-	cr_assert_eq(tell(NULL), 0);
+	cr_assert_eq(tell(NULL, true), 0);
 	assert_state("/a.h", "not checked");
 	cr_expect_eq(seen_count, 3);
 }
 
 Test(dependencies_tell, a_bound_root_is_taken_from_the_dependencies)
 {
-	struct dependency_places places = {.here = true};
-
 	put_twins();
 	add_root("/free", false);
 	add_root(in_tree("p1"), true);
 	see_header(in_tree("p1/a.h"));
 	build();
-	cr_assert_eq(tell(&places), 0);
+	cr_assert_eq(tell(&no_roots, true), 0);
 	assert_state("p1/a.h", "unchanged");
 	cr_expect_eq(told_of("p1/a.h")->root, DEPENDENCY_NO_ROOT);
 	cr_expect_eq(told.bound_roots, 1);
@@ -138,20 +126,17 @@ Test(dependencies_tell, a_bound_root_is_taken_from_the_dependencies)
 
 Test(dependencies_tell, relative_paths_are_checked_only_in_the_right_working_directory)
 {
-	struct dependency_places places = {.here = true};
-
 	put_twins();
 	cr_assert_eq(chdir(in_tree("p1")), 0);
 	see_header("a.h");
 	build();
-	cr_assert_eq(tell(&places), 0);
+	cr_assert_eq(tell(&no_roots, true), 0);
 	assert_state("a.h", "unchanged");
 	cr_expect(told_of("a.h")->relative);
 	cr_assert_eq(chdir("/"), 0);
-	cr_assert_eq(tell(&places), 0);
+	cr_assert_eq(tell(&no_roots, true), 0);
 	assert_state("a.h", "gone");
-	places.here = false;
-	cr_assert_eq(tell(&places), 0);
+	cr_assert_eq(tell(&no_roots, false), 0);
 	assert_state("a.h", "not checked");
 }
 
@@ -159,20 +144,18 @@ Test(dependencies_tell, relative_paths_are_checked_only_in_the_right_working_dir
 Test(dependencies_tell, damage_is_an_error_or_changes_only_the_text)
 {
 	struct dependencies_told before;
-	struct dependency_places places;
-
 	build_three();
-	places = known();
-	cr_assert_eq(tell(&places), 0);
+	cr_assert_eq(tell(&tree_roots, true), 0);
 	before = told;
 	told.roots = before.roots + 1;
 	for (size_t size = 1; size < built.size; size++) {
-		cr_assert_lt(dependencies_tell(built.bytes, size, &places, NULL, NULL, &told), 0);
+		seen_count = 0;
+		cr_assert_lt(dependencies_tell(built.bytes, size, &tree_roots, true, note, NULL, &told), 0);
 		cr_assert_eq(told.roots, before.roots + 1);
 	}
 	built.bytes[0] ^= 1;
-	cr_expect_eq(tell(&places), -EPROTONOSUPPORT);
+	cr_expect_eq(tell(&tree_roots, true), -EPROTONOSUPPORT);
 	built.bytes[0] ^= 1;
 	built.bytes[4] ^= 0x80;
-	cr_expect_eq(tell(&places), -EBADMSG);
+	cr_expect_eq(tell(&tree_roots, true), -EBADMSG);
 }
