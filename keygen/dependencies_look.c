@@ -3,8 +3,9 @@
  * Functions that run for each path of each hit are inline: as calls between files they take an eighth of the time of a
  * hit with CUB.
  */
+#include "keygen/dependencies_look.h"
+
 #include "keygen/dependencies_format.h"
-#include "keygen/dependencies_walk.h"
 
 #include <errno.h>
 #include <sys/stat.h>

@@ -3,6 +3,7 @@
 #include "keygen/dependencies_walk.h"
 
 #include "keygen/dependencies_format.h"
+#include "keygen/dependencies_look.h"
 
 #include <errno.h>
 #include <stdlib.h>
