@@ -8,7 +8,6 @@
 #include "interpose/elf/loaded.h"
 
 #include <elf.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <gnu/libc-version.h>
 #include <link.h>
@@ -180,7 +179,7 @@ static unsigned count_alike(const Dl_serinfo *info, const char *begin, const cha
 }
 
 /* Searches the bytes for the list of default directories. Returns how many of them end the search path; 0: none. */
-static unsigned count_defaults(const Dl_serinfo *info, const char *bytes, size_t size)
+static unsigned count_defaults_in(const Dl_serinfo *info, const char *bytes, size_t size)
 {
 	const char *last = info->dls_serpath[info->dls_cnt - 1].dls_name;
 	const char *end = bytes + size;
@@ -198,40 +197,29 @@ static unsigned count_defaults(const Dl_serinfo *info, const char *bytes, size_t
 }
 
 /*
- * Returns how many of the directories are searched before ld.so.cache: all except the loader's defaults, which are at
- * the end. dls_flags would say so, but glibc always sets it to 0 (elf/dl-load.c, "XXX"), and the defaults differ
- * between distributions, so they are read from the loader's image, from its constants, which before glibc 2.28 are
- * beside its code. Returns false if they are not found.
+ * Returns how many of the directories are the loader's defaults, which are at the end and are searched after
+ * ld.so.cache; 0: it is not known. dls_flags would say so, but glibc always sets it to 0 (elf/dl-load.c, "XXX"), and the
+ * defaults differ between distributions, so they are read from the loader's image, from its constants, which before
+ * glibc 2.28 are beside its code.
  */
-static bool before_loader_cache(const Dl_serinfo *info, unsigned *ret_count)
+static unsigned count_defaults(const Dl_serinfo *info)
 {
 	static const ElfW(Word) kinds[] = {PF_R, PF_R | PF_X};
 	const struct elf_object *loader = loaded_loader();
 	unsigned defaults = 0;
 
 	if (info->dls_cnt == 0 || !loader) {
-		return false;
+		return 0;
 	}
 	for (size_t i = 0; i < 2 * loader->phdr_count && defaults == 0; i++) {
 		const ElfW(Phdr) *segment = &loader->phdr[i % loader->phdr_count];
 
 		if (segment->p_type == PT_LOAD && segment->p_flags == kinds[i / loader->phdr_count]) {
 			defaults =
-			    count_defaults(info, (const char *)loader->base + segment->p_vaddr, segment->p_memsz);
+			    count_defaults_in(info, (const char *)loader->base + segment->p_vaddr, segment->p_memsz);
 		}
 	}
-	*ret_count = info->dls_cnt - defaults;
-	return defaults > 0;
-}
-
-/* A loader that was started by hand may have been told to ignore ld.so.cache (--inhibit-cache). */
-static bool may_ignore_loader_cache(void)
-{
-	const int saved_errno = errno; /* getauxval reports a missing entry through it */
-	bool by_hand = getauxval(AT_BASE) == 0;
-
-	errno = saved_errno;
-	return by_hand;
+	return defaults;
 }
 
 static enum loader_search look_along(const Dl_serinfo *info, unsigned from, unsigned to, const char *name,
@@ -246,32 +234,22 @@ static enum loader_search look_along(const Dl_serinfo *info, unsigned from, unsi
 }
 
 /*
- * Searches from the directory `from` on, and ld.so.cache, if it is not known when the loader searches that, if at all.
- * This does not matter for a name that is not in it.
+ * If it is not known when the loader searches ld.so.cache, a name that is in it is UNKNOWN; for any other name this does
+ * not matter. A loader that was started by hand may have been told to ignore that file (--inhibit-cache).
  */
-static enum loader_search look_in_doubt(const Dl_serinfo *info, unsigned from, const char *name,
-                                        struct loader_file *ret_file)
-{
-	enum loader_search found = look_in_loader_cache(name, ret_file);
-
-	if (found == LOADER_SEARCH_FOUND) {
-		(void)close(ret_file->descriptor);
-	}
-	return found == LOADER_SEARCH_NOWHERE ? look_along(info, from, info->dls_cnt, name, ret_file)
-	                                      : LOADER_SEARCH_UNKNOWN;
-}
-
 static enum loader_search look_everywhere(const Dl_serinfo *info, const char *name, struct loader_file *ret_file)
 {
-	unsigned first_default = 0;
-	bool is_known = before_loader_cache(info, &first_default);
+	bool by_hand = getauxval(AT_BASE) == 0;
+	unsigned defaults = count_defaults(info);
+	unsigned first_default = defaults ? info->dls_cnt - defaults : 0;
 	enum loader_search found = look_along(info, 0, first_default, name, ret_file);
 
-	if (found == LOADER_SEARCH_NOWHERE && (!is_known || may_ignore_loader_cache())) {
-		return look_in_doubt(info, first_default, name, ret_file);
-	}
 	if (found == LOADER_SEARCH_NOWHERE) {
 		found = look_in_loader_cache(name, ret_file);
+		if (found == LOADER_SEARCH_FOUND && (defaults == 0 || by_hand)) {
+			(void)close(ret_file->descriptor);
+			return LOADER_SEARCH_UNKNOWN;
+		}
 	}
 	if (found == LOADER_SEARCH_NOWHERE) {
 		found = look_along(info, first_default, info->dls_cnt, name, ret_file);
