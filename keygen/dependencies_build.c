@@ -37,7 +37,7 @@ static void learn_item(const struct item *item, int64_t start_ns, struct facts *
 	}
 	mount = facts_mount(facts, item->event->path, now.device, number);
 	if (file_stamp_same(&now, &item->event->stamp) && facts_settled(&now, mount, start_ns)) {
-		facts_learn_content(facts, &now, mount, item->event->digest.bytes);
+		facts_learn(facts, NULL, &now, mount, item->event->digest.bytes);
 	}
 }
 

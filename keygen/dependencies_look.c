@@ -77,7 +77,7 @@ static inline bool is_permitted(struct walk *walk, const uint8_t digest[KEY_BYTE
 	walk->sampled = true;
 	error = place_open(&walk->place);
 	if (error == 0 && credentials->steady) {
-		facts_learn_opened(&walk->facts, &directory, now, mount, digest);
+		facts_learn(&walk->facts, &directory, now, mount, digest);
 	}
 	return !is_refusal(error);
 }
@@ -94,7 +94,7 @@ static enum dependency_state read_content(struct walk *walk, const uint8_t diges
 	walk->order->budget->bytes -= now->size;
 	walk->sampled = true;
 	if (settled) {
-		facts_learn_content(&walk->facts, now, mount, found.bytes);
+		facts_learn(&walk->facts, NULL, now, mount, found.bytes);
 	}
 	return memcmp(found.bytes, digest, KEY_BYTES) == 0 ? DEPENDENCY_UNCHANGED : DEPENDENCY_CHANGED;
 }

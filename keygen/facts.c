@@ -307,35 +307,21 @@ static void add_news(struct facts *facts, const struct fingerprint *print)
 	}
 }
 
-/* Returns true if the fact is new. What a thread with other credentials could open says nothing of these. */
-static bool learn(const struct facts *facts, const struct file_stamp *stamp, const struct facts_mount *mount,
-                  const uint8_t digest[KEY_BYTES], const struct span *directory, struct fingerprint *ret_print)
+/* What a thread with other credentials could open says nothing of these. */
+void facts_learn(struct facts *facts, const struct span *directory, const struct file_stamp *stamp,
+                 const struct facts_mount *mount, const uint8_t digest[KEY_BYTES])
 {
+	struct fingerprint print;
+
 	if (!facts->ours) {
-		return false;
+		return;
 	}
-	*ret_print = print_of(mount, stamp, digest, directory);
-	if (is_known(ret_print)) {
-		return false;
+	print = print_of(mount, stamp, digest, directory);
+	if (is_known(&print)) {
+		return;
 	}
-	add_known(ret_print);
-	return true;
-}
-
-void facts_learn_opened(struct facts *facts, const struct span *directory, const struct file_stamp *stamp,
-                        const struct facts_mount *mount, const uint8_t digest[KEY_BYTES])
-{
-	struct fingerprint print;
-
-	(void)learn(facts, stamp, mount, digest, directory, &print);
-}
-
-void facts_learn_content(struct facts *facts, const struct file_stamp *stamp, const struct facts_mount *mount,
-                         const uint8_t digest[KEY_BYTES])
-{
-	struct fingerprint print;
-
-	if (learn(facts, stamp, mount, digest, NULL, &print)) {
+	add_known(&print);
+	if (!directory) {
 		add_news(facts, &print);
 	}
 }

@@ -84,10 +84,11 @@ bool facts_know_content(struct facts *facts, const struct file_stamp *stamp, con
 bool facts_opened_here(struct facts *facts, const struct span *directory, const struct file_stamp *stamp,
                        const struct facts_mount *mount, const uint8_t digest[KEY_BYTES]);
 
-/* Learns what this thread has read, or opened. The stamp must be settled. */
-void facts_learn_content(struct facts *facts, const struct file_stamp *stamp, const struct facts_mount *mount,
-                         const uint8_t digest[KEY_BYTES]);
-void facts_learn_opened(struct facts *facts, const struct span *directory, const struct file_stamp *stamp,
-                        const struct facts_mount *mount, const uint8_t digest[KEY_BYTES]);
+/*
+ * Learns what this thread has read (`directory` NULL), for the file of facts too, or opened in a directory, for this
+ * process. The stamp must be settled.
+ */
+void facts_learn(struct facts *facts, const struct span *directory, const struct file_stamp *stamp,
+                 const struct facts_mount *mount, const uint8_t digest[KEY_BYTES]);
 
 #endif

@@ -167,7 +167,7 @@ static unsigned visit(uint64_t first, unsigned count, enum visit what)
 		if (facts_know_content(&facts, &stamp, mount, (const uint8_t *)tree)) {
 			known++;
 		} else if (what == LEARN) {
-			facts_learn_content(&facts, &stamp, mount, (const uint8_t *)tree);
+			facts_learn(&facts, NULL, &stamp, mount, (const uint8_t *)tree);
 		}
 	}
 	facts_end(&facts);
@@ -243,7 +243,7 @@ Test(facts, of_a_ninth_mount_nothing_is_known)
 	mount = facts_mount(&facts, tree, found.device, number);
 	cr_expect_eq(facts.mounts, FACTS_MOUNTS_MAX);
 	cr_expect_not(facts_settled(&stamp, mount, INT64_MAX));
-	facts_learn_content(&facts, &stamp, mount, (const uint8_t *)tree);
+	facts_learn(&facts, NULL, &stamp, mount, (const uint8_t *)tree);
 	cr_expect_not(facts_know_content(&facts, &stamp, mount, (const uint8_t *)tree));
 	facts_end(&facts);
 }
