@@ -198,8 +198,8 @@ static unsigned count_defaults_in(const Dl_serinfo *info, const char *bytes, siz
 
 /*
  * Returns how many of the directories are the loader's defaults, which are at the end and are searched after
- * ld.so.cache; 0: it is not known. dls_flags would say so, but glibc always sets it to 0 (elf/dl-load.c, "XXX"), and the
- * defaults differ between distributions, so they are read from the loader's image, from its constants, which before
+ * ld.so.cache; 0: it is not known. dls_flags would say so, but glibc always sets it to 0 (elf/dl-load.c, "XXX"), and
+ * the defaults differ between distributions, so they are read from the loader's image, from its constants, which before
  * glibc 2.28 are beside its code.
  */
 static unsigned count_defaults(const Dl_serinfo *info)
@@ -234,8 +234,8 @@ static enum loader_search look_along(const Dl_serinfo *info, unsigned from, unsi
 }
 
 /*
- * If it is not known when the loader searches ld.so.cache, a name that is in it is UNKNOWN; for any other name this does
- * not matter. A loader that was started by hand may have been told to ignore that file (--inhibit-cache).
+ * If it is not known when the loader searches ld.so.cache, a name that is in it is UNKNOWN; for any other name this
+ * does not matter. A loader that was started by hand may have been told to ignore that file (--inhibit-cache).
  */
 static enum loader_search look_everywhere(const Dl_serinfo *info, const char *name, struct loader_file *ret_file)
 {
