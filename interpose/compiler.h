@@ -111,12 +111,6 @@ enum outcome {
 	OUTCOME_NO_MEMORY
 };
 
-/* A return code: its name, for messages, and its meaning. Codes that are not listed are OUTCOME_OTHER. */
-struct compiler_code {
-	const char *name;
-	enum outcome outcome;
-};
-
 /* The answer to the library's question whether to continue: yes, no, or the answer of the host's callback. */
 enum answer { ANSWER_GO_ON, ANSWER_STOP, ANSWER_HOST };
 
@@ -196,8 +190,8 @@ struct compiler {
 	int (*run)(const struct handle *, const struct call *);
 	/* Returns the options of a call, valid or not, that last (compile/lasting.h). NULL: no call has options. */
 	struct lasting (*lasting)(const struct call *);
-	const struct compiler_code *codes; /* from 0 on */
-	size_t code_count;
+	const enum outcome *outcomes; /* by return code, from 0 on; codes behind the last are OUTCOME_OTHER */
+	size_t outcome_count;
 	/*
 	 * Adds to the trace what the watch cannot see, such as paths and time macros in source, options or names.
 	 * Returns COUNTER_NONE, or the reason why that fails. NULL: the watch sees everything.
@@ -258,8 +252,8 @@ unsigned compiler_option_what(const struct compiler_option *table, size_t count,
 
 static inline enum outcome compiler_outcome(const struct compiler *compiler, int return_code)
 {
-	return return_code >= 0 && (size_t)return_code < compiler->code_count ? compiler->codes[return_code].outcome
-	                                                                      : OUTCOME_OTHER;
+	return return_code >= 0 && (size_t)return_code < compiler->outcome_count ? compiler->outcomes[return_code]
+	                                                                         : OUTCOME_OTHER;
 }
 
 #endif

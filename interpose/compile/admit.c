@@ -231,14 +231,6 @@ static enum counter build_error_reason(int error)
 	                          : runtime_error_counter(error, COUNTER_ERRORS_internal);
 }
 
-static void explain_code(const struct compiler *compiler, int return_code, struct event *event)
-{
-	bool known = return_code >= 0 && (size_t)return_code < compiler->code_count;
-
-	event_explain_refusal(event, "return code %d%s%s", return_code, known ? ", " : "",
-	                      known ? compiler->codes[return_code].name : "");
-}
-
 struct entry *admit_result(const struct handle *handle, struct attempt *attempt, enum counter *ret_reason)
 {
 	const struct observed *observed = &attempt->observed;
@@ -253,7 +245,7 @@ struct entry *admit_result(const struct handle *handle, struct attempt *attempt,
 		reason = error == 0 ? COUNTER_NONE : build_error_reason(error);
 	}
 	if (reason == COUNTER_BYPASSED_return_code) {
-		explain_code(handle->library->compiler, observed->return_code, attempt->event);
+		event_explain_refusal(attempt->event, "return code %d", observed->return_code);
 	}
 	*ret_reason = reason;
 	return entry;

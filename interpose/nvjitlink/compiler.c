@@ -251,26 +251,11 @@ static enum counter refuse_result(const struct handle *handle, const struct requ
 	return lasting_spoils(library, 0, 0);
 }
 
-static const struct compiler_code codes[] = {
-    {"NVJITLINK_SUCCESS", OUTCOME_SUCCESS},
-    {"NVJITLINK_ERROR_UNRECOGNIZED_OPTION", OUTCOME_OTHER},
-    {"NVJITLINK_ERROR_MISSING_ARCH", OUTCOME_OTHER},
-    {"NVJITLINK_ERROR_INVALID_INPUT", OUTCOME_OTHER},
-    {"NVJITLINK_ERROR_PTX_COMPILE", OUTCOME_FAILURE},
-    {"NVJITLINK_ERROR_NVVM_COMPILE", OUTCOME_FAILURE},
-    {"NVJITLINK_ERROR_INTERNAL", OUTCOME_FAILURE},
-    {"NVJITLINK_ERROR_THREADPOOL", OUTCOME_OTHER},
-    {"NVJITLINK_ERROR_UNRECOGNIZED_INPUT", OUTCOME_OTHER},
-    {"NVJITLINK_ERROR_FINALIZE", OUTCOME_OTHER},
-    {"NVJITLINK_ERROR_NULL_INPUT", OUTCOME_OTHER},
-    {"NVJITLINK_ERROR_INCOMPATIBLE_OPTIONS", OUTCOME_OTHER},
-    {"NVJITLINK_ERROR_INCORRECT_INPUT_TYPE", OUTCOME_OTHER},
-    {"NVJITLINK_ERROR_ARCH_MISMATCH", OUTCOME_OTHER},
-    {"NVJITLINK_ERROR_OUTDATED_LIBRARY", OUTCOME_OTHER},
-    {"NVJITLINK_ERROR_MISSING_FATBIN", OUTCOME_OTHER},
-    {"NVJITLINK_ERROR_UNRECOGNIZED_ARCH", OUTCOME_OTHER},
-    {"NVJITLINK_ERROR_UNSUPPORTED_ARCH", OUTCOME_OTHER},
-    {"NVJITLINK_ERROR_LTO_NOT_ENABLED", OUTCOME_OTHER},
+static const enum outcome outcomes[] = {
+    [NVJITLINK_SUCCESS] = OUTCOME_SUCCESS,
+    [NVJITLINK_PTX_COMPILE] = OUTCOME_FAILURE,
+    [NVJITLINK_NVVM_COMPILE] = OUTCOME_FAILURE,
+    [NVJITLINK_INTERNAL] = OUTCOME_FAILURE,
 };
 
 const struct compiler nvjitlink_compiler = {
@@ -295,8 +280,8 @@ const struct compiler nvjitlink_compiler = {
     .describe = describe_link,
     .served = link_grown,
     .run = run_link,
-    .codes = codes,
-    .code_count = sizeof(codes) / sizeof(codes[0]),
+    .outcomes = outcomes,
+    .outcome_count = sizeof(outcomes) / sizeof(outcomes[0]),
     .refuses = refuse_result,
     .artifacts = artifacts,
     .artifact_count = NVJITLINK_ARTIFACT_COUNT,

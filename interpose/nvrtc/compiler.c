@@ -273,25 +273,12 @@ static enum counter refuse_result(const struct handle *handle, const struct requ
 	return sticky_spoils(handle->library, options_of(request));
 }
 
-static const struct compiler_code codes[] = {
-    {"NVRTC_SUCCESS", OUTCOME_SUCCESS},
-    {"NVRTC_ERROR_OUT_OF_MEMORY", OUTCOME_NO_MEMORY},
-    {"NVRTC_ERROR_PROGRAM_CREATION_FAILURE", OUTCOME_OTHER},
-    {"NVRTC_ERROR_INVALID_INPUT", OUTCOME_REFUSED_CALL},
-    {"NVRTC_ERROR_INVALID_PROGRAM", OUTCOME_OTHER},
-    {"NVRTC_ERROR_INVALID_OPTION", OUTCOME_REFUSED_OPTIONS},
-    {"NVRTC_ERROR_COMPILATION", OUTCOME_FAILURE},
-    {"NVRTC_ERROR_BUILTIN_OPERATION_FAILURE", OUTCOME_OTHER},
-    {"NVRTC_ERROR_NO_NAME_EXPRESSIONS_AFTER_COMPILATION", OUTCOME_OTHER},
-    {"NVRTC_ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION", OUTCOME_OTHER},
-    {"NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID", OUTCOME_OTHER},
-    {"NVRTC_ERROR_INTERNAL_ERROR", OUTCOME_OTHER},
-    {"NVRTC_ERROR_TIME_FILE_WRITE_FAILED", OUTCOME_OTHER},
-    {"NVRTC_ERROR_NO_PCH_CREATE_ATTEMPTED", OUTCOME_OTHER},
-    {"NVRTC_ERROR_PCH_CREATE_HEAP_EXHAUSTED", OUTCOME_OTHER},
-    {"NVRTC_ERROR_PCH_CREATE", OUTCOME_OTHER},
-    {"NVRTC_ERROR_CANCELLED", OUTCOME_OTHER},
-    {"NVRTC_ERROR_TIME_TRACE_FILE_WRITE_FAILED", OUTCOME_OTHER},
+static const enum outcome outcomes[] = {
+    [RESULT_SUCCESS] = OUTCOME_SUCCESS,
+    [RESULT_OUT_OF_MEMORY] = OUTCOME_NO_MEMORY,
+    [RESULT_INVALID_INPUT] = OUTCOME_REFUSED_CALL,
+    [RESULT_INVALID_OPTION] = OUTCOME_REFUSED_OPTIONS,
+    [RESULT_COMPILATION] = OUTCOME_FAILURE,
 };
 
 const struct compiler nvrtc_compiler = {
@@ -325,8 +312,8 @@ const struct compiler nvrtc_compiler = {
     .prepare = describe_prepare,
     .run = run_compile,
     .lasting = sticky_options,
-    .codes = codes,
-    .code_count = sizeof(codes) / sizeof(codes[0]),
+    .outcomes = outcomes,
+    .outcome_count = sizeof(outcomes) / sizeof(outcomes[0]),
     .unwatched = complete_trace,
     .refuses = refuse_result,
     .may_write = options_may_write,

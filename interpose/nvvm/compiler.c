@@ -203,17 +203,15 @@ static bool explains_failure(const struct handle *handle, const struct result *r
 	return log && !result_says_shortage(log) && log->size > 1;
 }
 
-static const struct compiler_code codes[] = {
-    {"NVVM_SUCCESS", OUTCOME_SUCCESS},
-    {"NVVM_ERROR_OUT_OF_MEMORY", OUTCOME_NO_MEMORY},
-    {"NVVM_ERROR_PROGRAM_CREATION_FAILURE", OUTCOME_OTHER},
-    {"NVVM_ERROR_IR_VERSION_MISMATCH", OUTCOME_OTHER},
-    {"NVVM_ERROR_INVALID_INPUT", OUTCOME_REFUSED_CALL},
-    {"NVVM_ERROR_INVALID_PROGRAM", OUTCOME_REFUSED_CALL},
-    {"NVVM_ERROR_INVALID_IR", OUTCOME_FAILURE},
-    {"NVVM_ERROR_INVALID_OPTION", OUTCOME_REFUSED_OPTIONS},
-    {"NVVM_ERROR_NO_MODULE_IN_PROGRAM", OUTCOME_REFUSED_CALL},
-    {"NVVM_ERROR_COMPILATION", OUTCOME_FAILURE},
+static const enum outcome outcomes[] = {
+    [RESULT_SUCCESS] = OUTCOME_SUCCESS,
+    [RESULT_OUT_OF_MEMORY] = OUTCOME_NO_MEMORY,
+    [RESULT_INVALID_INPUT] = OUTCOME_REFUSED_CALL,
+    [RESULT_INVALID_PROGRAM] = OUTCOME_REFUSED_CALL,
+    [RESULT_INVALID_IR] = OUTCOME_FAILURE,
+    [RESULT_INVALID_OPTION] = OUTCOME_REFUSED_OPTIONS,
+    [RESULT_NO_MODULE_IN_PROGRAM] = OUTCOME_REFUSED_CALL,
+    [RESULT_COMPILATION] = OUTCOME_FAILURE,
 };
 
 const struct compiler nvvm_compiler = {
@@ -240,8 +238,8 @@ const struct compiler nvvm_compiler = {
     .served = nvvm_program_served,
     .run = run_work,
     .lasting = lasting_options,
-    .codes = codes,
-    .code_count = sizeof(codes) / sizeof(codes[0]),
+    .outcomes = outcomes,
+    .outcome_count = sizeof(outcomes) / sizeof(outcomes[0]),
     .refuses = refuse_result,
     .may_write = may_write,
     .artifacts = artifacts,

@@ -183,7 +183,7 @@ What the compiler answered is called by its name, and so is an option that it re
   $ fresh; host '{"options": ["--no-such-option"]}'; explain
   5
   a.cu (PID, TIME)  MISS, compiled in TIME, NOT CACHED: return code
-    return code 5, NVRTC_ERROR_INVALID_OPTION.
+    return code 5.
     The compiler failed in a way that may not repeat, or that its log does not explain.
   first time: no cached entry of this program or this source is recorded
 
