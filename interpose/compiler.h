@@ -183,9 +183,6 @@ struct compiler {
 	 * that the library gets when it asks whether to continue. NULL: no handle of this compiler has it set. */
 	bool (*host_stops)(struct handle *);
 	void (*let_answer)(struct handle *, enum answer);
-	/* Returns in `ret_given` the options that replace the host's in the real call, in one block for free(). Leaves
-	 * `ret_given` unchanged if the host's options are used. False: no memory. NULL: always the host's options. */
-	bool (*prepare)(const struct handle *, const struct call *, const struct request *, struct call *ret_given);
 	/* Makes the real call; called by handle_run() only, between the two below. */
 	int (*run)(const struct handle *, const struct call *);
 	/* Returns the options of a call, valid or not, that last (compile/lasting.h). NULL: no call has options. */

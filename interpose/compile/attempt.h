@@ -37,7 +37,6 @@ struct finding {
 };
 
 struct observed {
-	struct call given;     /* the call with replaced options; options NULL: the host's call */
 	struct snapshot *told; /* the process state with which every answer to the compiler must agree */
 	const char *cwd;       /* from `told`; NULL if unknown */
 	struct places places;

@@ -35,7 +35,6 @@ void attempt_free(struct attempt *attempt)
 	request_clear(&attempt->request);
 	trace_free(&attempt->observed.trace);
 	snapshot_free(attempt->observed.told);
-	free((void *)attempt->observed.given.options);
 	free(attempt);
 }
 
@@ -165,14 +164,10 @@ void observe_compile(struct handle *handle, const struct call *call, enum counte
 	const struct request *request = &attempt->request;
 	struct observed *observed = &attempt->observed;
 	bool watchable = library_patch(handle->library);
-	struct excursion excursion = {.handle = handle, .attempt = attempt, .held = held};
+	struct excursion excursion = {.handle = handle, .call = call, .attempt = attempt, .held = held};
 	int64_t start;
 
 	observed->doubt = doubt;
-	if (compiler->prepare && !compiler->prepare(handle, call, request, &observed->given)) {
-		observed->doubt = COUNTER_ERRORS_memory;
-	}
-	excursion.call = observed->given.options ? &observed->given : call;
 	begin_watch(request, watchable, observed);
 	/* The clock starts after the set-up of the watch, because this is the time that a hit is reported to save. */
 	start = runtime_clock();

@@ -309,7 +309,6 @@ const struct compiler nvrtc_compiler = {
     .served = note_served,
     .host_stops = host_stops,
     .let_answer = let_answer,
-    .prepare = describe_prepare,
     .run = run_compile,
     .lasting = sticky_options,
     .outcomes = outcomes,

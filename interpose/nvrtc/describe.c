@@ -84,6 +84,11 @@ static int read_options(const struct library *library, const struct call *call, 
 	if (options_do(ret_options, OPTION_SPELLS) && (runtime_sloppiness() & SLOPPINESS_DEBUG_PATHS)) {
 		ret_options->effects |= OPTION_LOOSE;
 	}
+	/* NVRTC may take the output of ptxas from a cache of the driver, and then the log lacks its messages */
+	if (nvrtc_differs(DIFFERENCE_OWN_CACHE, library->major, library->minor) &&
+	    (ret_options->effects & (OPTION_SPEAKS | OPTION_NO_CACHE)) == OPTION_SPEAKS) {
+		ret_options->effects |= OPTION_TELLS;
+	}
 	return error;
 }
 
@@ -113,37 +118,6 @@ enum counter describe_compile(struct handle *handle, const struct call *call, st
 	ret_request->traits = traits_of(options) | (program->has_memory_headers ? REQUEST_LOOKS_COUNT : 0);
 	ret_request->scratch = options_do(options, OPTION_PCH) ? pch_scratch : NULL;
 	return find_bundle(options, ret_request);
-}
-
-/*
- * From 12.9 on, NVRTC may take the output of ptxas from a cache of the driver, and then the log lacks the messages of
- * ptxas. A log that the program asked for would be cached without them, so such a compilation gets --no-cache. The
- * option comes first, because the program's last option may lack its value and would take --no-cache as its value.
- */
-bool describe_prepare(const struct handle *handle, const struct call *call, const struct request *request,
-                      struct call *ret_given)
-{
-	static const char no_cache[] = "--no-cache";
-	const struct library *library = handle->library;
-	const char **options;
-
-	if (!options_do(options_of(request), OPTION_SPEAKS) ||
-	    !nvrtc_differs(DIFFERENCE_OWN_CACHE, library->major, library->minor)) {
-		return true;
-	}
-	for (int i = 0; i < call->option_count; i++) {
-		if (strcmp(call->options[i], no_cache) == 0 || strcmp(call->options[i], no_cache + 1) == 0) {
-			return true;
-		}
-	}
-	options = calloc((size_t)call->option_count + 1, sizeof(char *));
-	if (!options) {
-		return false;
-	}
-	options[0] = no_cache;
-	memcpy(options + 1, call->options, (size_t)call->option_count * sizeof(char *));
-	*ret_given = (struct call){call->option_count + 1, options, 0};
-	return true;
 }
 
 void describe_free(struct request *request)

@@ -60,7 +60,7 @@ enum option_form {
 	X(HARMLESS, VALUE, "modify-stack-limit", "modify-stack-limit")                \
 	X(RESTRICT, FLAG, "restrict", "restrict")                                     \
 	X(HARMLESS, FLAG, "device-int128", "device-int128")                           \
-	X(HARMLESS, FLAG, "no-cache", "no-cache")                                     \
+	X(NO_CACHE, FLAG, "no-cache", "no-cache")                                     \
 	X(HARMLESS, JOINED, "frandom-seed", "frandom-seed")                           \
 	X(HARMLESS, FLAG, "no-source-include", "no-source-include")                   \
 	X(HARMLESS, VALUE, "builtin-move-forward", "builtin-move-forward")            \

@@ -49,6 +49,7 @@ enum option_effect {
 	OPTION_TELLS = 1 << 10,  /* the log or the return code depends on the process or on its earlier compilations */
 	OPTION_WRITES = 1 << 11, /* may name a file to write */
 	OPTION_SPEAKS = 1 << 12, /* -Xptxas -v and similar: ptxas adds to the log */
+	OPTION_NO_CACHE = 1 << 15, /* the driver's cache is not used */
 	/* Set after the options were read: */
 	OPTION_SPELLS = 1 << 13, /* paths are in the output; the caller clears it for releases that do not write them */
 	OPTION_LOOSE = 1 << 14,  /* paths in debug information may be those of another directory; set by the caller */
