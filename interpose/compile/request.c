@@ -58,7 +58,8 @@ static enum counter describe_call(struct handle *handle, size_t earlier, const s
 	if (!library_prepare(handle->library, &reason)) {
 		return reason;
 	}
-	if (seal_history(handle) != 0) {
+	/* nothing before this looks whether there was memory for the whole creation run */
+	if (handle->creation.failed || seal_history(handle) != 0) {
 		return COUNTER_ERRORS_memory;
 	}
 	around.environment_count = told ? told->count : environment_values(environment, values);

@@ -96,9 +96,7 @@ void link_add(nvjitlink_handle value, struct library *library, enum reach reach,
 	}
 	put_told(&link->handle.creation);
 	link->head_size = link->handle.creation.size;
-	if (link->handle.creation.failed) {
-		handle_unkey(&link->handle, COUNTER_ERRORS_memory);
-	} else if (link->options & LINK_OPTIONS_UNCLEARED) {
+	if (link->options & LINK_OPTIONS_UNCLEARED) {
 		handle_unkey(&link->handle, COUNTER_BYPASSED_uncleared_options);
 	} else if (link->options & LINK_OPTIONS_LOGS) {
 		handle_unkey(&link->handle, COUNTER_BYPASSED_logs);
@@ -158,9 +156,6 @@ void link_record(struct link *link, const struct link_input *input, int return_c
 	link->keeps_names |= link_input_keeps_name(input);
 	link->has_failed |= return_code != NVJITLINK_SUCCESS;
 	stream_number(&link->handle.creation, TAG_ANSWER, (uint64_t)(unsigned)return_code);
-	if (link->handle.creation.failed) {
-		handle_unkey(&link->handle, COUNTER_ERRORS_memory);
-	}
 }
 
 /*
@@ -185,9 +180,6 @@ int link_step(struct link *link, const struct link_input *input)
 	link->copied += input->size;
 	link->adding = (int)++link->input_count;
 	put_input(link, input);
-	if (link->handle.creation.failed) {
-		handle_unkey(&link->handle, COUNTER_ERRORS_memory);
-	}
 	return link->adding;
 }
 
@@ -240,9 +232,6 @@ void link_grown(struct handle *handle, const struct entry *entry)
 	stream_field(&handle->creation, TAG_STEP, entry_info(entry)->key, KEY_BYTES);
 	if (size) {
 		stream_field(&handle->creation, TAG_SEEN, dependencies, size);
-	}
-	if (handle->creation.failed) {
-		handle_unkey(handle, COUNTER_ERRORS_memory);
 	}
 }
 

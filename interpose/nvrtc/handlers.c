@@ -43,8 +43,8 @@ static void record_texts(struct program *program, const char *source, const char
 		error = lent_take(headers, count, runtime->memory ? &runtime->secret : NULL, &program->lent);
 	}
 	if (error == 0) {
-		error = runs_creation(source, name, headers, count, program->lent ? &program->lent->digest : NULL,
-		                      &program->handle.creation);
+		runs_creation(source, name, headers, count, program->lent ? &program->lent->digest : NULL,
+		              &program->handle.creation);
 	}
 	if (error == 0 && name && !(program->handle.name = strdup(name))) {
 		error = -ENOMEM;
@@ -102,9 +102,7 @@ static void record_encoded(struct program *program, const char *name, struct dec
 		list[i].name = include_names[i];
 	}
 	record_texts(program, decoder->texts[count].text, name, list, count);
-	if (runs_mark_decoded(&program->handle.creation) != 0) {
-		handle_unkey(&program->handle, COUNTER_ERRORS_memory);
-	}
+	runs_mark_decoded(&program->handle.creation);
 	for (size_t i = 0; program->lent && i < count; i++) {
 		program->lent->headers[i].text = decoder->texts[i].name; /* the host's */
 	}

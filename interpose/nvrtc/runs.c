@@ -58,29 +58,21 @@ static const char *base_name(const char *name)
 	return slash ? slash + 1 : name;
 }
 
-int runs_creation(const char *source, const char *program_name, const struct request_header *headers, size_t count,
-                  const struct key *headers_digest, struct stream *ret_stream)
+void runs_creation(const char *source, const char *program_name, const struct request_header *headers, size_t count,
+                   const struct key *headers_digest, struct stream *stream)
 {
-	struct stream stream = STREAM_EMPTY;
-
-	stream_number(&stream, TAG_CREATION, REQUEST_FORMAT);
-	stream_string(&stream, TAG_SOURCE, source);
+	stream_number(stream, TAG_CREATION, REQUEST_FORMAT);
+	stream_string(stream, TAG_SOURCE, source);
 	for (size_t i = 0; i < count; i++) {
-		stream_string(&stream, TAG_HEADER_NAME, headers[i].name);
+		stream_string(stream, TAG_HEADER_NAME, headers[i].name);
 		if (!headers_digest) {
-			stream_field(&stream, TAG_HEADER_TEXT, headers[i].text, headers[i].size);
+			stream_field(stream, TAG_HEADER_TEXT, headers[i].text, headers[i].size);
 		}
 	}
 	if (headers_digest) {
-		stream_field(&stream, TAG_HEADERS_DIGEST, headers_digest->bytes, sizeof(headers_digest->bytes));
+		stream_field(stream, TAG_HEADERS_DIGEST, headers_digest->bytes, sizeof(headers_digest->bytes));
 	}
-	stream_string(&stream, TAG_BASE_NAME, base_name(effective_name(program_name)));
-	if (stream.failed) {
-		stream_free(&stream);
-		return -ENOMEM;
-	}
-	*ret_stream = stream;
-	return 0;
+	stream_string(stream, TAG_BASE_NAME, base_name(effective_name(program_name)));
 }
 
 void runs_digest_of_headers(const struct stream *creation, struct key *ret_digest)
@@ -98,10 +90,9 @@ void runs_digest_of_headers(const struct stream *creation, struct key *ret_diges
 	digest_key(&headers, 1, ret_digest);
 }
 
-int runs_mark_decoded(struct stream *creation)
+void runs_mark_decoded(struct stream *creation)
 {
 	stream_number(creation, TAG_DECODED, 1);
-	return creation->failed ? -ENOMEM : 0;
 }
 
 /* After the first compilation there is no creation run, because the history replaces it. */

@@ -42,16 +42,16 @@
 struct program;
 
 /*
- * Builds the creation run. `headers` are in the host's order. `headers_digest`: NULL unless lent_digests_headers().
+ * Writes the creation run. `headers` are in the host's order. `headers_digest`: NULL unless lent_digests_headers().
  */
-int runs_creation(const char *source, const char *program_name, const struct request_header *headers, size_t count,
-                  const struct key *headers_digest, struct stream *ret_stream);
+void runs_creation(const char *source, const char *program_name, const struct request_header *headers, size_t count,
+                   const struct key *headers_digest, struct stream *stream);
 
 /* Computes the digest of that part of the creation run which describes the in-memory headers, names and texts. */
 void runs_digest_of_headers(const struct stream *creation, struct key *ret_digest);
 
 /* Marks a creation run whose texts were decoded by the host (decoder.h). */
-int runs_mark_decoded(struct stream *creation);
+void runs_mark_decoded(struct stream *creation);
 
 /* Adds digests of the texts, and the expressions, to the description for people; the compiler's about(). */
 void runs_about(const struct handle *handle, const struct call *call, struct stream *about);

@@ -87,9 +87,6 @@ void nvvm_program_add_module(struct nvvm_program *program, const struct nvvm_mod
 	}
 	(void)content_put(&handle->creation, tags, runtime->memory ? &runtime->secret : NULL, module->bytes,
 	                  module->size);
-	if (handle->creation.failed) {
-		handle_unkey(handle, COUNTER_ERRORS_memory);
-	}
 	recorder_text(handle, RECORDING_NAME, module->name);
 	recorder_data(handle, RECORDING_BYTES, module->bytes, module->size);
 	recorder_number(handle, RECORDING_TYPE, module->kind);
