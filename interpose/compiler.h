@@ -115,8 +115,8 @@ enum outcome {
 enum answer { ANSWER_GO_ON, ANSWER_STOP, ANSWER_HOST };
 
 /*
- * Required: all constants except `hallmark`, `inner`, `opens` and `reader`, and the functions release, describe, run,
- * collect, about and explains_failure. For the others a comment says what NULL means.
+ * Required: all constants except `hallmark`, `inner`, `opens` and `reader`, and the functions describe, run, collect,
+ * about and explains_failure. For the others a comment says what NULL means.
  */
 struct compiler {
 	const char *name;         /* in JSON and in file names */
@@ -148,6 +148,8 @@ struct compiler {
 	/* Functions whose names begin so give access to handles that the cache does not see. A process that looks up
 	 * such a function bypasses the cache for this library. NULL: there is no such function. */
 	const char *opens;
+	const char *version; /* the function that returns the release as two int, major and minor, and 0 */
+	/* Finds the release of a library that lacks that function. NULL: there is none. */
 	int (*release)(const struct library *, int *ret_major, int *ret_minor);
 	/* Writes the name of the library that this one loads by itself and on which results depend. NULL: none. */
 	void (*companion)(const struct library *, char ret_name[NAME_MAX]);

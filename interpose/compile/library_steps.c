@@ -71,9 +71,21 @@ void library_give_up(struct library *library, enum counter reason, const char *t
 	log_write(LOG_WARNING, "bypassing %s: %s", library->path, text);
 }
 
+static bool find_release(struct library *library)
+{
+	const struct compiler *compiler = library->compiler;
+	int (*version)(int *, int *) = (int (*)(int *, int *))elf_symbol(
+	    &library->object, compiler->version, compiler->hallmark ? NULL : library->node->name);
+
+	if (!version) {
+		return compiler->release && compiler->release(library, &library->major, &library->minor) == 0;
+	}
+	return version(&library->major, &library->minor) == 0;
+}
+
 static bool prepare_library(struct library *library)
 {
-	if (library->compiler->release(library, &library->major, &library->minor) != 0 || !pin_library(library)) {
+	if (!find_release(library) || !pin_library(library)) {
 		library_give_up(library, COUNTER_BYPASSED_unwatchable, "it cannot be pinned in memory");
 		return false;
 	}

@@ -85,23 +85,6 @@ static int release_by_names(const struct library *library, int *ret_major, int *
 	return -ENOSYS;
 }
 
-static int ask_release(const struct library *library, int *ret_major, int *ret_minor)
-{
-	int (*version)(unsigned *major, unsigned *minor) =
-	    (int (*)(unsigned *, unsigned *))elf_symbol(&library->object, "nvJitLinkVersion", library->node->name);
-	unsigned major, minor;
-
-	if (!version) {
-		return release_by_names(library, ret_major, ret_minor);
-	}
-	if (version(&major, &minor) != NVJITLINK_SUCCESS) {
-		return -ENOSYS;
-	}
-	*ret_major = (int)major;
-	*ret_minor = (int)minor;
-	return 0;
-}
-
 /*
  * The call run consists of request_begin_run(), KIND, request_end_run(). Everything else is in the creation run. There
  * are no roots, because no directory reaches the output. Members of thin archives are dependencies, and a relative
@@ -275,7 +258,8 @@ const struct compiler nvjitlink_compiler = {
     .plain = plain,
     .plain_count = sizeof(plain) / sizeof(plain[0]),
     .opens = "__nvJitLinkAPI",
-    .release = ask_release,
+    .version = "nvJitLinkVersion",
+    .release = release_by_names,
     .free_handle = link_free,
     .describe = describe_link,
     .served = link_grown,

@@ -13,7 +13,6 @@
 #include "interpose/nvrtc/sticky.h"
 #include "interpose/nvrtc/texts.h"
 
-#include <errno.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -67,14 +66,6 @@ struct node nvrtc_nodes[NVRTC_NODE_COUNT] = {
     NVRTC_NODES(NODE_ROW, )
 #undef NODE_ROW
 };
-
-static int ask_release(const struct library *library, int *ret_major, int *ret_minor)
-{
-	int (*version)(int *major, int *minor) =
-	    (int (*)(int *, int *))elf_symbol(&library->object, "nvrtcVersion", library->node->name);
-
-	return version && version(ret_major, ret_minor) == RESULT_SUCCESS ? 0 : -ENOSYS;
-}
 
 static char *put_number(char *at, unsigned number)
 {
@@ -299,7 +290,7 @@ const struct compiler nvrtc_compiler = {
     .inner = "__nvrtc_builtins",
     .plain = plain,
     .plain_count = sizeof(plain) / sizeof(plain[0]),
-    .release = ask_release,
+    .version = "nvrtcVersion",
     .companion = name_companion,
     .wake = compile_samples,
     .free_handle = program_release,

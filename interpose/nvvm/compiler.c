@@ -7,8 +7,6 @@
 #include "interpose/nvvm/nodes.h"
 #include "interpose/nvvm/program.h"
 
-#include <errno.h>
-
 /* Tags of libNVVM in the call run (keygen/surroundings.h). */
 enum own_tag { TAG_OPTION = 24, TAG_WORK = 25 };
 
@@ -41,18 +39,6 @@ static struct environment environment = ENVIRONMENT_OF(NVVM_VARIABLES, variables
 
 struct node nvvm_nodes[1] = {
     {.compiler = &nvvm_compiler, .name = "libnvvm.so.4", .landmark = "nvvmCreateProgram", .floor = 1108}};
-
-/*
- * Returns the version, which is 2.0 in ten releases of CUDA. It is only shown to people; the build-id distinguishes
- * releases.
- */
-static int ask_release(const struct library *library, int *ret_major, int *ret_minor)
-{
-	int (*version)(int *major, int *minor) =
-	    (int (*)(int *, int *))elf_symbol(&library->object, "nvvmVersion", NULL);
-
-	return version && version(ret_major, ret_minor) == RESULT_SUCCESS ? 0 : -ENOSYS;
-}
 
 /*
  * In its first compilation libNVVM initialises static objects, which takes a lock of libc (__cxa_atexit) that another
@@ -232,7 +218,7 @@ const struct compiler nvvm_compiler = {
     .plain = plain,
     .plain_count = sizeof(plain) / sizeof(plain[0]),
     .opens = "__nvvmHandle",
-    .release = ask_release,
+    .version = "nvvmVersion", /* 2.0 in ten releases of CUDA; only shown to people */
     .wake = compile_sample,
     .describe = describe_work,
     .served = nvvm_program_served,
