@@ -8,7 +8,6 @@
 #include "interpose/nvjitlink/functions.h"
 #include "interpose/nvjitlink/link.h"
 #include "interpose/nvjitlink/nodes.h"
-#include "interpose/nvjitlink/options.h"
 
 #include <errno.h>
 #include <stdio.h>

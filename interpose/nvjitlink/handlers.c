@@ -20,7 +20,6 @@
 #include "interpose/nvjitlink/input.h"
 #include "interpose/nvjitlink/link.h"
 #include "interpose/nvjitlink/nodes.h"
-#include "interpose/nvjitlink/options.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -29,7 +29,7 @@ def asks_nvvm(library, option):
 
 
 # What asks, where the table is, and how it spells an option.
-COMPILERS = {"libnvJitLink": (asks_linker, "nvjitlink/options.c", r'(?:\{|= )"(-[^"]+)"'),
+COMPILERS = {"libnvJitLink": (asks_linker, "nvjitlink/link.c", r'(?:\{|= )"(-[^"]+)"'),
              "libnvvm": (asks_nvvm, "nvvm/compiler.c", r'\{"(-[^"]+)"')}
 
 

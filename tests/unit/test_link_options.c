@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "interpose/nvjitlink/options.h"
+#include "interpose/nvjitlink/link.h"
 #include "tests/unit/support.h"
 
 static unsigned read_two(const char *option, const char *other)
