@@ -14,7 +14,7 @@
 #include "interpose/nvrtc/texts.h"
 
 #include <sched.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static struct missed missed;
@@ -182,6 +182,18 @@ static void let_answer(struct handle *handle, enum answer who)
 	}
 }
 
+static void free_program(struct handle *handle)
+{
+	struct program *program = program_of(handle);
+
+	for (size_t i = 0; i < program->name_count; i++) {
+		free(program->names[i]);
+	}
+	free(program->names);
+	free(program->lent);
+	decoder_free(program->decoder);
+}
+
 static int run_compile(const struct handle *handle, const struct call *call)
 {
 	nvrtcCompileProgram_function *compile = LIBRARY_REAL(handle->library, nvrtcCompileProgram);
@@ -293,7 +305,7 @@ const struct compiler nvrtc_compiler = {
     .version = "nvrtcVersion",
     .companion = name_companion,
     .wake = compile_samples,
-    .free_handle = program_release,
+    .free_handle = free_program,
     .describe = describe_compile,
     .free_request = describe_free,
     .reachable = can_reach,

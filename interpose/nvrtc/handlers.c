@@ -18,17 +18,47 @@
 #include "interpose/nvrtc/pch.h"
 #include "interpose/nvrtc/program.h"
 #include "interpose/nvrtc/runs.h"
+#include "interpose/nvrtc/scan.h"
 #include "interpose/nvrtc/versions.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+
+_Static_assert(offsetof(struct program, handle) == 0, "a handle's record is a program's");
+
+static struct program *find_program(nvrtcProgram value)
+{
+	return program_of(handle_find_of(&nvrtc_compiler, value));
+}
+
+static int add_name(struct program *program, const char *expression)
+{
+	char **names = realloc(program->names, (program->name_count + 1) * sizeof(char *));
+	char *copy = strdup(expression);
+
+	if (names) {
+		program->names = names;
+	}
+	if (!names || !copy) {
+		free(copy);
+		return -ENOMEM;
+	}
+	program->names[program->name_count++] = copy;
+	return 0;
+}
 
 static struct program *add_record(const struct door *door, nvrtcProgram handle, const char *name)
 {
 	struct library *library = host_call_made(door, handle, name);
+	struct program *program = library ? handle_add(sizeof(*program), handle, library, door_reach(door)) : NULL;
 
-	return library ? program_add(handle, library, door_reach(door)) : NULL;
+	if (program) {
+		/* before the texts are scanned, they are assumed to be path-dependent */
+		program->findings = SCAN_PATH | SCAN_PLACE;
+	}
+	return program;
 }
 
 /* Records the creation run. The texts of large in-memory headers are not copied. `headers` NULL: there is no memory. */
@@ -205,7 +235,7 @@ static int handle_nvrtcCompileProgram(struct door *door, nvrtcProgram program, i
                                       const char *const *options)
 {
 	const struct call call = {option_count, options, 0};
-	struct program *known = program_find(program);
+	struct program *known = find_program(program);
 
 	modules_settle();
 	if (!known) {
@@ -223,7 +253,7 @@ static bool looks_late_at_null(const struct program *program)
 
 static int handle_nvrtcAddNameExpression(struct door *door, nvrtcProgram program, const char *expression)
 {
-	struct program *known = program_find(program);
+	struct program *known = find_program(program);
 	int result;
 
 	if (known && (known->handle.served || known->handle.base || known->going_on)) {
@@ -231,7 +261,7 @@ static int handle_nvrtcAddNameExpression(struct door *door, nvrtcProgram program
 		                                               : RESULT_INVALID_INPUT;
 	}
 	result = HOST_CALL(nvrtcAddNameExpression, known, program, expression);
-	if (known && result == RESULT_SUCCESS && program_add_name(known, expression) != 0) {
+	if (known && result == RESULT_SUCCESS && add_name(known, expression) != 0) {
 		handle_unkey(&known->handle, COUNTER_ERRORS_memory);
 	}
 	if (known && result == RESULT_SUCCESS) {
@@ -243,7 +273,7 @@ static int handle_nvrtcAddNameExpression(struct door *door, nvrtcProgram program
 static int handle_nvrtcGetLoweredName(struct door *door, nvrtcProgram program, const char *expression,
                                       const char **name)
 {
-	struct program *known = program_find(program);
+	struct program *known = find_program(program);
 	const struct entry *entry = artifacts_names_from(known);
 
 	/* after a failure, early releases return this code without reading the expression */
@@ -264,7 +294,7 @@ NVRTC_PRODUCTS(GETTERS, )
 
 static int handle_nvrtcGetPCHCreateStatus(struct door *door, nvrtcProgram program)
 {
-	struct program *known = program_find(program);
+	struct program *known = find_program(program);
 
 	if (known && known->handle.served) {
 		return artifacts_pch_status(known->handle.served);
@@ -274,7 +304,7 @@ static int handle_nvrtcGetPCHCreateStatus(struct door *door, nvrtcProgram progra
 
 static int handle_nvrtcGetPCHHeapSizeRequired(struct door *door, nvrtcProgram program, size_t *size)
 {
-	struct program *known = program_find(program);
+	struct program *known = find_program(program);
 
 	if (known && known->handle.served) {
 		return artifacts_pch_heap(known->handle.served, size);
@@ -294,7 +324,7 @@ static int handle_nvrtcSetPCHHeapSize(struct door *door, size_t size)
 
 static int handle_nvrtcSetFlowCallback(struct door *door, nvrtcProgram program, flow_callback *callback, void *payload)
 {
-	struct program *known = program_find(program);
+	struct program *known = find_program(program);
 	int result = HOST_CALL(nvrtcSetFlowCallback, known, program, callback, payload);
 
 	if (known && result == RESULT_SUCCESS) {

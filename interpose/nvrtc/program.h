@@ -2,8 +2,8 @@
 /*
  * program: the record of one nvrtcProgram, in addition to that of all handles (interpose/compile/handle.h)
  *
- * Calling sequence: program_add() after a successful nvrtcCreateProgram; program_find() in every call with a program.
- * Threads, fork, signals, errors: as in handle.h.
+ * The handlers add a record after a successful nvrtcCreateProgram, and find it in every call with a program. Threads,
+ * fork, signals, errors: as in handle.h.
  */
 #ifndef INTERPOSE_NVRTC_PROGRAM_H
 #define INTERPOSE_NVRTC_PROGRAM_H
@@ -28,18 +28,9 @@ struct program {
 	struct entry *going_on;
 };
 
-/* Adds a record. NULL: no memory; then an earlier record of that handle is removed, too. */
-struct program *program_add(nvrtcProgram value, struct library *library, enum reach reach);
-/* Returns the record. NULL: the handle is unknown, or another compiler's. */
-struct program *program_find(nvrtcProgram value);
-int program_add_name(struct program *program, const char *expression);
-
 static inline struct program *program_of(const struct handle *handle)
 {
 	return (struct program *)handle;
 }
-
-/* Frees the fields of struct program; this is the compiler's free_handle. */
-void program_release(struct handle *handle);
 
 #endif
