@@ -88,7 +88,7 @@ static const struct compiler_option cleared[] = {
     {"-r", 0},
     {"-nvvm-latest", 0},
     {"-lto", LINK_OPTIONS_LTO},
-    {"-ptx", LINK_OPTIONS_PTX},
+    {"-ptx", 0},
     {"-g", LINK_OPTIONS_VARIES},
     {"-split-compile-extended=", LINK_OPTIONS_VARIES},
     {"-Ofc=", LINK_OPTIONS_VARIES},

@@ -35,8 +35,7 @@ enum link_options {
 	 */
 	LINK_OPTIONS_LOGS = 2,
 	LINK_OPTIONS_UNCLEARED = 4, /* options that may affect later links */
-	LINK_OPTIONS_VARIES = 8,    /* options with which the output varies between equal calls */
-	LINK_OPTIONS_PTX = 16       /* PTX is requested, and nvJitLinkComplete does not run ptxas */
+	LINK_OPTIONS_VARIES = 8     /* options with which the output varies between equal calls */
 };
 
 /* Returns the set for the options of a call. */
