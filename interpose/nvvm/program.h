@@ -7,9 +7,9 @@
  * a log; each stays until the next call that replaces it. So the record knows for each of the two whether an entry or
  * the real program answers.
  *
- * Calling sequence: nvvm_program_add() after a successful nvvmCreateProgram; nvvm_program_find() in every call with the
- * program; nvvm_program_settle() before a module is added and nvvm_program_add_module() after it; nvvm_program_works()
- * before each real call, nvvm_program_served() after each hit. Threads, fork, signals, errors: as in handle.h.
+ * The handlers add a record after a successful nvvmCreateProgram, and find it in every call with the program.
+ * Calling sequence: nvvm_program_works() before each real call, nvvm_program_served() after each hit. Threads, fork,
+ * signals, errors: as in handle.h.
  * Ownership: the handle holds the entries.
  */
 #ifndef INTERPOSE_NVVM_PROGRAM_H
@@ -25,31 +25,10 @@ struct nvvm_program {
 	bool has_worked;                  /* a call was performed on the real program */
 };
 
-enum nvvm_module_kind { MODULE_NEEDED, MODULE_LAZY };
-
-struct nvvm_module {
-	enum nvvm_module_kind kind;
-	const char *bytes;
-	size_t size;
-	const char *name; /* may be NULL */
-};
-
-/* Adds a record. If there is no memory, an earlier record of that handle is removed. */
-void nvvm_program_add(void *value, struct library *library);
-/* Returns the record. NULL: the program is unknown, or a handle of another compiler. */
-struct nvvm_program *nvvm_program_find(void *value);
-
 static inline struct nvvm_program *nvvm_program_of(const struct handle *handle)
 {
 	return (struct nvvm_program *)handle;
 }
-
-/*
- * To be called before a module is added: performs the deferred calls, unless their absence cannot be observed or their
- * input has changed.
- */
-void nvvm_program_settle(struct nvvm_program *program);
-void nvvm_program_add_module(struct nvvm_program *program, const struct nvvm_module *module);
 
 /* To be called before the real call: the real program then answers the getters of its artifacts. */
 void nvvm_program_works(struct nvvm_program *program, enum nvvm_work work);
