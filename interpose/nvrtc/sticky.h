@@ -2,9 +2,9 @@
 /*
  * sticky: options of NVRTC with an effect on later compilations of the process (compile/lasting.h)
  *
- * The list is the output of scripts/sticky,
- * which runs every option that a release knows, with its values, before a set of other compilations; SEARCHED lists the
- * releases. An option that had no effect in any of them is assumed to have none in later releases.
+ * The list is the output of scripts/sticky, which runs every option that a release knows, with its values, before a set
+ * of other compilations; STICKY_SEARCHED lists the releases. An option that had no effect in any of them is assumed to
+ * have none in later releases.
  *
  *   -restrict, -opt-info  12.3 and later: every later compilation of the process, whatever its options (its PTX loads
  *                         with ld.global.nc; its log reports what was inlined)
