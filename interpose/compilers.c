@@ -4,6 +4,7 @@
 #include "interpose/elf/plain.h"
 #include "interpose/node.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #define COMPILER_TABLE(name, NAME) extern const struct compiler name##_compiler;
@@ -121,4 +122,36 @@ unsigned compiler_option_what(const struct compiler_option *table, size_t count,
 		}
 	}
 	return otherwise;
+}
+
+const char *node_name(const struct node *node, size_t function, char room[NODE_NAME_BYTES])
+{
+	const char *name = node->compiler->functions[function].name;
+
+	if (!node->suffix) {
+		return name;
+	}
+	(void)stpcpy(stpcpy(stpcpy(room, "__"), name), node->suffix);
+	return room;
+}
+
+/* Returns true for a release like "_12_9". */
+static bool is_release(const char *text)
+{
+	for (int i = 0; i < 2; i++) {
+		if (*text++ != '_' || !isdigit((unsigned char)*text)) {
+			return false;
+		}
+		while (isdigit((unsigned char)*text)) {
+			text++;
+		}
+	}
+	return *text == '\0';
+}
+
+bool node_names_release(const char *name, const char *function)
+{
+	size_t size = strlen(function);
+
+	return strncmp(name, "__", 2) == 0 && strncmp(name + 2, function, size) == 0 && is_release(name + 2 + size);
 }

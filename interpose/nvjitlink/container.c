@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "interpose/nvjitlink/container.h"
+#include "interpose/nvjitlink/input.h"
 
 #include <elf.h>
 #include <stdint.h>

@@ -2,7 +2,6 @@
 #include "interpose/nvjitlink/input.h"
 
 #include "interpose/compile/host_data.h"
-#include "interpose/nvjitlink/container.h"
 
 #include <stdlib.h>
 #include <string.h>
