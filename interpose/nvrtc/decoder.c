@@ -52,7 +52,7 @@ static void record_text(struct decoder *decoder, const char *text, const char *r
 	const char *expected = at < decoder->header_count    ? decoder->headers[at]
 	                       : at == decoder->header_count ? decoder->source
 	                                                     : NULL;
-	struct request_header *record = &decoder->texts[at];
+	struct memory_header *record = &decoder->texts[at];
 
 	if (!expected || text != expected || !result || !pthread_equal(decoder->thread, pthread_self())) {
 		decoder->odd = true;

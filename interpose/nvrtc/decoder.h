@@ -46,7 +46,7 @@ struct decoder {
 	/* in __nvrtcCPEx: */
 	const char *source, *const *headers;
 	size_t header_count, asked;
-	struct request_header *texts; /* decoded: headers, source; `text` is a copy of ours, `name` the host's result */
+	struct memory_header *texts; /* decoded: headers, source; `text` is a copy of ours, `name` the host's result */
 	/* in nvrtcCompileProgram: */
 	const struct call *given;
 	atomic_bool performing; /* deferred calls, because the host asks for a product that results omit */

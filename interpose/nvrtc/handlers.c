@@ -63,7 +63,7 @@ static struct program *add_record(const struct door *door, nvrtcProgram handle, 
 
 /* Records the creation run. The texts of large in-memory headers are not copied. `headers` NULL: there is no memory. */
 static void record_texts(struct program *program, const char *source, const char *name,
-                         const struct request_header *headers, size_t count)
+                         const struct memory_header *headers, size_t count)
 {
 	const struct runtime *runtime = runtime_get();
 	int error = headers ? 0 : -ENOMEM;
@@ -87,10 +87,10 @@ static void record_texts(struct program *program, const char *source, const char
 static void record_program(struct program *program, const char *source, const char *name, int header_count,
                            const char *const *headers, const char *const *include_names)
 {
-	struct request_header *list = calloc((size_t)header_count + 1, sizeof(*list));
+	struct memory_header *list = calloc((size_t)header_count + 1, sizeof(*list));
 
 	for (int i = 0; list && i < header_count; i++) {
-		list[i] = (struct request_header){include_names[i], headers[i], strlen(headers[i])};
+		list[i] = (struct memory_header){include_names[i], headers[i], strlen(headers[i])};
 	}
 	record_texts(program, source, name, list, (size_t)header_count);
 	recorder_text(&program->handle, RECORDING_SOURCE, source);
@@ -122,7 +122,7 @@ static void record_encoded(struct program *program, const char *name, struct dec
                            const char *const *include_names)
 {
 	const size_t count = decoder->header_count;
-	struct request_header *list = calloc(count + 1, sizeof(*list));
+	struct memory_header *list = calloc(count + 1, sizeof(*list));
 
 	program->decoder = decoder;
 	program->handle.hides_options = true;

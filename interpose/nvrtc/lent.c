@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-int lent_digest_headers(const struct request_header *headers, size_t count, const struct secret *secret,
+int lent_digest_headers(const struct memory_header *headers, size_t count, const struct secret *secret,
                         struct key *ret_digest)
 {
 	struct span *spans = calloc(2 * count + 1, sizeof(*spans));
@@ -30,17 +30,17 @@ int lent_digest_headers(const struct request_header *headers, size_t count, cons
 	return 0;
 }
 
-bool lent_digests_headers(const struct request_header *headers, size_t count)
+bool lent_digests_headers(const struct memory_header *headers, size_t count)
 {
 	size_t size = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		size += headers[i].size;
 	}
-	return size > REQUEST_HEADERS_WHOLE_MAX;
+	return size > HEADERS_WHOLE_MAX;
 }
 
-int lent_take(const struct request_header *headers, size_t count, const struct secret *secret, struct lent **ret_lent)
+int lent_take(const struct memory_header *headers, size_t count, const struct secret *secret, struct lent **ret_lent)
 {
 	struct lent *lent = calloc(1, sizeof(*lent) + count * sizeof(lent->headers[0]));
 	int error = lent ? lent_digest_headers(headers, count, secret, &lent->digest) : -ENOMEM;
@@ -51,7 +51,7 @@ int lent_take(const struct request_header *headers, size_t count, const struct s
 	}
 	lent->count = count;
 	for (size_t i = 0; i < count; i++) {
-		lent->headers[i] = (struct request_header){.text = headers[i].text, .size = headers[i].size};
+		lent->headers[i] = (struct memory_header){.text = headers[i].text, .size = headers[i].size};
 	}
 	*ret_lent = lent;
 	return 0;

@@ -18,7 +18,7 @@
 
 #include <stdbool.h>
 
-struct request_header {
+struct memory_header {
 	const char *name;
 	const char *text;
 	size_t size; /* of the text, without its NUL */
@@ -28,22 +28,22 @@ struct request_header {
  * Limit for the total size of in-memory headers: larger ones are not copied, and the creation run has one digest of
  * them.
  */
-#define REQUEST_HEADERS_WHOLE_MAX ((size_t)4 << 20)
+#define HEADERS_WHOLE_MAX ((size_t)4 << 20)
 
 /* Returns true if the headers are so large that the creation run has only their digest. */
-bool lent_digests_headers(const struct request_header *headers, size_t count);
+bool lent_digests_headers(const struct memory_header *headers, size_t count);
 /* Computes the digest of the headers' sizes and texts, in order. `secret`: as in content_digest(). */
-int lent_digest_headers(const struct request_header *headers, size_t count, const struct secret *secret,
+int lent_digest_headers(const struct memory_header *headers, size_t count, const struct secret *secret,
                         struct key *ret_digest);
 
 struct lent {
 	struct key digest; /* lent_digest_headers() */
 	size_t count;
-	struct request_header headers[]; /* without names */
+	struct memory_header headers[]; /* without names */
 };
 
 /* Digests the headers, and stores their addresses and sizes. `secret`: as in content_digest(). */
-int lent_take(const struct request_header *headers, size_t count, const struct secret *secret, struct lent **ret_lent);
+int lent_take(const struct memory_header *headers, size_t count, const struct secret *secret, struct lent **ret_lent);
 typedef void lent_text(void *context, const char *text, size_t size);
 /* Calls `text` for each header in order. If an error is returned, what it was given does not count. */
 int lent_read(const struct lent *lent, lent_text *text, void *context);

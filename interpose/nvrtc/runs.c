@@ -58,7 +58,7 @@ static const char *base_name(const char *name)
 	return slash ? slash + 1 : name;
 }
 
-void runs_creation(const char *source, const char *program_name, const struct request_header *headers, size_t count,
+void runs_creation(const char *source, const char *program_name, const struct memory_header *headers, size_t count,
                    const struct key *headers_digest, struct stream *stream)
 {
 	stream_number(stream, TAG_CREATION, REQUEST_FORMAT);

@@ -44,7 +44,7 @@ struct program;
 /*
  * Writes the creation run. `headers` are in the host's order. `headers_digest`: NULL unless lent_digests_headers().
  */
-void runs_creation(const char *source, const char *program_name, const struct request_header *headers, size_t count,
+void runs_creation(const char *source, const char *program_name, const struct memory_header *headers, size_t count,
                    const struct key *headers_digest, struct stream *stream);
 
 /* Computes the digest of that part of the creation run which describes the in-memory headers, names and texts. */

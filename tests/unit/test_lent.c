@@ -9,7 +9,7 @@
 #define SIZE ((size_t)1 << 20)
 
 static char *texts[2];
-static struct request_header headers[2];
+static struct memory_header headers[2];
 static struct lent *lent;
 
 static char *map_text(void)
@@ -31,7 +31,7 @@ static void set_up(void)
 {
 	for (int i = 0; i < 2; i++) {
 		texts[i] = map_text();
-		headers[i] = (struct request_header){"h.h", texts[i], SIZE};
+		headers[i] = (struct memory_header){"h.h", texts[i], SIZE};
 	}
 	memcpy(texts[1] + 77, "/a/path", 7);
 	retake();

@@ -6,7 +6,7 @@
 /* One whole request: what nvrtcCreateProgram got and what nvrtcCompileProgram got. */
 struct sample {
 	const char *source;
-	struct request_header headers[2];
+	struct memory_header headers[2];
 	size_t header_count;
 	const char *options[8];
 	const char *names[3];
@@ -142,7 +142,7 @@ Test(request, requests_that_differ_in_one_field_have_different_keys)
 	VARIANT(s.source = "__global__ void j() {}");
 	VARIANT(s.headers[0].name = "c.h");
 	VARIANT(s.headers[0].text = "int c;");
-	VARIANT(s.headers[0] = s.headers[1]; s.headers[1] = ((struct request_header){"a.h", "int a;", 0}));
+	VARIANT(s.headers[0] = s.headers[1]; s.headers[1] = ((struct memory_header){"a.h", "int a;", 0}));
 	VARIANT(s.header_count = 1);
 	VARIANT(s.header_count = 0);
 	VARIANT(s.program.handle.name = "j.cu");
@@ -400,10 +400,10 @@ Test(request, a_missing_option_array_is_tolerated, .fini = drop_call)
 /* Large headers, which are digested. `number` is the last byte, `first` the length of the first header. */
 static struct sample with_large_headers(size_t first, char number)
 {
-	static char text[REQUEST_HEADERS_WHOLE_MAX + 3];
-	static char texts[4][2][REQUEST_HEADERS_WHOLE_MAX + 3];
+	static char text[HEADERS_WHOLE_MAX + 3];
+	static char texts[4][2][HEADERS_WHOLE_MAX + 3];
 	static unsigned next;
-	char(*mine)[REQUEST_HEADERS_WHOLE_MAX + 3] = texts[next++ % 4];
+	char(*mine)[HEADERS_WHOLE_MAX + 3] = texts[next++ % 4];
 	struct sample sample = sample_make(NULL, NULL, NULL);
 
 	memset(text, 'x', sizeof(text) - 2);
@@ -411,8 +411,8 @@ static struct sample with_large_headers(size_t first, char number)
 	memcpy(mine[0], text, first);
 	mine[0][first] = '\0';
 	memcpy(mine[1], text + first, sizeof(text) - first);
-	sample.headers[0] = (struct request_header){"a.h", mine[0], 0};
-	sample.headers[1] = (struct request_header){"b.h", mine[1], 0};
+	sample.headers[0] = (struct memory_header){"a.h", mine[0], 0};
+	sample.headers[1] = (struct memory_header){"b.h", mine[1], 0};
 	sample.header_count = 2;
 	return sample;
 }
