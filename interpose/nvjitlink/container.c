@@ -104,7 +104,7 @@ static bool are_whole_options(struct rest rest, uint32_t options)
 	                        memchr(rest.bytes + offset, '\0', rest.size - offset));
 }
 
-static bool is_whole_member(struct rest rest, struct member_head *ret_head)
+static bool read_whole_member(struct rest rest, struct member_head *ret_head)
 {
 	struct rest content;
 
@@ -129,7 +129,7 @@ static bool is_whole_fatbin(struct rest rest)
 	}
 	rest = (struct rest){rest.bytes + head.head_size, head.size};
 	while (rest.size > 0) {
-		if (!is_whole_member(rest, &member)) {
+		if (!read_whole_member(rest, &member)) {
 			return false;
 		}
 		rest = rest_from(rest, member.head_size + member.size);
