@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/compile/handle.h"
 #include "interpose/compile/lasting.h"
+#include "interpose/compile/request.h"
 #include "interpose/nvvm/functions.h"
 #include "interpose/nvvm/nodes.h"
 #include "tests/unit/support.h"
@@ -65,4 +66,18 @@ Test(nvvm_options, an_unrejected_call_with_lasting_options_disables_caching)
 	lasting = lasting_begin(&library, &sticks);
 	lasting_end(&library, &lasting, RESULT_SUCCESS);
 	cr_assert_eq(nvvm_compiler.refuses(&handle, NULL, NULL), COUNTER_BYPASSED_sticky_options);
+}
+
+Test(nvvm_options, a_creation_run_that_lacked_memory_is_not_looked_up)
+{
+	struct library library = {.compiler = &nvvm_compiler, .state = STEP_DONE};
+	struct handle handle = {.library = &library};
+	const struct call call = {.kind = WORK_COMPILE};
+	struct request request = {0};
+
+	cr_assert_eq(request_describe(&handle, 0, &call, &request), COUNTER_NONE);
+	request_clear(&request);
+	handle.creation.failed = true;
+	cr_assert_eq(request_describe(&handle, 0, &call, &request), COUNTER_ERRORS_memory);
+	request_clear(&request);
 }
