@@ -54,11 +54,6 @@ int interrupt_seen(void)
 	return seen;
 }
 
-void interrupt_forget(void)
-{
-	seen = 0;
-}
-
 void interrupt_release(void)
 {
 	holding = 0;

@@ -41,8 +41,6 @@ static inline int64_t progress_clock(void)
 void interrupt_hold(void);
 /* Returns the number of the signal that arrived since interrupt_hold(); 0: none. */
 int interrupt_seen(void);
-/* Discards the noted signal, for work that users end with a signal as a rule. */
-void interrupt_forget(void);
 /* Ends the hold. If a signal was noted, flushes stdout and ends the process by that signal. */
 void interrupt_release(void);
 

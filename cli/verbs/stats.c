@@ -15,15 +15,13 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 static struct {
-	bool json, zero, count;
-	const char *watch; /* seconds; "": the default; NULL: print once */
+	bool json, zero, count, watch;
 } asked;
 
 struct counted {
@@ -168,19 +166,12 @@ static void print_compilers(const uint64_t counts[COUNTER_COUNT], uint64_t looke
 /* Prints how often the node's agent was asked and what it answered. Prints nothing without an agent. */
 static void print_agent(const uint64_t counts[COUNTER_COUNT])
 {
-	uint64_t questions = counts[COUNTER_TOTAL_agent_asked];
-	char text[CONSOLE_NUMBER_BYTES];
-
-	if (questions + counts[COUNTER_TOTAL_agent_skipped] == 0) {
-		return;
-	}
-	print_count("Agent asked", questions);
-	print_share("  entry found", counts[COUNTER_TOTAL_agent_found], questions);
-	print_share("  no entry", counts[COUNTER_TOTAL_agent_absent], questions);
-	print_share("  down", counts[COUNTER_TOTAL_agent_down], questions);
-	print_share("  no answer", counts[COUNTER_TOTAL_agent_timeouts], questions);
-	print_count("  not asked", counts[COUNTER_TOTAL_agent_skipped]);
-	printf(ROW "%s\n", "  time waited", console_time(counts[COUNTER_TOTAL_agent_wait_ns], text));
+	print_some("Agent asked", counts[COUNTER_TOTAL_agent_asked]);
+	print_some("  entry found", counts[COUNTER_TOTAL_agent_found]);
+	print_some("  no entry", counts[COUNTER_TOTAL_agent_absent]);
+	print_some("  down", counts[COUNTER_TOTAL_agent_down]);
+	print_some("  no answer", counts[COUNTER_TOTAL_agent_timeouts]);
+	print_some("Agent not asked", counts[COUNTER_TOTAL_agent_skipped]);
 }
 
 /* Prints when the counters started: "2026-11-20 14:02 (2.1 days)". */
@@ -291,77 +282,41 @@ static int show_stats(const struct settings *settings, const char *before)
 	return (asked.zero || asked.watch) && (fflush(stdout) != 0 || ferror(stdout)) ? EXIT_TROUBLE : EXIT_DONE;
 }
 
-/* The counters are not reset if they could not be printed. */
 static int zero_stats(const struct settings *settings)
 {
-	int status = show_stats(settings, "");
-	int error = status != EXIT_DONE   ? 0
-	            : settings->read_only ? -EROFS
-	                                  : events_zero(&(struct directory){settings->directory, settings->shared});
+	int error =
+	    settings->read_only ? -EROFS : events_zero(&(struct directory){settings->directory, settings->shared});
 
-	return error == 0 ? status : console_refuse(settings, error);
-}
-
-/*
- * Prints the statistics periodically until a signal arrives, or the reader closes the pipe (`| head`). After ^C, the
- * usual end, the exit status is 0, although the signal may have interrupted a write.
- */
-static int watch_stats(const struct settings *settings, int64_t period_ns)
-{
-	struct timespec pause = {.tv_sec = (time_t)(period_ns / 1000000000), .tv_nsec = (long)(period_ns % 1000000000)};
-	const char *term = getenv("TERM");
-	bool redraw = isatty(STDOUT_FILENO) == 1 && term && strcmp(term, "dumb") != 0 && !asked.json;
-	int status = EXIT_DONE;
-
-	interrupt_hold();
-	while (interrupt_seen() == 0 && status == EXIT_DONE) {
-		status = show_stats(settings, redraw ? "\x1b[H\x1b[J" : "");
-		if (status == EXIT_DONE && interrupt_seen() == 0) {
-			/* a signal ends the sleep; one that arrives just before it takes effect a period later */
-			(void)nanosleep(&pause, NULL);
-		}
-	}
-	if (interrupt_seen() == SIGINT) {
-		interrupt_forget();
-		clearerr(stdout);
-		status = EXIT_DONE;
-	}
-	return status;
+	return error == 0 ? EXIT_DONE : console_refuse(settings, error);
 }
 
 static int run_stats(struct settings *settings, char **operands)
 {
-	int64_t period_ns = 2000000000;
-	char text[32];
+	const char *term = getenv("TERM");
+	bool redraw = asked.watch && !asked.json && isatty(STDOUT_FILENO) == 1 && term && strcmp(term, "dumb") != 0;
+	int status;
 
 	(void)operands;
 	if (asked.watch && asked.zero) {
 		console_error("stats: --watch and --zero exclude each other");
 		return verb_usage(&verb_stats);
 	}
-	if (asked.watch && *asked.watch) {
-		snprintf(text, sizeof(text), "%ss", asked.watch);
-		/* `text` has the unit "s" appended, because settings_parse_age() requires a unit */
-		if (strlen(asked.watch) > 16 || !settings_parse_age(text, &period_ns) || period_ns < 100000000) {
-			return verb_refuse(&verb_stats, "watch", asked.watch,
-			                   "seconds, at least 0.1, such as 2 or 0.5");
-		}
-	}
-	return asked.watch  ? watch_stats(settings, period_ns)
-	       : asked.zero ? zero_stats(settings)
-	                    : show_stats(settings, "");
+	do {
+		status = show_stats(settings, redraw ? "\x1b[H\x1b[J" : "");
+	} while (asked.watch && status == EXIT_DONE && nanosleep(&(struct timespec){.tv_sec = 2}, NULL) == 0);
+	/* the counters are not reset if they could not be printed */
+	return asked.zero && status == EXIT_DONE ? zero_stats(settings) : status;
 }
 
 const struct verb verb_stats = {
     .name = "stats",
-    .arguments = "[--json] [--count] [--zero] [--watch [SECONDS]]",
+    .arguments = "[--json] [--count] [--zero] [--watch]",
     .summary = "show hit rates, bypass reasons and cache size",
     .example = "nvrtccache stats --json",
-    .options = VERB_OPTIONS(
-        VERB_FLAG("json", 'j', "print JSON", &asked.json),
-        VERB_FLAG("zero", 'z', "show the statistics, then reset them", &asked.zero),
-        VERB_FLAG("count", 'c', "count the files (default: use the index)", &asked.count),
-        VERB_VALUE("watch", 'w', "[=SECONDS]", "repeat every SECONDS (default: 2) until interrupted", &asked.watch)),
+    .options = VERB_OPTIONS(VERB_FLAG("json", 'j', "print JSON", &asked.json),
+                            VERB_FLAG("zero", 'z', "show the statistics, then reset them", &asked.zero),
+                            VERB_FLAG("count", 'c', "count the files (default: use the index)", &asked.count),
+                            VERB_FLAG("watch", 'w', "repeat every two seconds until interrupted", &asked.watch)),
     .needs = VERB_DIRECTORY,
     .run = run_stats,
 };
