@@ -66,10 +66,7 @@ static void print_overview(void)
 
 static void print_variable(const char *name, const char *words)
 {
-	bool is_narrow = console_width() < 60;
-
-	printf("%-22s%s", name, is_narrow ? "\n    " : " ");
-	console_fold(is_narrow ? 4 : 23, is_narrow ? 4 : 23, words);
+	console_fold((unsigned)printf("%-22s ", name), 23, words);
 }
 
 static void print_environment(void)

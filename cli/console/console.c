@@ -16,13 +16,11 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-#define WIDTH_PRESET 80
-#define WIDTH_LEAST  40
+#define WIDTH 80 /* columns */
 
 /* Formats the text and makes it harmless. Returns memory that the caller frees; NULL: out of memory. */
 __attribute__((format(printf, 1, 0))) static char *format_text(const char *format, va_list arguments)
@@ -86,25 +84,14 @@ void console_print(FILE *stream, const char *format, ...)
 	va_end(arguments);
 }
 
-unsigned console_width(void)
-{
-	struct winsize size = {0};
-
-	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) {
-		return WIDTH_PRESET;
-	}
-	return size.ws_col < WIDTH_LEAST ? WIDTH_LEAST : size.ws_col;
-}
-
 void console_fold(unsigned column, unsigned indent, const char *words)
 {
-	unsigned width = console_width();
 	bool is_first = true;
 
 	for (words += strspn(words, " \n"); *words; words += strspn(words, " \n")) {
 		unsigned size = (unsigned)strcspn(words, " \n");
 
-		if (column + !is_first + size > width && column > indent) {
+		if (column + !is_first + size > WIDTH && column > indent) {
 			printf("\n%*s", (int)indent, "");
 			column = indent;
 			is_first = true;
@@ -299,20 +286,6 @@ const char *console_moment(int64_t seconds, const char *format, char ret_text[CO
 	if (!localtime_r(&moment, &local) || strftime(ret_text, CONSOLE_NUMBER_BYTES, format, &local) == 0) {
 		ret_text[0] = '\0';
 	}
-	return ret_text;
-}
-
-const char *console_size_setting(uint64_t bytes, char ret_text[CONSOLE_NUMBER_BYTES])
-{
-	static const char units[] = "KMGT";
-	size_t unit = 0;
-
-	/* only whole units are used, because the text has to read back as the same size */
-	while (bytes != 0 && bytes % 1024 == 0 && unit < 4) {
-		bytes /= 1024;
-		unit++;
-	}
-	snprintf(ret_text, CONSOLE_NUMBER_BYTES, "%" PRIu64 "%.*s", bytes, unit > 0, unit > 0 ? &units[unit - 1] : "");
 	return ret_text;
 }
 

@@ -39,10 +39,8 @@ __attribute__((format(printf, 2, 3))) void console_print(FILE *stream, const cha
 __attribute__((format(printf, 2, 0))) void console_vprint(FILE *stream, const char *format, va_list arguments);
 /* Prints a line of such text on stdout. */
 __attribute__((format(printf, 1, 2))) void console_line(const char *format, ...);
-/* Returns the columns of the terminal that stdout is, 40 at least; 80 if it is none. */
-unsigned console_width(void);
 /*
- * Prints words on stdout, line by line within that width, and ends the last line. `column` is where the output stands;
+ * Prints words on stdout, line by line within 80 columns, and ends the last line. `column` is where the output stands;
  * further lines begin at `indent`. A line break in `words` is a blank.
  */
 void console_fold(unsigned column, unsigned indent, const char *words);
@@ -77,8 +75,6 @@ const char *console_time(uint64_t ns, char ret_text[CONSOLE_NUMBER_BYTES]);
 const char *console_span(int64_t ns, char ret_text[CONSOLE_NUMBER_BYTES]);
 /* Writes a local time, as strftime() does; "" if it cannot be spelled. */
 const char *console_moment(int64_t seconds, const char *format, char ret_text[CONSOLE_NUMBER_BYTES]);
-/* Writes the shortest text that settings_read() reads as this size: "5G", "1000". */
-const char *console_size_setting(uint64_t bytes, char ret_text[CONSOLE_NUMBER_BYTES]);
 
 /* Moves the JSON text written so far to stdout. Exits with EXIT_TROUBLE if the writer has run out of memory. */
 void console_json(struct json *json);

@@ -12,11 +12,10 @@
 #include <getopt.h>
 #include <string.h>
 
-#define OPTIONS_MAX   32
-#define OPTION_WIDTH  28
-#define OPTION_INDENT 6
-#define USAGE_INDENT  8
-#define OPTION_FIRST  256 /* of a row without a letter; greater than any letter */
+#define OPTIONS_MAX  32
+#define OPTION_WIDTH 28
+#define USAGE_INDENT 8
+#define OPTION_FIRST 256 /* of a row without a letter; greater than any letter */
 
 static bool show_help;
 static const struct verb_option help_row = {"help", 'h', NULL, "show this text", &show_help, NULL};
@@ -62,16 +61,10 @@ static void print_option(const struct verb_option *row)
 	int width = printf("  %c%c%c --%s%s%s", row->letter ? '-' : ' ', row->letter ? row->letter : ' ',
 	                   row->letter ? ',' : ' ', row->name, row->argument && !is_optional ? " " : "",
 	                   row->argument ? row->argument : "");
+	int gap = width < OPTION_WIDTH - 2 ? OPTION_WIDTH - width : 2;
 
-	if (console_width() < 2 * OPTION_WIDTH) { /* the words have lines of their own */
-		printf("\n%*s", OPTION_INDENT, "");
-		console_fold(OPTION_INDENT, OPTION_INDENT, row->words);
-	} else {
-		int gap = width < OPTION_WIDTH - 2 ? OPTION_WIDTH - width : 2;
-
-		printf("%*s", gap, "");
-		console_fold((unsigned)(width + gap), OPTION_WIDTH, row->words);
-	}
+	printf("%*s", gap, "");
+	console_fold((unsigned)(width + gap), OPTION_WIDTH, row->words);
 }
 
 void verb_print_help(const struct verb *verb)

@@ -20,7 +20,7 @@ static const char *spell_value(const struct settings *settings, const struct set
 
 	switch (setting->kind) {
 	case SETTING_SIZE:
-		return console_size_setting(settings_number(settings, setting), text);
+		return console_bytes(settings_number(settings, setting), text);
 	case SETTING_BOOL:
 		return settings_number(settings, setting) ? "yes" : "no";
 	case SETTING_LEVEL:
@@ -63,22 +63,12 @@ static void print_table(const struct settings *settings)
 	}
 }
 
-/* A user who asks for requests should see what is then on disk. */
-static void print_record_note(const struct settings *settings)
-{
-	if (settings->record) {
-		console_line("NVRTCCACHE_RECORD: sources are written to the directory%s",
-		             settings->shared ? ", and its group can read them" : "");
-	}
-}
-
 static int run_config(struct settings *settings, char **operands)
 {
 	int error = settings->directory != NULL && !settings->disable ? places_directory(settings) : 0;
 
 	(void)operands;
 	print_table(settings);
-	print_record_note(settings);
 	/* the directory is not checked if the cache is disabled, because it is then not used */
 	if (error != 0 && error != -ENOENT) {
 		console_error("NVRTCCACHE_DIR: '%s' cannot be used: %s", settings->directory, console_reason(error));

@@ -15,9 +15,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-#define WIDE 100 /* columns of a terminal from which the compiler is shown */
 
 static struct {
 	bool json;
@@ -35,7 +32,6 @@ struct list {
 	struct line *lines;
 	size_t count, capacity;
 	enum order order;
-	bool is_wide;
 };
 
 /* From the greatest to the least. Equal ones stay in no certain order. */
@@ -53,10 +49,10 @@ static bool is_unnamed(struct span program)
 	       span_is(program, "<unnamed>");
 }
 
-/* Behind the key and, unless the terminal is narrow, the compiler. What may be long is at the end of the line. */
+/* Behind key and compiler. What may be long is at the end of the line. */
 #define LINE_FORMAT "%-10.*s  %8s  %9s  %-12s  %s"
 
-static void print_line(FILE *out, const struct entry *entry, int64_t used_ns, bool is_wide)
+static void print_line(FILE *out, const struct entry *entry, int64_t used_ns)
 {
 	const struct entry_info *info = entry_info(entry);
 	char saves[CONSOLE_NUMBER_BYTES], size[CONSOLE_NUMBER_BYTES], span[CONSOLE_NUMBER_BYTES];
@@ -65,11 +61,8 @@ static void print_line(FILE *out, const struct entry *entry, int64_t used_ns, bo
 	struct span program = request_text(&request, ABOUT_PROGRAM), kernel = request_text(&request, ABOUT_EXPRESSION);
 	struct span arch = request_arch(&request);
 
-	console_print(out, "%.*s  ", KEY_SHORT, key_spell(info->key, key));
-	if (is_wide) {
-		console_print(out, "%-9.*s %-5.*s  ", SPAN(request_text(&request, ABOUT_TITLE)),
-		              SPAN(request_text(&request, ABOUT_RELEASE)));
-	}
+	console_print(out, "%.*s  %-9.*s %-5.*s  ", KEY_SHORT, key_spell(info->key, key),
+	              SPAN(request_text(&request, ABOUT_TITLE)), SPAN(request_text(&request, ABOUT_RELEASE)));
 	snprintf(used, sizeof(used), "%s ago", console_span(recency_now() - used_ns, span));
 	/* a default name tells nothing beside a kernel */
 	program = is_unnamed(program) && kernel.size ? (struct span){NULL, 0} : program;
@@ -109,7 +102,7 @@ static bool make_line(const struct list *list, const struct entry *entry, int64_
 	if (done && asked.json) {
 		done = print_object(out, entry, used_ns);
 	} else if (done) {
-		print_line(out, entry, used_ns, list->is_wide);
+		print_line(out, entry, used_ns);
 	}
 	return (!out || fclose(out) == 0) && done;
 }
@@ -142,8 +135,7 @@ static void print_list(const struct settings *settings, const struct list *list)
 	} else if (list->count == 0) {
 		console_line("%s has no entries", settings->directory);
 	} else {
-		printf("KEY       %s" LINE_FORMAT "PROGRAM\n", list->is_wide ? "COMPILER         " : "", 4, "ARCH",
-		       "SAVES", "SIZE", "USED", "");
+		printf("KEY       COMPILER         " LINE_FORMAT "PROGRAM\n", 4, "ARCH", "SAVES", "SIZE", "USED", "");
 	}
 	for (size_t i = 0; i < list->count; i++) {
 		fputs(asked.json && i > 0 ? "," : "", stdout);
@@ -156,7 +148,7 @@ static void print_list(const struct settings *settings, const struct list *list)
 
 static int list_entries(const struct settings *settings, enum order order)
 {
-	struct list list = {.order = order, .is_wide = isatty(STDOUT_FILENO) != 1 || console_width() >= WIDE};
+	struct list list = {.order = order};
 	struct reading reading;
 	int error = reading_begin(settings, "reading", &reading);
 	int status;

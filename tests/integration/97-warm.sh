@@ -241,15 +241,6 @@ kill -9 "$warm"
 wait "$warm" 2>/dev/null
 check "kill -9 loses only what is being compiled." eval 'wait_for ended && only_hits "$n13" sm_90 one two'
 
-records_say() { # WORDS VARIABLE...: what config adds
-	local words=$1
-	shift
-	[ "$(env "$@" "$COMMAND" config | sed -n 's/^NVRTCCACHE_RECORD: //p')" = "$words" ]
-}
-check "config says that sources are written, and who reads them." eval 'records_say "" NVRTCCACHE_RECORD=0 &&
-	records_say "sources are written to the directory" NVRTCCACHE_RECORD=1 &&
-	records_say "sources are written to the directory, and its group can read them" NVRTCCACHE_RECORD=1 NVRTCCACHE_SHARED=1'
-
 # The order and the choice of requests
 fresh_cache
 mkdir -m 700 -p "$NVRTCCACHE_DIR/v1"

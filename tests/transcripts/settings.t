@@ -4,8 +4,8 @@ Settings: what is in effect, what is refused, and what cannot be used.
 config shows each setting and where it comes from.
   $ NVRTCCACHE_MAX_SIZE=1536m NVRTCCACHE_WAIT=7 NVRTCCACHE_VERIFY=on NVRTCCACHE_LOG_LEVEL=4 nvrtccache config
   environment NVRTCCACHE_DIR         $TMP/cache
-  environment NVRTCCACHE_MAX_SIZE    1536M
-  default     NVRTCCACHE_MEM_SIZE    64M
+  environment NVRTCCACHE_MAX_SIZE    1.5 GiB
+  default     NVRTCCACHE_MEM_SIZE    64.0 MiB
   default     NVRTCCACHE_DISABLE     no
   default     NVRTCCACHE_READONLY    no
   default     NVRTCCACHE_LOWER       (none)
@@ -84,8 +84,8 @@ A directory that is not there and cannot be made is an error, not an empty cache
 
 A size may have a fraction, in variables and arguments.
   $ NVRTCCACHE_MAX_SIZE=1.5G NVRTCCACHE_MEM_SIZE=0.5k nvrtccache config | grep SIZE
-  environment NVRTCCACHE_MAX_SIZE    1536M
-  environment NVRTCCACHE_MEM_SIZE    512
+  environment NVRTCCACHE_MAX_SIZE    1.5 GiB
+  environment NVRTCCACHE_MEM_SIZE    512 bytes
   $ plant 4 && nvrtccache prune --max-size 10.5K && fresh
   Removed 2 entries (8.0 KiB) from $TMP/cache in * *s (glob)
   2 entries left, 8.0 KiB of 10.5 KiB
