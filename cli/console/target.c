@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A regular file, or a file that does not exist yet, is written as a temporary file beside it, which target_close()
- * renames. Devices and pipes are written directly, because a rename would replace them with a regular
- * file. Both are streams of stdio, because the writers of bundles and pages append many small fields.
+ * renames. Devices and pipes are written directly, because a rename would replace them with a regular file. Both are
+ * streams of stdio, because the writers of bundles and pages append many small fields.
  */
 #include "cli/console/target.h"
 
@@ -20,9 +20,7 @@
 
 static mode_t mode_of_new_file(void)
 {
-	/*
-	 * umask() can only read the mask by setting it. The command has one thread, so no file is created in between.
-	 */
+	/* umask() can only read the mask by setting it. The command has one thread, so no file is created in between. */
 	mode_t mask = umask(0);
 
 	(void)umask(mask);
