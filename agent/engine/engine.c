@@ -9,7 +9,7 @@
 #include "cache/calls.h"
 #include "cache/digits.h"
 #include "cache/harmless.h"
-#include "cache/tools/secret_file.h"
+#include "cache/tools/keyring.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -30,11 +30,10 @@ static int read_password(struct engine *engine)
 {
 	struct engine_error *error = engine->error;
 	const char *path = engine->options->password_file;
-	int failure = path != NULL ? secret_file_line(path, &engine->password) : 0;
+	int failure = path != NULL ? keyring_password(path, &engine->password) : 0;
 
 	if (failure != 0) {
-		snprintf(error->text, sizeof(error->text), "the password file %s: %s", path,
-		         secret_file_reason(failure));
+		snprintf(error->text, sizeof(error->text), "the password file %s: %s", path, keyring_reason(failure));
 		harmless_text(error->text);
 	}
 	return failure;

@@ -1,20 +1,111 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The text is parsed line by line, strictly, so that a mistake in a key file is reported when the agent starts and not
- * when a value is rejected a week later.
+ * A key file is parsed line by line, strictly, so that a mistake is reported when the agent starts and not when a value
+ * is rejected a week later. Copies of secrets in memory are not zeroed: the agent needs them until it ends, and leaves
+ * no core file.
  */
 #include "cache/tools/keyring.h"
 
+#include "cache/calls.h"
 #include "cache/digits.h"
-#include "cache/tools/secret_file.h"
 
 #include <blake2.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-#define BLANKS " \t\r"
+#define FILE_MAX 65536
+#define BLANKS   " \t\r"
+
+/* ---- files ---- */
+
+/* Checks the open file, not the path, which could change. Root may own the file, as with credentials of systemd. */
+static int judge_file(const struct stat *found)
+{
+	if (!S_ISREG(found->st_mode)) {
+		return -EINVAL;
+	}
+	if ((found->st_uid != geteuid() && found->st_uid != 0) || (found->st_mode & (S_IRWXG | S_IRWXO)) != 0) {
+		return -EACCES;
+	}
+	return found->st_size > FILE_MAX ? -EFBIG : 0;
+}
+
+/* Reads a text file, and up to one byte more than the limit, to detect a file that has grown beyond it. */
+static int read_file(const char *path, char **ret_text)
+{
+	/* O_NONBLOCK, because the open of a FIFO would block */
+	int file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	char *text = NULL;
+	struct stat found;
+	ssize_t size;
+	int error;
+
+	if (file < 0) {
+		return -errno;
+	}
+	error = fstat(file, &found) != 0 ? -errno : judge_file(&found);
+	if (error == 0) {
+		text = calloc(1, FILE_MAX + 2);
+		size = text == NULL ? -1 : call_pread(file, text, FILE_MAX + 1, 0);
+		if (size < 0) {
+			error = text == NULL ? -ENOMEM : -errno;
+		} else if (size > FILE_MAX) {
+			error = -EFBIG;
+		} else if (memchr(text, '\0', (size_t)size) != NULL) {
+			error = -EINVAL;
+		}
+	}
+	close(file);
+	if (error != 0) {
+		free(text);
+		return error;
+	}
+	*ret_text = text;
+	return 0;
+}
+
+/* Only the first line is used, because editors end a file with a line break that is not part of the password. */
+int keyring_password(const char *path, char **ret_line)
+{
+	char *text;
+	size_t length;
+	int error = read_file(path, &text);
+
+	if (error != 0) {
+		return error;
+	}
+	length = strcspn(text, "\r\n");
+	if (length == 0) {
+		free(text);
+		return -ENODATA;
+	}
+	text[length] = '\0';
+	*ret_line = text;
+	return 0;
+}
+
+const char *keyring_reason(int error)
+{
+	switch (error) {
+	case -EACCES:
+		return "not used: it must belong to you, and must not be accessible to others (chmod 600)";
+	case -EFBIG:
+		return "longer than 64 KiB";
+	case -EINVAL:
+		return "not a text file";
+	case -ENODATA:
+		return "its first line is empty";
+	default:
+		return strerror(-error);
+	}
+}
+
+/* ---- keys ---- */
 
 /*
  * Parses "id hex", with blanks around and between. A third word is an error, because it is probably a mistake. Ids may
@@ -44,15 +135,11 @@ static bool is_empty(const char *line)
 }
 
 /* Rejects two keys with the same id, because the second one could never be found. */
-int keyring_parse(const char *text, struct keyring **ret_keyring, unsigned *ret_line)
+int keyring_parse(const char *text, struct keyring **ret_keyring)
 {
 	struct keyring *keyring = calloc(1, sizeof(*keyring));
-	unsigned number = 1;
-	int error = 0;
+	int number = 1, error = keyring ? 0 : -ENOMEM;
 
-	if (keyring == NULL) {
-		return -ENOMEM;
-	}
 	for (const char *line = text; *line != '\0' && error == 0; number++) {
 		size_t size = strcspn(line, "\n");
 
@@ -61,8 +148,7 @@ int keyring_parse(const char *text, struct keyring **ret_keyring, unsigned *ret_
 
 			if (keyring->count == KEYRING_KEYS_MAX || !parse_line(line, key) ||
 			    keyring_find(keyring, key->id) != NULL) {
-				error = -EINVAL;
-				*ret_line = number;
+				error = number;
 			}
 			keyring->count += error == 0;
 		}
@@ -79,26 +165,20 @@ int keyring_parse(const char *text, struct keyring **ret_keyring, unsigned *ret_
 
 int keyring_read(const char *path, struct keyring **ret_keyring, char ret_text[KEYRING_TEXT_MAX])
 {
-	unsigned line = 0;
 	char *text = NULL;
-	int error = secret_file_read(path, &text);
+	int error = read_file(path, &text);
 
-	if (error != 0) {
-		snprintf(ret_text, KEYRING_TEXT_MAX, "%.128s: %s", path, secret_file_reason(error));
-		return error;
-	}
-	error = keyring_parse(text, ret_keyring, &line);
+	error = error ? error : keyring_parse(text, ret_keyring);
 	free(text);
-	if (error == -EINVAL) {
+	if (error > 0) {
 		snprintf(ret_text, KEYRING_TEXT_MAX,
-		         "%.128s, line %u: it takes a unique id and 64 to 128 lowercase hexadecimal digits", path,
-		         line);
-	} else if (error == -ENODATA) {
-		snprintf(ret_text, KEYRING_TEXT_MAX, "%.128s: contains no key", path);
-	} else if (error != 0) {
-		snprintf(ret_text, KEYRING_TEXT_MAX, "%.128s: %s", path, strerror(-error));
+		         "%.128s, line %d: it takes a unique id and 64 to 128 lowercase hexadecimal digits", path,
+		         error);
+	} else if (error < 0) {
+		snprintf(ret_text, KEYRING_TEXT_MAX, "%.128s: %s", path,
+		         error == -ENODATA ? "contains no key" : keyring_reason(error));
 	}
-	return error;
+	return error > 0 ? -EINVAL : error;
 }
 
 void keyring_free(struct keyring *keyring)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * keyring: the keys that sign values (docs/DESIGN.md G4)
+ * keyring: reads files with secrets: the keys that sign values, and passwords (docs/DESIGN.md G4)
  *
- * A text file with "id hex" on each line: an id of at most 15 letters, digits, '.', '_' and '-', and 32 to 64 bytes in
+ * A key file is a text file with "id hex" on each line: an id of at most 15 letters, digits, '.', '_' and '-', and 32 to 64 bytes in
  * lowercase hexadecimal. The first key signs, and signatures of all keys are accepted (docs/FLEET.md has the steps to
- * replace a key). Empty lines and lines that begin with '#' are ignored. Only this user may have access to the file
- * (cache/tools/secret_file.h).
+ * replace a key). Empty lines and lines that begin with '#' are ignored. Only this user may have access to the files.
  *
- * Calling sequence: keyring_read(), keyring_find(), keyring_free(). Errors: negative errno values, with a text:
- * -EACCES, -EINVAL for a malformed line, -ENODATA for a file without a key. Threads: a ring is never changed.
- * Ownership: the keys belong to the ring.
+ * Calling sequence: keyring_read(), keyring_find(), keyring_free(). Errors: negative errno values. -EACCES: a user other
+ * than this one and root owns the file, or the group or others have any permission; -EFBIG: longer than 64 KiB;
+ * -EINVAL: a malformed line, a NUL, or not a regular file; -ENODATA: no key, or an empty first line.
+ * Threads: a ring is never changed. Ownership: the keys belong to the ring; the caller frees passwords.
  */
 #ifndef CACHE_TOOLS_KEYRING_H
 #define CACHE_TOOLS_KEYRING_H
@@ -36,9 +36,10 @@ struct keyring {
 	size_t count;
 };
 
+/* An error is in words too. */
 int keyring_read(const char *path, struct keyring **ret_keyring, char ret_text[KEYRING_TEXT_MAX]);
-/* Parses text in memory. *ret_line is the number of the wrong line after -EINVAL. */
-int keyring_parse(const char *text, struct keyring **ret_keyring, unsigned *ret_line);
+/* Parses text in memory. A positive value is the number of a malformed line. */
+int keyring_parse(const char *text, struct keyring **ret_keyring);
 void keyring_free(struct keyring *keyring); /* NULL is accepted */
 
 /* Computes the keyed BLAKE2b-256 of two pieces of bytes, one after the other. */
@@ -49,5 +50,10 @@ bool keyring_macs_equal(const uint8_t one[KEYRING_MAC_BYTES], const uint8_t othe
 
 /* Returns the key with that id; NULL if there is none. */
 const struct keyring_key *keyring_find(const struct keyring *keyring, const char id[KEYRING_ID_BYTES]);
+
+/* Reads the first line of a file without its line break, for a password or token. */
+int keyring_password(const char *path, char **ret_line);
+/* Returns the text for an error of this function. */
+const char *keyring_reason(int error);
 
 #endif

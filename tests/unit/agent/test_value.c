@@ -28,9 +28,8 @@ static struct results opened;
 static const struct keyring *ring(const char *text)
 {
 	struct keyring *keyring = NULL;
-	unsigned line;
 
-	cr_assert_eq(keyring_parse(text, &keyring, &line), 0);
+	cr_assert_eq(keyring_parse(text, &keyring), 0);
 	return keyring;
 }
 
