@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* The terminal is examined again for each line, because the job may move to the background. */
 #include "cli/console/progress.h"
 
 #include "cli/console/console.h"
@@ -65,18 +64,6 @@ void interrupt_release(void)
 
 /* ---- the line on the terminal ---- */
 
-static bool may_draw(void)
-{
-	pid_t front;
-
-	if (isatty(STDERR_FILENO) != 1) {
-		return false;
-	}
-	/* tcgetpgrp() fails if this is not the controlling terminal; then no other job of the session uses it either */
-	front = tcgetpgrp(STDERR_FILENO);
-	return front < 0 || front == getpgrp();
-}
-
 static void draw_line(const char *doing, uint64_t done, uint64_t whole)
 {
 	char line[LINE_BYTES], of[32] = "";
@@ -99,7 +86,7 @@ bool progress_show(const char *doing, uint64_t done, uint64_t whole)
 	if (doing != drawn || now - drawn_ns >= PERIOD_NS) {
 		drawn = doing;
 		drawn_ns = now;
-		if (may_draw()) {
+		if (isatty(STDERR_FILENO) == 1) {
 			draw_line(doing, done, whole);
 		}
 	}

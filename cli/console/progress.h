@@ -4,8 +4,7 @@
  *
  *     looking  81204 of 200000 entries
  *
- * The line is drawn only if standard error is a terminal and the command is in its foreground, at most ten times a
- * second.
+ * The line is drawn only if standard error is a terminal, at most ten times a second.
  *
  * Calling sequence: interrupt_hold() if the work must clean up before the process ends; progress_show() at each step,
  * by the functions of cache/tools too; console_status("").
