@@ -75,7 +75,6 @@ static int take_entry(void *context, const struct entry *entry)
 int key_open(const struct settings *settings, const char *text, struct key_entries *ret_entries)
 {
 	const struct directory directory = {.path = settings->directory, .shared = settings->shared};
-	struct key_entries oldest_first = {.count = 0};
 	char key[KEY_TEXT_BYTES];
 	int status, error;
 
@@ -84,12 +83,7 @@ int key_open(const struct settings *settings, const char *text, struct key_entri
 	if (status != EXIT_DONE) {
 		return status;
 	}
-	error = inventory_read(&directory, ret_entries->record.key, take_entry, &oldest_first);
-	ret_entries->count = oldest_first.count;
-	for (size_t i = 0; i < oldest_first.count; i++) {
-		/* the file has the oldest entry first; people want the newest */
-		ret_entries->list[i] = oldest_first.list[oldest_first.count - 1 - i];
-	}
+	error = inventory_read(&directory, ret_entries->record.key, take_entry, ret_entries);
 	if (error == 0) {
 		return EXIT_DONE;
 	}

@@ -30,7 +30,7 @@ bool key_check(const char *text);
 
 struct key_entries {
 	struct inventory_record record;        /* of their file */
-	struct entry *list[STORE_RESULTS_MAX]; /* newest first */
+	struct entry *list[STORE_RESULTS_MAX]; /* newest last */
 	size_t count;
 };
 

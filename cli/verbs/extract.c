@@ -160,8 +160,10 @@ static int run_extract(struct settings *settings, char **operands)
 	/* key_open() may fail for one entry and still return the others */
 	status = key_open(settings, operands[0], &entries);
 	if (entries.count > 0) {
-		request = results_request(entries.list[0]);
-		written = extract_from(entries.list[0], &request);
+		const struct entry *newest = entries.list[entries.count - 1];
+
+		request = results_request(newest);
+		written = extract_from(newest, &request);
 		request_free(&request);
 	}
 	key_release(&entries);

@@ -194,7 +194,7 @@ static void show_all(const struct key_entries *entries, int64_t used_ns)
 			printf("%sentry %zu of %zu under this key%s\n", i ? "\n" : "", i + 1, entries->count,
 			       i ? "" : ", the newest");
 		}
-		show_entry(entries->list[i], used_ns, asked.json ? &json : NULL);
+		show_entry(entries->list[entries->count - 1 - i], used_ns, asked.json ? &json : NULL);
 	}
 	if (asked.json) {
 		json_end(&json);
