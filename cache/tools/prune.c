@@ -45,11 +45,9 @@ static void end_work(struct work *work, struct store_pruned *ret_pruned)
 	const struct sums_shard left = sums_total(&sample->sums);
 
 	*ret_pruned = (struct store_pruned){
-	    .removed = {.entries = sample->removed.entries,
-	                .bytes = sample->removed.bytes,
-	                .temporaries = sample->removed.temporaries},
-	    .left = {.entries = left.files, .bytes = left.bytes},
-	    .foreign = sample->foreign,
+	    .removed = {sample->removed.entries, sample->removed.bytes},
+	    .left = {left.files, left.bytes},
+	    .temporaries = sample->removed.temporaries,
 	    .failures = sample->failures,
 	};
 	close_work(work);
@@ -95,8 +93,7 @@ int store_usage(struct store *store, struct store_usage *ret_usage)
 		const struct sums_shard total = sums_total(&sample->sums);
 
 		/* stale temporary files are counted as removed */
-		*ret_usage =
-		    (struct store_usage){total.files, total.bytes + sample->removed.bytes, sample->temporaries};
+		*ret_usage = (struct store_usage){total.files, total.bytes + sample->removed.bytes};
 		rc = 0;
 	}
 	close_work(&work);
@@ -128,7 +125,6 @@ int store_usage_about(struct store *store, struct store_usage *ret_usage)
  */
 static void examine_changed(struct work *work, const struct store_removal *removal, const struct sums *examined)
 {
-	const uint64_t foreign = work->sample.foreign;
 	struct sums now = *examined;
 
 	sums_read(&now);
@@ -138,7 +134,6 @@ static void examine_changed(struct work *work, const struct store_removal *remov
 			(void)sample_shard(&work->sample, shard);
 		}
 	}
-	work->sample.foreign = foreign; /* they were counted before */
 }
 
 static int remove_one(struct work *work, const struct sample_file *file)
@@ -192,7 +187,7 @@ int store_remove(struct store *store, const struct store_removal *removal, struc
 	struct sums examined;
 	int found, rc = begin_work(store, removal, &work);
 
-	*ret_pruned = (struct store_pruned){.foreign = 0};
+	*ret_pruned = (struct store_pruned){.failures = 0};
 	if (rc < 0) {
 		return rc == -ENOENT ? 0 : rc;
 	}

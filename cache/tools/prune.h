@@ -21,7 +21,6 @@
 struct store_usage {
 	uint64_t entries; /* number of entry files */
 	uint64_t bytes;   /* allocated for entries, requests, facts and temporary files */
-	uint64_t temporaries;
 };
 
 /* Counts all files. A missing directory counts as empty. */
@@ -29,15 +28,14 @@ int store_usage(struct store *store, struct store_usage *ret_usage);
 /*
  * The same as stores have noted it (cache/upkeep/sums.h), if they have sampled all shards, without examining files:
  * large shards are estimated, and files that were removed by hand or stored by a process that was killed are noticed
- * when their shard is sampled again. `temporaries` is 0.
+ * when their shard is sampled again.
  */
 int store_usage_about(struct store *store, struct store_usage *ret_usage);
 
 struct store_pruned {
-	struct store_usage removed;
-	struct store_usage left; /* its bytes include temporary files, its number of them is not set */
-	uint64_t foreign;        /* files that are not ours and were not removed */
-	uint64_t failures;       /* files that could not be removed */
+	struct store_usage removed, left;
+	uint64_t temporaries; /* stale files that were removed */
+	uint64_t failures;    /* files that could not be removed */
 };
 typedef bool store_wanted(void *context, const uint8_t key[ENTRY_KEY_BYTES]);
 

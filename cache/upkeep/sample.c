@@ -71,7 +71,6 @@ static bool sweep_file(struct sample *sample, const struct directory_file *file,
 	struct stat seen;
 
 	if (source_look(sample->task->directory, file->shard, file->name, &seen) <= 0) {
-		sample->foreign++;
 		return false;
 	}
 	if (!sample->dry && unlinkat(file->shard, file->name, 0) < 0) {
@@ -176,21 +175,18 @@ static int visit_file(void *context, const struct directory_file *file)
 	struct sample *sample = drawing->sample;
 	struct stat found;
 
-	sample->foreign += file->kind == DIRECTORY_FOREIGN;
 	drawing->entries += file->kind == DIRECTORY_ENTRY;
 	sample->has_requests |= file->kind == DIRECTORY_BESIDE;
-	sample->temporaries += file->kind == DIRECTORY_TEMPORARY;
 	if (file->kind == DIRECTORY_FOREIGN || (file->kind == DIRECTORY_ENTRY && !is_picked(drawing, file->key))) {
 		return 0;
 	}
 	if (fstatat(file->shard, file->name, &found, AT_SYMLINK_NOFOLLOW) < 0) {
 		return is_gone(errno) ? 0 : -errno;
 	}
-	if (!S_ISREG(found.st_mode)) {
-		sample->foreign++;
-	} else if (file->kind == DIRECTORY_ENTRY) {
+	if (S_ISREG(found.st_mode) && file->kind == DIRECTORY_ENTRY) {
 		return draw_entry(drawing, file, &found);
-	} else if (keep_file(sample, file, &found)) {
+	}
+	if (S_ISREG(found.st_mode) && keep_file(sample, file, &found)) {
 		drawing->temporary_bytes += sample_bytes_of(&found);
 	}
 	return 0;
@@ -295,7 +291,6 @@ static int remove_drawn(struct sample *sample, int shard, const struct sample_fi
 		return -EAGAIN;
 	}
 	if (!ours) {
-		sample->foreign++;
 		return 0;
 	}
 	if (!sample->dry && unlinkat(shard, name, 0) < 0) {

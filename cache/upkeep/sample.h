@@ -53,8 +53,7 @@ struct sample {
 	size_t count;
 	size_t room;
 
-	bool has_requests;    /* in a shard that was read */
-	uint64_t temporaries; /* files that were read */
+	bool has_requests; /* in a shard that was read */
 
 	/* what was done */
 	struct sample_removed {
@@ -62,7 +61,6 @@ struct sample {
 		uint64_t temporaries;
 		uint64_t bytes; /* of both */
 	} removed;
-	uint64_t foreign;  /* files that are not ours and were not removed */
 	uint64_t failures; /* files that could not be removed */
 };
 

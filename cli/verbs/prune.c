@@ -30,9 +30,9 @@ static void print_removed(const struct settings *settings, const struct store_pr
 
 	fputs(asked.dry_run ? "Would remove " : "Removed ", stdout);
 	console_print_count(pruned->removed.entries, "entry", "entries");
-	if (pruned->removed.temporaries != 0) {
+	if (pruned->temporaries != 0) {
 		fputs(", ", stdout);
-		console_print_count(pruned->removed.temporaries, "other file", "other files");
+		console_print_count(pruned->temporaries, "other file", "other files");
 	}
 	console_line(" (%s) from %s in %s", console_bytes(pruned->removed.bytes, size), settings->directory,
 	             console_time((uint64_t)took_ns, took));
@@ -101,13 +101,9 @@ static int remove_entries(const struct settings *settings, enum removal removal,
 		return console_refuse(settings, error);
 	}
 	print_removed(settings, &pruned, progress_clock() - began_ns);
-	/* after `clear` only files of other programs and files that could not be removed are left; see below */
+	/* after `clear` only files that could not be removed are left; see below */
 	if (removal == REMOVE_UNUSED) {
 		print_left(settings, &pruned);
-	}
-	if (pruned.foreign != 0) {
-		console_print_count(pruned.foreign, "file", "files");
-		puts(" of other programs left alone");
 	}
 	if (asked.compiler && error == 0 && pruned.removed.entries + pruned.failures == 0) {
 		console_error("no entry is of a compiler of release '%s'", asked.compiler);
