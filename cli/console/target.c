@@ -41,11 +41,11 @@ static int open_named(const char *file, struct target *target)
 		return open(file, O_WRONLY | O_CLOEXEC);
 	}
 	/* links are resolved, because the rename would otherwise replace the link and not the file it leads to */
-	target->path = there ? realpath(file, NULL) : strdup(file);
-	if (!target->path || asprintf(&target->temporary, "%s.XXXXXX", target->path) < 0) {
-		target->temporary = NULL;
+	if (there ? !realpath(file, target->path) : snprintf(target->path, PATH_MAX, "%s", file) >= PATH_MAX) {
+		errno = there ? errno : ENAMETOOLONG;
 		return -1;
 	}
+	(void)snprintf(target->temporary, sizeof(target->temporary), "%s.XXXXXX", target->path);
 	opened = mkostemp(target->temporary, O_CLOEXEC);
 	if (opened >= 0) {
 		(void)fchmod(opened, there ? found.st_mode & 0777 : mode_of_new_file());
@@ -58,17 +58,11 @@ static bool report_error(const struct target *target, int error)
 {
 	if (error != 0 && interrupt_seen() != 0) {
 		console_error("%s: interrupted; %s", target->shown,
-		              target->temporary ? "the file is not written" : "the output is incomplete");
+		              *target->temporary ? "the file is not written" : "the output is incomplete");
 	} else if (error != 0) {
 		console_error("%s: %s", target->shown, strerror(-error));
 	}
 	return error == 0;
-}
-
-static void free_names(struct target *target)
-{
-	free(target->path);
-	free(target->temporary);
 }
 
 bool target_open(const char *file, const char *what, struct target *target)
@@ -87,15 +81,12 @@ bool target_open(const char *file, const char *what, struct target *target)
 	target->stream = opened < 0 ? NULL : fdopen(opened, "w");
 	if (target->stream == NULL) {
 		(void)report_error(target, -errno);
-		free_names(target);
 	}
 	return target->stream != NULL;
 }
 
 bool target_close(struct target *target, int error)
 {
-	bool is_written;
-
 	if (error != 0) {
 		__fpurge(target->stream); /* fclose() would wait for a reader that has stopped */
 	}
@@ -103,15 +94,13 @@ bool target_close(struct target *target, int error)
 		error = -errno;
 	}
 	/* after ^C during the last write the file must not be published */
-	if (error == 0 && target->temporary) {
+	if (error == 0 && *target->temporary) {
 		error = interrupt_seen() != 0 ? -EINTR : rename(target->temporary, target->path) < 0 ? -errno : 0;
 	}
-	if (error != 0 && target->temporary) {
+	if (error != 0 && *target->temporary) {
 		(void)unlink(target->temporary);
 	}
-	is_written = report_error(target, error);
-	free_names(target);
-	return is_written;
+	return report_error(target, error);
 }
 
 int target_put(struct target *target, const void *bytes, size_t size)

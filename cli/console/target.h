@@ -14,13 +14,14 @@
 #ifndef CLI_TARGET_H
 #define CLI_TARGET_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 
 struct target {
-	const char *shown; /* the file as the user named it, or "standard output" */
-	char *path;        /* of the file that is replaced, with links resolved */
-	char *temporary;   /* path of what is written; NULL: written directly */
+	const char *shown;            /* the file as the user named it, or "standard output" */
+	char path[PATH_MAX];          /* of the file that is replaced, with links resolved */
+	char temporary[PATH_MAX + 8]; /* path of what is written; "": written directly */
 	FILE *stream;
 	bool is_output; /* standard output */
 };
