@@ -161,25 +161,6 @@ bool library_loads(const char *path, char ret_fault[LIBRARY_FAULT_BYTES])
 	return handle != NULL;
 }
 
-/* Programs inherit a copy that is preloaded into this process. A second copy would do nothing. */
-static bool is_preloaded(void)
-{
-	const char *asked = getenv("NVRTCCACHE_LIBRARY");
-	struct library_copy copy;
-	struct stat active, other;
-
-	if (library_preloaded(&copy, 1) == 0) {
-		return false;
-	}
-	/* compares inodes, because two paths may lead to the same file */
-	if (asked != NULL && asked[0] != '\0' && stat(copy.path, &active) == 0 && stat(asked, &other) == 0 &&
-	    (active.st_dev != other.st_dev || active.st_ino != other.st_ino)) {
-		console_error("NVRTCCACHE_LIBRARY: '%s' is not used, because '%s' is preloaded already", asked,
-		              copy.path);
-	}
-	return true;
-}
-
 /* Sets LD_PRELOAD to the two lists joined by a colon. Either list may be NULL or empty. */
 static bool set_preload(const char *first, const char *second)
 {
@@ -235,9 +216,11 @@ bool library_preload_file(const char *path)
 bool library_preload(void)
 {
 	char fault[LIBRARY_FAULT_BYTES], *path;
+	struct library_copy copy;
 	bool done = false;
 
-	if (is_preloaded()) {
+	/* programs inherit it; a second copy would do nothing */
+	if (library_preloaded(&copy, 1) > 0) {
 		return true;
 	}
 	path = library_find();

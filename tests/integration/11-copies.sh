@@ -103,8 +103,7 @@ run_prints() { # LIST ENVIRONMENT... : what the program finds preloaded
 run_adds_none() { # COPY
 	local said
 	said=$(run_prints "$1" "NVRTCCACHE_LIBRARY=$1") && [ "$said" = "$1" ] && [ ! -s "$tmp/run.said" ] &&
-		said=$(run_prints "$1" "NVRTCCACHE_LIBRARY=$LIBRARY") && [ "$said" = "$1" ] &&
-		grep -qF "NVRTCCACHE_LIBRARY: '$LIBRARY' is not used, because '$1' is preloaded already" "$tmp/run.said"
+		said=$(run_prints "$1" "NVRTCCACHE_LIBRARY=$LIBRARY") && [ "$said" = "$1" ] && [ ! -s "$tmp/run.said" ]
 }
 run_adds_one() { [ "$(run_prints libm.so.6 "NVRTCCACHE_LIBRARY=$later")" = "/usr/\$LIB/../../../..$later:libm.so.6" ]; }
 doctor_names() { # LINE LIST
