@@ -2,12 +2,13 @@
 /*
  * keyring: reads files with secrets: the keys that sign values, and passwords (docs/DESIGN.md G4)
  *
- * A key file is a text file with "id hex" on each line: an id of at most 15 letters, digits, '.', '_' and '-', and 32 to 64 bytes in
- * lowercase hexadecimal. The first key signs, and signatures of all keys are accepted (docs/FLEET.md has the steps to
- * replace a key). Empty lines and lines that begin with '#' are ignored. Only this user may have access to the files.
+ * A key file is a text file with "id hex" on each line: an id of at most 15 letters, digits, '.', '_' and '-', and 32
+ * to 64 bytes in lowercase hexadecimal. The first key signs, and signatures of all keys are accepted (docs/FLEET.md has
+ * the steps to replace a key). Empty lines and lines that begin with '#' are ignored. Only this user may have access to
+ * the files.
  *
- * Calling sequence: keyring_read(), keyring_find(), keyring_free(). Errors: negative errno values. -EACCES: a user other
- * than this one and root owns the file, or the group or others have any permission; -EFBIG: longer than 64 KiB;
+ * Calling sequence: keyring_read(), keyring_find(), keyring_free(). Errors: negative errno values. -EACCES: a user
+ * other than this one and root owns the file, or the group or others have any permission; -EFBIG: longer than 64 KiB;
  * -EINVAL: a malformed line, a NUL, or not a regular file; -ENODATA: no key, or an empty first line.
  * Threads: a ring is never changed. Ownership: the keys belong to the ring; the caller frees passwords.
  */

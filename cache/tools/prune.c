@@ -59,7 +59,7 @@ static bool is_stopped(const struct work *work, const char *doing, uint64_t done
 }
 
 /* Adds the entries of all shards to the sample. The first error of a shard is returned when all others were read. */
-static int examine_all(struct work *work, const char *doing)
+static int examine_all(struct work *work)
 {
 	int rc = 0;
 
@@ -67,56 +67,16 @@ static int examine_all(struct work *work, const char *doing)
 		const size_t *count = &work->sample.count;
 		int sampled = sample_shard(&work->sample, shard);
 
+		if (sampled < 0) { /* a shard that is not read has no entries */
+			work->sample.sums.shards[shard] = (struct sums_shard){.files = 0};
+		}
 		/* keys are digests, so all shards have about the same number of files */
-		sampled = is_stopped(work, doing, *count, *count * DIRECTORY_SHARDS / (shard + 1)) ? -EINTR : sampled;
+		sampled =
+		    is_stopped(work, "looking", *count, *count * DIRECTORY_SHARDS / (shard + 1)) ? -EINTR : sampled;
 		/* -EPERM says the least: the shard is not trusted, so no look-up reads it */
 		rc = sampled < 0 && (rc == 0 || rc == -EPERM || sampled == -EINTR) ? sampled : rc;
 	}
 	return rc;
-}
-
-int store_usage(struct store *store, struct store_usage *ret_usage)
-{
-	const struct store_removal nothing = {.dry = true, .unused_ns = INT64_MAX};
-	struct work work;
-	struct sample *sample = &work.sample;
-	int rc = begin_work(store, &nothing, &work);
-
-	if (rc < 0) {
-		*ret_usage = rc == -ENOENT ? (struct store_usage){.entries = 0} : *ret_usage;
-		return rc == -ENOENT ? 0 : rc;
-	}
-	work.task.cap = 0;
-	memset(sample->sums.shards, 0, sizeof(sample->sums.shards)); /* a shard that is not read has none */
-	rc = examine_all(&work, "counting");
-	if (rc == 0 || rc == -EPERM) {
-		const struct sums_shard total = sums_total(&sample->sums);
-
-		/* stale temporary files are counted as removed */
-		*ret_usage = (struct store_usage){total.files, total.bytes + sample->removed.bytes};
-		rc = 0;
-	}
-	close_work(&work);
-	return rc;
-}
-
-int store_usage_about(struct store *store, struct store_usage *ret_usage)
-{
-	struct sums sums = {.file = -1};
-	struct sums_shard total;
-	int home = -1;
-
-	if (store->directory.path && directory_open(&store->directory, DIRECTORY_REACH, &home) == 0) {
-		sums_open(&store->directory, home, SUMS_READ, &sums);
-		sums_close(&sums);
-		close(home);
-	}
-	total = sums_total(&sums);
-	if (total.known < DIRECTORY_SHARDS) {
-		return store_usage(store, ret_usage);
-	}
-	*ret_usage = (struct store_usage){.entries = total.files, .bytes = total.bytes};
-	return 0;
 }
 
 /*
@@ -191,7 +151,7 @@ int store_remove(struct store *store, const struct store_removal *removal, struc
 	if (rc < 0) {
 		return rc == -ENOENT ? 0 : rc;
 	}
-	found = examine_all(&work, "looking");
+	found = examine_all(&work);
 	sums_flush(&work.sample.sums);
 	examined = work.sample.sums;
 	if (found != -EINTR && found != -ENOMEM) {
@@ -205,4 +165,34 @@ int store_remove(struct store *store, const struct store_removal *removal, struc
 	}
 	end_work(&work, ret_pruned);
 	return found < 0 ? found : rc;
+}
+
+/* What would be removed is there now. */
+int store_usage(struct store *store, struct store_usage *ret_usage)
+{
+	struct store_pruned found;
+	int rc = store_remove(store, &(struct store_removal){.dry = true, .unused_ns = INT64_MAX}, &found);
+
+	*ret_usage =
+	    (struct store_usage){found.left.entries + found.removed.entries, found.left.bytes + found.removed.bytes};
+	return rc == -EPERM ? 0 : rc;
+}
+
+int store_usage_about(struct store *store, struct store_usage *ret_usage)
+{
+	struct sums sums = {.file = -1};
+	struct sums_shard total;
+	int home = -1;
+
+	if (store->directory.path && directory_open(&store->directory, DIRECTORY_REACH, &home) == 0) {
+		sums_open(&store->directory, home, SUMS_READ, &sums);
+		sums_close(&sums);
+		close(home);
+	}
+	total = sums_total(&sums);
+	if (total.known < DIRECTORY_SHARDS) {
+		return store_usage(store, ret_usage);
+	}
+	*ret_usage = (struct store_usage){.entries = total.files, .bytes = total.bytes};
+	return 0;
 }

@@ -20,7 +20,7 @@
 
 static mode_t mode_of_new_file(void)
 {
-	/* umask() can only read the mask by setting it. The command has one thread, so no file is created in between. */
+	/* umask() reads the mask by setting it. The command has one thread, so no file is created in between. */
 	mode_t mask = umask(0);
 
 	(void)umask(mask);

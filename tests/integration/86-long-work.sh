@@ -77,7 +77,7 @@ removals_shown() {
 check "prune and clear show counts." removals_shown
 counting_shown() {
 	plant $MANY
-	"${ON[@]}" shown "$COMMAND" stats --count >"$tmp/out" && drawn_says 'drawn[0][0].startswith("counting  ")' &&
+	"${ON[@]}" shown "$COMMAND" stats --count >"$tmp/out" && drawn_says 'drawn[0][0].startswith("looking  ")' &&
 		gives 0 stats --count && silent_err && out_has "^Entries +$MANY$"
 }
 check "So has stats --count." counting_shown
