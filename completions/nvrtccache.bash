@@ -8,7 +8,7 @@
 
 # "  -j, --json   ..." and "      --sort used|saved|size   ...": the option, and how its value is named
 _nvrtccache_options() { # COMMAND-NAME COMMAND
-	"$1" "$2" --help 2>/dev/null | sed -nE '/^Options:/,/^$/s/^  (-.,|   ) (--[a-z-]+)(\[=[^]]*\])?( ([^ ]+))?( .*)?$/\2 \5/p'
+	"$1" "$2" --help 2>/dev/null | sed -nE '/^Options:/,/^$/s/^  (-.,|   ) (--[a-z-]+)( ([^ ]+))?( .*)?$/\2 \4/p'
 }
 
 _nvrtccache() {

@@ -8,7 +8,6 @@
 #include "cli/console/console.h"
 #include "cli/console/progress.h"
 
-#include <ctype.h>
 #include <getopt.h>
 #include <string.h>
 
@@ -24,21 +23,20 @@ static const struct verb_option help_row = {"help", 'h', NULL, "show this text",
 struct table {
 	const struct verb_option *rows[OPTIONS_MAX];
 	struct option options[OPTIONS_MAX + 1];
-	char letters[3 * OPTIONS_MAX + 2];
+	char letters[2 * OPTIONS_MAX + 2];
 	size_t count;
 };
 
 static void add_row(struct table *table, const struct verb_option *row)
 {
-	int has_arg = !row->argument ? no_argument : row->argument[0] == '[' ? optional_argument : required_argument;
+	int has_arg = row->argument ? required_argument : no_argument;
 	size_t end = strlen(table->letters);
 
 	table->rows[table->count] = row;
 	table->options[table->count] =
 	    (struct option){row->name, has_arg, NULL, row->letter ? row->letter : OPTION_FIRST + (int)table->count};
 	if (row->letter) {
-		/* "a", "a:" or "a::": no value, a value, an optional value */
-		snprintf(table->letters + end, sizeof(table->letters) - end, "%c%.*s", row->letter, has_arg, "::");
+		snprintf(table->letters + end, sizeof(table->letters) - end, "%c%.*s", row->letter, has_arg, ":");
 	}
 	table->count++;
 }
@@ -57,10 +55,9 @@ static struct table make_table(const struct verb *verb)
 
 static void print_option(const struct verb_option *row)
 {
-	bool is_optional = row->argument && row->argument[0] == '[';
-	int width = printf("  %c%c%c --%s%s%s", row->letter ? '-' : ' ', row->letter ? row->letter : ' ',
-	                   row->letter ? ',' : ' ', row->name, row->argument && !is_optional ? " " : "",
-	                   row->argument ? row->argument : "");
+	int width =
+	    printf("  %c%c%c --%s%s%s", row->letter ? '-' : ' ', row->letter ? row->letter : ' ',
+	           row->letter ? ',' : ' ', row->name, row->argument ? " " : "", row->argument ? row->argument : "");
 	int gap = width < OPTION_WIDTH - 2 ? OPTION_WIDTH - width : 2;
 
 	printf("%*s", gap, "");
@@ -112,22 +109,16 @@ static const struct verb_option *find_row(const struct table *table, int option)
 }
 
 /* Stores the option's value. Returns false after a message if the value is empty. */
-static bool take_option(const struct verb *verb, const struct verb_option *row, int count, char **words)
+static bool take_option(const struct verb *verb, const struct verb_option *row)
 {
-	bool is_optional = row->argument && row->argument[0] == '[';
-
 	if (row->flag) {
 		*row->flag = true;
-		return true;
-	}
-	/* getopt finds an optional value only in the same word; people type "--last 5" */
-	if (is_optional && !optarg) {
-		optarg = optind < count && isdigit((unsigned char)words[optind][0]) ? words[optind++] : (char *)"";
 	} else if (optarg[0] == '\0') {
 		console_error("%s: --%s: %s is empty", verb->name, row->name, row->argument);
 		return false;
+	} else {
+		*row->value = optarg;
 	}
-	*row->value = optarg;
 	return true;
 }
 
@@ -144,7 +135,7 @@ static bool parse_options(const struct verb *verb, int count, char **words)
 	while (!show_help && (option = getopt_long(count, words, table.letters, table.options, NULL)) != -1) {
 		const struct verb_option *row = find_row(&table, option);
 
-		if (!row || !take_option(verb, row, count, words)) {
+		if (!row || !take_option(verb, row)) {
 			return false;
 		}
 	}

@@ -16,13 +16,12 @@
 
 #include <stdbool.h>
 
-/* Either `flag` or `value` is set. A value is never empty; only an optional value is "" if it was left out. */
+/* Either `flag` or `value` is set. A value is never empty. */
 struct verb_option {
-	const char *name; /* "json" of --json */
-	char letter;      /* 'j'; 0: none */
-	/* "FILE"; NULL: a flag; "[=N]": optional, and the next word if that begins with a digit. */
-	const char *argument;
-	const char *words; /* one line for --help */
+	const char *name;     /* "json" of --json */
+	char letter;          /* 'j'; 0: none */
+	const char *argument; /* "FILE"; NULL: a flag */
+	const char *words;    /* one line for --help */
 	bool *flag;
 	const char **value;
 };

@@ -19,9 +19,8 @@
 #include <string.h>
 
 static struct {
-	bool json;
-	const char *last; /* "": --last without a number, which means 1; NULL: not given */
-	uint64_t count;   /* the number that `last` means; the JSON of more than one is an array */
+	bool json, last;
+	uint64_t count; /* the operand behind `last`; the JSON of more than one is an array */
 } asked = {.count = 1};
 
 /* ---- the cause ---- */
@@ -295,27 +294,21 @@ static int run_explain(struct settings *settings, char **operands)
 	const struct directory directory = {.path = settings->directory, .shared = settings->shared};
 	struct events events;
 	int error, status = EXIT_TROUBLE;
-	const char *rest = "";
+	const char *key = asked.last ? NULL : operands[0], *number = asked.last ? operands[0] : NULL;
+	const char *rest = number ? digits_number(number, 100000, &asked.count) : "";
 	size_t end;
 
-	if (asked.last && operands[0]) {
-		console_error("explain: --last and KEY exclude each other");
-		return verb_usage(&verb_explain);
-	}
-	if (asked.last && *asked.last) {
-		rest = digits_number(asked.last, 100000, &asked.count);
-	}
 	if (!rest || *rest || asked.count == 0) {
-		return verb_refuse(&verb_explain, "last", asked.last, "1 to 100000");
+		return verb_refuse(&verb_explain, "last", number, "1 to 100000");
 	}
-	if (operands[0] && !key_check(operands[0])) {
+	if (key && !key_check(key)) {
 		return EXIT_USAGE;
 	}
 	error = events_read(&directory, EVENTS_ALL, &events);
 	if (error != 0) {
 		return console_refuse(settings, error);
 	}
-	end = find_end(settings, &events, operands[0]);
+	end = find_end(settings, &events, key);
 	if (end > 0) {
 		status = explain_records(settings, &events, end, asked.count < end ? asked.count : end);
 	}
@@ -325,7 +318,7 @@ static int run_explain(struct settings *settings, char **operands)
 
 const struct verb verb_explain = {
     .name = "explain",
-    .arguments = "[--json] [--last[=N] | KEY]",
+    .arguments = "[--json] [--last [N] | KEY]",
     .summary = "explain why a compilation was not served from the cache",
     .more =
         "KEY is a key or its beginning, as 'nvrtccache ls' shows it. Without arguments: --last. Only the most recent\n"
@@ -333,7 +326,7 @@ const struct verb verb_explain = {
     .example = "nvrtccache explain --last",
     .options = VERB_OPTIONS(
         VERB_FLAG("json", 'j', "print JSON", &asked.json),
-        VERB_VALUE("last", 'l', "[=N]", "explain the last call (default), or the last N, newest first", &asked.last)),
+        VERB_FLAG("last", 'l', "explain the last call (default), or the last N, newest first", &asked.last)),
     .needs = VERB_DIRECTORY,
     .operand = "KEY",
     .most = 1,
