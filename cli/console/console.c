@@ -22,14 +22,12 @@
 
 #define WIDTH 80 /* columns */
 
-/* Formats the text and makes it harmless. Returns memory that the caller frees; NULL: out of memory. */
-__attribute__((format(printf, 1, 0))) static char *format_text(const char *format, va_list arguments)
+/* Formats the text and makes it harmless. It is valid until the next call, and cut after 64 KiB. */
+__attribute__((format(printf, 1, 0))) static const char *format_text(const char *format, va_list arguments)
 {
-	char *text;
+	static char text[65536];
 
-	if (vasprintf(&text, format, arguments) < 0) {
-		return NULL;
-	}
+	(void)vsnprintf(text, sizeof(text), format, arguments);
 	harmless_text(text);
 	return text;
 }
@@ -48,31 +46,17 @@ void console_status(const char *line)
 void console_error(const char *format, ...)
 {
 	va_list arguments;
-	char *text;
 
-	va_start(arguments, format);
-	text = format_text(format, arguments); /* NOLINT(clang-analyzer-valist.Uninitialized): it is */
-	va_end(arguments);
-	if (text == NULL) {
-		/* the message could not be formatted, so this fixed text is printed without an allocation */
-		fputs("nvrtccache: out of memory\n", stderr);
-		return;
-	}
 	console_status("");
-	fprintf(stderr, "nvrtccache: %s\n", text);
-	free(text);
+	va_start(arguments, format);
+	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is */
+	fprintf(stderr, "nvrtccache: %s\n", format_text(format, arguments));
+	va_end(arguments);
 }
 
 void console_vprint(FILE *stream, const char *format, va_list arguments)
 {
-	char *text = format_text(format, arguments);
-
-	if (text == NULL) {
-		console_error("out of memory");
-		return;
-	}
-	fputs(text, stream);
-	free(text);
+	fputs(format_text(format, arguments), stream);
 }
 
 void console_print(FILE *stream, const char *format, ...)
@@ -161,11 +145,6 @@ int console_refuse(const struct settings *settings, int error)
 
 	console_error("%s: %s", settings->directory, console_refusal(settings, error, text));
 	return EXIT_TROUBLE;
-}
-
-void console_print_count(uint64_t count, const char *one, const char *many)
-{
-	printf("%" PRIu64 " %s", count, count == 1 ? one : many);
 }
 
 static void complain_of_unknown(const char *name, size_t size, const char *suggestion, void *context)

@@ -52,8 +52,6 @@ const char *console_reason(int error);
 const char *console_refusal(const struct settings *settings, int error, char ret_text[CONSOLE_REFUSAL_BYTES]);
 /* Reports that reason on stderr. Returns EXIT_TROUBLE. */
 int console_refuse(const struct settings *settings, int error);
-/* Prints a number and its noun without a line break: "1 entry", "81204 entries". */
-void console_print_count(uint64_t count, const char *one, const char *many);
 
 /*
  * Reads the settings from the environment and reports bad values and unknown variables on stderr. Returns false after a

@@ -109,14 +109,11 @@ static void print_report(const char *file, const struct settings *settings, cons
 	char size[CONSOLE_NUMBER_BYTES], took[CONSOLE_NUMBER_BYTES];
 	uint64_t large = import->large + import->reader.large;
 
-	fputs("Imported ", stdout);
-	console_print_count(import->entries, "entry", "entries");
-	console_print(stdout, " (%s) into %s in %s", console_bytes(import->bytes, size), settings->directory,
-	              console_time((uint64_t)took_ns, took));
+	console_print(stdout, "Imported %" PRIu64 " %s (%s) into %s in %s", import->entries,
+	              import->entries == 1 ? "entry" : "entries", console_bytes(import->bytes, size),
+	              settings->directory, console_time((uint64_t)took_ns, took));
 	if (import->known != 0) {
-		fputs("; ", stdout);
-		console_print_count(import->known, "was", "were");
-		fputs(" there already", stdout);
+		printf("; %" PRIu64 " %s there already", import->known, import->known == 1 ? "was" : "were");
 	}
 	putchar('\n');
 	if (large != 0) {

@@ -28,11 +28,10 @@ static void print_removed(const struct settings *settings, const struct store_pr
 {
 	char size[CONSOLE_NUMBER_BYTES], took[CONSOLE_NUMBER_BYTES];
 
-	fputs(asked.dry_run ? "Would remove " : "Removed ", stdout);
-	console_print_count(pruned->removed.entries, "entry", "entries");
+	printf("%s %" PRIu64 " %s", asked.dry_run ? "Would remove" : "Removed", pruned->removed.entries,
+	       pruned->removed.entries == 1 ? "entry" : "entries");
 	if (pruned->temporaries != 0) {
-		fputs(", ", stdout);
-		console_print_count(pruned->temporaries, "other file", "other files");
+		printf(", %" PRIu64 " other %s", pruned->temporaries, pruned->temporaries == 1 ? "file" : "files");
 	}
 	console_line(" (%s) from %s in %s", console_bytes(pruned->removed.bytes, size), settings->directory,
 	             console_time((uint64_t)took_ns, took));
@@ -42,8 +41,8 @@ static void print_left(const struct settings *settings, const struct store_prune
 {
 	char size[CONSOLE_NUMBER_BYTES], limit[CONSOLE_NUMBER_BYTES];
 
-	console_print_count(pruned->left.entries, "entry", "entries");
-	printf(" left, %s of %s\n", console_bytes(pruned->left.bytes, size),
+	printf("%" PRIu64 " %s left, %s of %s\n", pruned->left.entries, pruned->left.entries == 1 ? "entry" : "entries",
+	       console_bytes(pruned->left.bytes, size),
 	       settings->max_size != 0 ? console_bytes(settings->max_size, limit) : "no limit");
 }
 

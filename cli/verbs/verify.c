@@ -293,10 +293,9 @@ static void print_report(const struct verify *verify, int64_t began_ns)
 {
 	char size[CONSOLE_NUMBER_BYTES], took[CONSOLE_NUMBER_BYTES];
 
-	fputs(interrupt_seen() ? "Interrupted: " : "Verified ", stdout);
-	console_print_count(verify->entries, "sound entry", "sound entries");
-	console_line(" in %s, %s read, in %s", verify->directory.path, console_bytes(verify->bytes, size),
-	             console_time((uint64_t)(progress_clock() - began_ns), took));
+	console_line("%s %" PRIu64 " sound %s in %s, %s read, in %s", interrupt_seen() ? "Interrupted:" : "Verified",
+	             verify->entries, verify->entries == 1 ? "entry" : "entries", verify->directory.path,
+	             console_bytes(verify->bytes, size), console_time((uint64_t)(progress_clock() - began_ns), took));
 	for (int verdict = 0; verdict < VERDICTS; verdict++) {
 		print_count(verdicts[verdict].counted, verify->files[verdict]);
 	}
