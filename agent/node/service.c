@@ -4,7 +4,7 @@
 #include "cache/calls.h"
 #include "cache/events.h"
 #include "cache/harmless.h"
-#include "cache/tools/foreign.h"
+#include "cache/tools/inventory.h"
 #include "cache/trust.h"
 
 #include <errno.h>
@@ -184,8 +184,7 @@ size_t service_land(struct service *service, const struct results *results)
 	size_t landed = 0;
 
 	for (size_t i = 0; i < results->count; i++) {
-		enum foreign_put put;
-		bool is_stored = foreign_put(service->store, results->entries[i], &put) == 0;
+		bool is_stored = inventory_add(service->store, results->entries[i]) >= 0;
 
 		landed += is_stored;
 		service_count(service, SERVICE_COUNT_store_errors, !is_stored);

@@ -4,6 +4,7 @@
  */
 #include "cache/tools/inventory.h"
 
+#include "cache/counters.h"
 #include "cache/digits.h"
 #include "cache/recency.h"
 #include "cache/source.h"
@@ -190,4 +191,38 @@ int inventory_read(const struct directory *directory, const uint8_t key[ENTRY_KE
 	rc = source_each(&source, key, visit_result, &reading, &end);
 	source_close(&source);
 	return rc ? rc : reading.damage;
+}
+
+/* ---- entries from elsewhere ---- */
+
+static bool ask_the_same(void *context, const void *dependencies, size_t size)
+{
+	size_t wanted_size;
+	const void *wanted = entry_dependencies(context, &wanted_size);
+
+	return size == wanted_size && memcmp(dependencies, wanted, size) == 0;
+}
+
+static bool is_known(struct store *store, const struct entry *entry)
+{
+	size_t size, other_size;
+	const void *bytes = entry_bytes(entry, &size);
+	struct entry *found;
+	bool known;
+
+	if (store_get(store, entry_info(entry)->key, ask_the_same, (void *)entry, &found) != 0) {
+		return false;
+	}
+	known = memcmp(entry_bytes(found, &other_size), bytes, size < other_size ? size : other_size) == 0 &&
+	        size == other_size;
+	entry_unref(found);
+	return known;
+}
+
+int inventory_add(struct store *store, const struct entry *entry)
+{
+	int rc = is_known(store, entry) ? 1 : store_put(store, entry);
+
+	counters_add(COUNTER_TOTAL_evictions, store_take_evictions(store));
+	return rc;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * inventory: lists all keys of a cache directory in order of use, and the results of one key (for `ls`, `export` and
- * the agent)
+ * inventory: lists all keys of a cache directory in order of use, and the results of one key; adds results of another
+ * machine (docs/DESIGN.md C9)
  *
  * Entries are read with the checks of the store (cache/source.h), but reading changes nothing: no lock is taken,
  * nothing is written or removed, and the time of last use does not change (O_NOATIME, which only the owner of a file
@@ -47,5 +47,11 @@ void inventory_free(struct inventory *inventory);
 typedef int inventory_visit(void *context, const struct entry *entry);
 int inventory_read(const struct directory *directory, const uint8_t key[ENTRY_KEY_BYTES], inventory_visit *visit,
                    void *context);
+
+/*
+ * Stores an entry of another machine, and counts the evictions; the caller calls events_tell_counts(). Returns 1 if the
+ * same entry is there already, else 0 or the error of the store.
+ */
+int inventory_add(struct store *store, const struct entry *entry);
 
 #endif

@@ -7,7 +7,6 @@
 #include "cache/recency.h"
 #include "cache/settings.h"
 #include "cache/tools/bundle.h"
-#include "cache/tools/foreign.h"
 #include "cli/console/console.h"
 #include "cli/console/entries.h"
 #include "cli/console/progress.h"
@@ -38,14 +37,12 @@ struct export
 static int put_entry(void *context, const struct entry *entry, int64_t used)
 {
 	struct export *export = context;
-	enum foreign_put outcome;
-	int error =
-	    export->store ? foreign_put(export->store, entry, &outcome) : bundle_write_entry(&export->writer, entry);
+	int error = export->store ? inventory_add(export->store, entry) : bundle_write_entry(&export->writer, entry);
 
 	(void)used;
-	export->bytes += error == 0 ? entry_info(entry)->total_size : 0;
-	export->entries += error == 0;
-	return error;
+	export->bytes += error >= 0 ? entry_info(entry)->total_size : 0;
+	export->entries += error >= 0;
+	return error < 0 ? error : 0;
 }
 
 /* Removes the entries that were not used within the last `within_ns` nanoseconds from the list. */

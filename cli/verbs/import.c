@@ -6,7 +6,7 @@
 #include "cache/events.h"
 #include "cache/store.h"
 #include "cache/tools/bundle.h"
-#include "cache/tools/foreign.h"
+#include "cache/tools/inventory.h"
 #include "cache/trust.h"
 #include "cli/console/console.h"
 #include "cli/console/progress.h"
@@ -66,16 +66,15 @@ static bool begin_reading(const char *file, const struct settings *settings, FIL
 
 static void put_entry(struct import *import, const struct entry *entry)
 {
-	enum foreign_put outcome;
-	int error = foreign_put(import->store, entry, &outcome);
+	int error = inventory_add(import->store, entry);
 
 	/* the entry is only counted, because smaller ones may follow */
 	if (error == -EFBIG) {
 		import->large++;
-	} else if (error != 0) {
+	} else if (error < 0) {
 		/* the next entry would fail as well */
 		import->refusal = error;
-	} else if (outcome == FOREIGN_KNOWN) {
+	} else if (error == 1) {
 		import->known++;
 	} else {
 		import->entries++;

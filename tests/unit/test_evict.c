@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* evict: the cap holds, and the least recently used entries are removed, at a bounded cost */
 #include "cache/counters.h"
-#include "cache/tools/foreign.h"
+#include "cache/tools/inventory.h"
 #include "evict_fixture.h"
 #include "syscalls.h"
 
@@ -123,12 +123,11 @@ Store_test(evict, small_entries_count_the_blocks_that_they_take)
 Store_test(evict, evictions_by_entries_from_elsewhere_are_counted)
 {
 	struct store *store = fixture_capped(10 * FILE_BYTES);
-	enum foreign_put put;
 
 	for (unsigned i = 0; i < 30; i++) {
 		struct entry *entry = fixture_entry(numbered_key(i), 1, ENTRY_BYTES);
 
-		cr_assert_eq(foreign_put(store, entry, &put), 0);
+		cr_assert_eq(inventory_add(store, entry), 0);
 		entry_unref(entry);
 	}
 	cr_assert_eq(counters_here(COUNTER_TOTAL_evictions), 30 - usage_of(store).entries);
