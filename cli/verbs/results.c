@@ -84,94 +84,30 @@ void results_json(struct json *json, const struct entry *entry, int64_t used_ns,
 	add_texts(json, "bound", request, ABOUT_BOUND);
 }
 
-/* ---- the states of the dependencies */
+/* ---- the states of the dependencies ---- */
 
-/*
- * Relative paths are resolved against the working directory, unless the entry depends on another one. Only
- * path-dependent entries record where they were compiled. A root is looked up at the path that the entry recorded.
- * The dependencies are read twice. The first pass counts them and looks at nothing; the second checks them.
- */
 struct states {
-	const struct entry *entry;
-	const struct request *request;
-	struct dependencies_told told;
-	size_t paths;     /* number of dependencies that are paths */
+	struct json *json; /* NULL: for people */
+	size_t count;
 	bool is_relative; /* a path is relative */
-	char *here;       /* the working directory */
-	char *bound;      /* the only one in which relative paths are checked; NULL: any */
 };
 
-/*
- * Returns the working directory of the request if the entry depends on it, else NULL. The caller frees it. The bound
- * directories are the working directory, if any, and then the roots that the dependencies name. So the first one is the
- * working directory if the key contains it, or if there are more bound directories than such roots.
- */
-static char *find_bound_directory(const struct states *states)
-{
-	const struct request *request = states->request;
-	struct span first = request_text(request, ABOUT_BOUND);
-	bool is_bound = request_is_bound(request) || request->counts[ABOUT_BOUND] > states->told.bound_roots;
-
-	return first.size > 0 && is_bound ? strndup(first.bytes, first.size) : NULL;
-}
-
-static int count_dependency(const struct dependency *dependency, void *context)
-{
-	struct states *states = context;
-
-	states->paths += dependency->path != NULL;
-	states->is_relative |= dependency->relative;
-	return 0;
-}
-
-static bool is_checked_here(const struct states *states)
-{
-	return states->here && (!states->bound || strcmp(states->here, states->bound) == 0);
-}
-
-/* Checks all dependencies and calls `each` with every one and its state. Returns 0 or a negative errno value. */
-static int walk_dependencies(struct states *states, int (*each)(const struct dependency *dependency, void *context),
-                             void *context)
-{
-	const struct request *request = states->request;
-	size_t size, count = request->counts[ABOUT_ROOT];
-	const void *dependencies = entry_dependencies(states->entry, &size);
-	struct roots roots = {.root = calloc(count + 1, sizeof(*roots.root))};
-	int error;
-
-	/* if the number of roots differs from that in the dependencies, no root is used */
-	roots.count = roots.root && count == states->told.roots ? count : 0;
-	for (size_t i = 0; i < roots.count; i++) {
-		const struct about_fact *fact = &request->facts[ABOUT_ROOT][i];
-
-		/* copied, because the texts of facts are not NUL-terminated */
-		roots.root[i] = (struct root){strndup(fact->text, fact->size), fact->size};
-	}
-	error = dependencies_tell(dependencies, size, &roots, is_checked_here(states), each, context, &states->told);
-	roots_free(&roots);
-	return error;
-}
-
-/* ---- for people ---- */
-
-/* Prints one dependency. dependency_state_text() names the states for JSON too. */
-static int print_dependency(const struct dependency *dependency, void *context)
+static void print_dependency(const struct dependency *dependency, const char *label)
 {
 	char root[32] = "", size[CONSOLE_NUMBER_BYTES] = "", question[MACHINE_WORDS_MAX];
 
-	(void)context;
-	printf(RESULTS_LABEL "%-14s", "", dependency_state_text(dependency->state));
+	printf(RESULTS_LABEL "%-14s", label, dependency_state_text(dependency->state));
 	if (dependency->kind == DEPENDENCY_COMPANION) {
 		puts("the library that the compiler loads by itself");
-		return 0;
+		return;
 	}
 	if (dependency->kind == DEPENDENCY_ARITHMETIC) {
 		puts("the mathematics functions that constants were folded with");
-		return 0;
+		return;
 	}
 	if (dependency->kind == DEPENDENCY_MACHINE) {
 		printf("the %s was %" PRId64 "\n", machine_words(dependency->question, question), dependency->answer);
-		return 0;
+		return;
 	}
 	if (dependency->root != DEPENDENCY_NO_ROOT) {
 		/* an entry whose description is missing has only the numbers of its roots */
@@ -182,38 +118,9 @@ static int print_dependency(const struct dependency *dependency, void *context)
 	             : dependency->directory               ? "a directory"
 	                                                   : console_bytes(dependency->size, size),
 	             dependency->kind == DEPENDENCY_PLACE && !dependency->directory ? ", not read" : "");
-	return 0;
 }
 
-static void print_states(struct states *states)
-{
-	int error;
-
-	if (states->paths == 0) {
-		printf(RESULTS_LABEL "on no file\n", "depends");
-	} else {
-		printf(RESULTS_LABEL "on %zu %s%s\n", "depends", states->paths, states->paths == 1 ? "path" : "paths",
-		       states->told.exact ? ", sizes and times of files included" : "");
-	}
-	error = walk_dependencies(states, print_dependency, NULL);
-	if (states->told.joined) {
-		printf(RESULTS_LABEL "two of these paths were different files, and are the same file now\n", "");
-	}
-	if (states->is_relative && is_checked_here(states)) {
-		console_line(RESULTS_LABEL "relative paths are relative to %s, the working directory", "",
-		             states->here);
-	} else if (states->is_relative) {
-		console_line(RESULTS_LABEL "relative paths were not checked: they are relative to %s", "",
-		             states->bound ? states->bound : "a directory that is gone");
-	}
-	if (error != 0) {
-		printf(RESULTS_LABEL "the rest cannot be read: %s\n", "", console_reason(error));
-	}
-}
-
-/* ---- as JSON ---- */
-
-static int add_dependency(const struct dependency *dependency, void *context)
+static void add_dependency(const struct dependency *dependency, struct json *json)
 {
 	static const char *const kinds[] = {
 	    [DEPENDENCY_CONTENT] = "content",     [DEPENDENCY_PLACE] = "place",
@@ -221,7 +128,6 @@ static int add_dependency(const struct dependency *dependency, void *context)
 	    [DEPENDENCY_COMPANION] = "companion", [DEPENDENCY_MACHINE] = "machine",
 	};
 	char question[MACHINE_WORDS_MAX];
-	struct json *json = context;
 
 	json_begin_object(json, NULL);
 	json_string(json, "kind", kinds[dependency->kind]);
@@ -234,34 +140,79 @@ static int add_dependency(const struct dependency *dependency, void *context)
 		json_number(json, "bytes", dependency->size);
 	}
 	json_end(json);
+}
+
+static int tell_dependency(const struct dependency *dependency, void *context)
+{
+	struct states *states = context;
+
+	if (states->json) {
+		add_dependency(dependency, states->json);
+	} else {
+		print_dependency(dependency, states->count == 0 ? "depends" : "");
+	}
+	states->count++;
+	states->is_relative |= dependency->relative;
 	return 0;
 }
 
-static void add_states(struct json *json, struct states *states)
+/* Relative paths are looked up in the working directory, and roots at the paths that the entry recorded. */
+static int tell_dependencies(const struct entry *entry, const struct request *request, struct states *states,
+                             struct dependencies_told *ret_told)
 {
+	size_t size, count = request->counts[ABOUT_ROOT];
+	const void *dependencies = entry_dependencies(entry, &size);
+	struct roots roots = {.root = calloc(count + 1, sizeof(*roots.root))};
 	int error;
 
-	json_string(json, "from_directory", states->is_relative && is_checked_here(states) ? states->here : NULL);
-	json_begin_array(json, "dependencies");
-	error = walk_dependencies(states, add_dependency, json);
-	json_end(json);
-	json_string(json, "dependencies_error", error ? console_reason(error) : NULL);
+	roots.count = roots.root ? count : 0;
+	for (size_t i = 0; i < roots.count; i++) {
+		const struct about_fact *fact = &request->facts[ABOUT_ROOT][i];
+
+		/* copied, because the texts of facts are not NUL-terminated */
+		roots.root[i] = (struct root){strndup(fact->text, fact->size), fact->size};
+	}
+	error = dependencies_tell(dependencies, size, &roots, true, tell_dependency, states, ret_told);
+	roots_free(&roots);
+	return error;
+}
+
+static void print_end(const struct states *states, const struct dependencies_told *told, int error)
+{
+	char *here = states->is_relative ? getcwd(NULL, 0) : NULL;
+
+	if (states->count == 0) {
+		printf(RESULTS_LABEL "on no file\n", "depends");
+	}
+	if (told->exact) {
+		printf(RESULTS_LABEL "sizes and times of files included\n", "");
+	}
+	if (told->joined) {
+		printf(RESULTS_LABEL "two of these paths were different files, and are the same file now\n", "");
+	}
+	if (here) {
+		console_line(RESULTS_LABEL "relative paths are relative to %s, the working directory", "", here);
+	}
+	if (error != 0) {
+		printf(RESULTS_LABEL "the rest cannot be read: %s\n", "", console_reason(error));
+	}
+	free(here);
 }
 
 void results_states(const struct entry *entry, const struct request *request, struct json *json)
 {
-	struct states states = {.entry = entry, .request = request};
-	size_t size;
-	const void *dependencies = entry_dependencies(entry, &size);
+	struct states states = {.json = json};
+	struct dependencies_told told = {.roots = 0};
+	int error;
 
-	(void)dependencies_tell(dependencies, size, NULL, false, count_dependency, &states, &states.told);
-	states.here = getcwd(NULL, 0);
-	states.bound = find_bound_directory(&states);
 	if (json) {
-		add_states(json, &states);
-	} else {
-		print_states(&states);
+		json_begin_array(json, "dependencies");
 	}
-	free(states.here);
-	free(states.bound);
+	error = tell_dependencies(entry, request, &states, &told);
+	if (json) {
+		json_end(json);
+		json_string(json, "dependencies_error", error ? console_reason(error) : NULL);
+	} else {
+		print_end(&states, &told, error);
+	}
 }

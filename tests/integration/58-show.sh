@@ -37,7 +37,7 @@ cached() { # OUT KIND LIBRARY ...
 }
 # Of what show says of the key.
 shown_is() { gives 0 show --json "$key" && is "$@"; }
-state() { gives 0 show "$key" && out_has "^ +$1 +$2( |\$)"; }
+state() { gives 0 show "$key" && out_has "^(depends)? +$1 +$2( |\$)"; }
 
 # Every artifact, byte for byte; text has no NUL at its end in a file.
 extracts() { # OUT GETTER OPTION...
@@ -144,10 +144,7 @@ rooted() {
 check "Headers under an absolute -I are looked up where they were, wherever one is." rooted
 lineinfo() {
 	cached three nvrtc "$NVRTC" add.cu add.cu -e 'add<float>' -Iinc -DN=4 -arch=compute_80 -lineinfo && gives 0 show "$key" &&
-		out_has "^bound to  $work  by -lineinfo\$" && out_has 'sizes and times of files included' && cd / && gives 0 show "$key" &&
-		{ state unchanged "$work/inc/vec\\.h" || out_has "relative paths were not checked: they are relative to $work\$"; } && cd "$work" && touch -d '2001-01-01' inc/half.h && state touched "($work/)?inc/half\\.h"
-	local status=$?
-	cd "$work" && return "$status"
+		out_has "^bound to  $work  by -lineinfo\$" && out_has 'sizes and times of files included' && touch -d '2001-01-01' inc/half.h && state touched "($work/)?inc/half\\.h"
 }
 check "-lineinfo binds to the working directory, and makes times count." lineinfo
 found_in_output() {
