@@ -42,13 +42,6 @@ static int compare_lines(const void *a, const void *b)
 	return (left->value < right->value) - (left->value > right->value);
 }
 
-/* Returns whether the name is a default for programs without a name (struct compiler, `unnamed`). */
-static bool is_unnamed(struct span program)
-{
-	return program.size == 0 || span_is(program, "default_program") || span_is(program, "link") ||
-	       span_is(program, "<unnamed>");
-}
-
 /* Behind key and compiler. What may be long is at the end of the line. */
 #define LINE_FORMAT "%-10.*s  %8s  %9s  %-12s  %s"
 
@@ -64,8 +57,6 @@ static void print_line(FILE *out, const struct entry *entry, int64_t used_ns)
 	console_print(out, "%.*s  %-9.*s %-5.*s  ", KEY_SHORT, key_spell(info->key, key),
 	              SPAN(request_text(&request, ABOUT_TITLE)), SPAN(request_text(&request, ABOUT_RELEASE)));
 	snprintf(used, sizeof(used), "%s ago", console_span(recency_now() - used_ns, span));
-	/* a default name tells nothing beside a kernel */
-	program = is_unnamed(program) && kernel.size ? (struct span){NULL, 0} : program;
 	console_print(out, LINE_FORMAT "%.*s%s%.*s", SPAN(arch), console_time(info->cost_ns, saves),
 	              console_bytes(info->total_size, size), used, results_return_code(entry) != 0 ? "failed: " : "",
 	              SPAN(program), program.size && kernel.size ? " " : "", SPAN(kernel));
