@@ -24,12 +24,6 @@ static struct {
 	bool json, zero, count, watch;
 } asked;
 
-struct counted {
-	struct store_usage usage;
-	uint64_t counts[COUNTER_COUNT];
-	int64_t since; /* start of the counters, seconds since 1970; 0: nothing was counted yet */
-};
-
 static const struct {
 	enum counter_group group;
 	const char *name, *title;
@@ -53,14 +47,14 @@ static void add_group(struct json *json, const char *name, enum counter_group gr
 	json_end(json);
 }
 
-static void add_since(struct json *json, int64_t since)
+static void add_since(struct json *json, uint64_t since_ns)
 {
 	/* JSON has UTC, because programs read it; the table has local time */
-	time_t then = (time_t)since;
+	time_t then = (time_t)(since_ns / 1000000000);
 	struct tm parts;
 	char text[64];
 	bool known =
-	    since != 0 && gmtime_r(&then, &parts) && strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts);
+	    since_ns != 0 && gmtime_r(&then, &parts) && strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts);
 
 	json_string(json, "since", known ? text : NULL);
 }
@@ -74,17 +68,17 @@ static bool has_group(enum counter total)
 	return total == COUNTER_TOTAL_not_kept || total == COUNTER_TOTAL_bypassed;
 }
 
-static void print_json(const struct settings *settings, const struct counted *shown)
+static void print_json(const struct settings *settings, const struct store_usage *usage, const struct events *events)
 {
 	struct json json = json_growing(JSON_BYTES_KEPT);
-	const uint64_t *counts = shown->counts;
+	const uint64_t *counts = events->counts;
 
 	json_begin_object(&json, NULL);
 	json_string(&json, "dir", settings->directory);
-	json_number(&json, "entries", shown->usage.entries);
-	json_number(&json, "bytes", shown->usage.bytes);
+	json_number(&json, "entries", usage->entries);
+	json_number(&json, "bytes", usage->bytes);
 	json_number(&json, "max_bytes", settings->max_size);
-	add_since(&json, shown->since);
+	add_since(&json, events->since_ns);
 	json_begin_object(&json, "compilers");
 	for (size_t i = 0; i < COMPILERS; i++) {
 		add_group(&json, compilers[i].name, compilers[i].group, counts);
@@ -186,10 +180,9 @@ static void print_since(int64_t since)
 	}
 }
 
-static void print_table(const struct settings *settings, const struct counted *shown)
+static void print_table(const struct settings *settings, const struct store_usage *usage, const struct events *events)
 {
-	const struct store_usage *usage = &shown->usage;
-	const uint64_t *counts = shown->counts;
+	const uint64_t *counts = events->counts;
 	uint64_t hits = counts[COUNTER_TOTAL_hits_memory] + counts[COUNTER_TOTAL_hits_disk];
 	/* percentages are of the calls that were looked up, which excludes bypassed calls */
 	uint64_t looked_up = hits + counts[COUNTER_TOTAL_misses];
@@ -204,7 +197,7 @@ static void print_table(const struct settings *settings, const struct counted *s
 		printf(" (%.1f %%)", 100 * (double)usage->bytes / (double)settings->max_size);
 	}
 	putchar('\n');
-	print_since(shown->since);
+	print_since((int64_t)(events->since_ns / 1000000000));
 	print_share("Hits", hits, looked_up);
 	print_share("  from memory", counts[COUNTER_TOTAL_hits_memory], looked_up);
 	print_share("  from disk", counts[COUNTER_TOTAL_hits_disk], looked_up);
@@ -227,7 +220,7 @@ static void print_table(const struct settings *settings, const struct counted *s
 	printf(ROW "%s\n", "Time saved", console_time(counts[COUNTER_TOTAL_saved_ns], text));
 	print_group("Bypassed", COUNTER_BYPASSED, counts);
 	print_group("Errors", COUNTER_ERRORS, counts);
-	if (shown->since == 0) {
+	if (events->since_ns == 0) {
 		puts(
 		    "No call of a compiler has reached the cache. What is linked statically (Warp) or runs as a "
 		    "process\n"
@@ -235,9 +228,8 @@ static void print_table(const struct settings *settings, const struct counted *s
 	}
 }
 
-static int gather_counts(const struct settings *settings, struct counted *ret_shown)
+static int read_usage(const struct settings *settings, struct store_usage *ret_usage)
 {
-	const struct directory directory = {.path = settings->directory, .shared = settings->shared};
 	struct store_options options = {.directory = settings->directory,
 	                                .max_size = settings->max_size,
 	                                /* read-only, so that the command neither creates nor changes the store */
@@ -245,20 +237,12 @@ static int gather_counts(const struct settings *settings, struct counted *ret_sh
 	                                .shared = settings->shared,
 	                                .progress = progress_show};
 	struct store *store;
-	struct events events;
 	int error = store_open(&options, &store);
 
-	if (error != 0) {
-		return error;
-	}
-	error = asked.count ? store_usage(store, &ret_shown->usage) : store_usage_about(store, &ret_shown->usage);
-	console_status("");
-	store_close(store);
-	error = error ? error : events_read(&directory, EVENTS_ALL, &events);
 	if (error == 0) {
-		memcpy(ret_shown->counts, events.counts, sizeof(events.counts));
-		ret_shown->since = (int64_t)(events.since_ns / 1000000000);
-		events_free(&events);
+		error = asked.count ? store_usage(store, ret_usage) : store_usage_about(store, ret_usage);
+		console_status("");
+		store_close(store);
 	}
 	return error;
 }
@@ -266,18 +250,22 @@ static int gather_counts(const struct settings *settings, struct counted *ret_sh
 /* Prints `before`, then the statistics. */
 static int show_stats(const struct settings *settings, const char *before)
 {
-	struct counted shown = {.since = 0};
-	int error = gather_counts(settings, &shown);
+	const struct directory directory = {.path = settings->directory, .shared = settings->shared};
+	struct store_usage usage;
+	struct events events;
+	int error = read_usage(settings, &usage);
 
+	error = error ? error : events_read(&directory, EVENTS_ALL, &events);
 	fputs(before, stdout);
 	if (error != 0) {
 		return console_refuse(settings, error);
 	}
 	if (asked.json) {
-		print_json(settings, &shown);
+		print_json(settings, &usage, &events);
 	} else {
-		print_table(settings, &shown);
+		print_table(settings, &usage, &events);
 	}
+	events_free(&events);
 	/* an error ends a watch and keeps the counters; otherwise console_finish() says what it is */
 	return (asked.zero || asked.watch) && (fflush(stdout) != 0 || ferror(stdout)) ? EXIT_TROUBLE : EXIT_DONE;
 }
