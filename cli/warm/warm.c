@@ -59,15 +59,6 @@ static bool split(const char *text, struct names *ret_names)
 	return ret_names->count > 0;
 }
 
-/* Returns true for "sm_90", "sm_100a" and the like. */
-static bool is_arch(const char *text)
-{
-	size_t digits = strncmp(text, "sm_", 3) == 0 ? strspn(text + 3, "0123456789") : 0;
-	const char *suffix = text + 3 + digits;
-
-	return digits > 0 && digits < 6 && (suffix[0] == '\0' || (strchr("af", suffix[0]) && suffix[1] == '\0'));
-}
-
 /* Returns the compiler that a file is one of, by its name; NULL: of none. */
 static const char *compiler_of(const char *path)
 {
@@ -110,13 +101,14 @@ static void find_compilers(struct names *ret_names)
 /* Reads --arch and --compiler. Compilers are found by absolute paths, because workers change the directory. */
 static int read_names(struct names *archs, struct names *compilers)
 {
-	if (asked.arch && !split(asked.arch, archs)) {
-		return verb_refuse(&verb_warm, "arch", asked.arch, "a list such as sm_90,sm_100");
-	}
+	bool is_list = !asked.arch || split(asked.arch, archs);
+
+	/* whether there is such an architecture says the compiler */
 	for (size_t i = 0; asked.arch && i < archs->count; i++) {
-		if (!is_arch(archs->list[i])) {
-			return verb_refuse(&verb_warm, "arch", archs->list[i], "a list such as sm_90,sm_100");
-		}
+		is_list &= strncmp(archs->list[i], "sm_", 3) == 0 && strspn(archs->list[i] + 3, "0123456789") > 0;
+	}
+	if (!is_list) {
+		return verb_refuse(&verb_warm, "arch", asked.arch, "a list such as sm_90,sm_100");
 	}
 	if (asked.compiler && !split(asked.compiler, compilers)) {
 		return verb_refuse(&verb_warm, "compiler", asked.compiler, "files of compilers, separated by commas");
@@ -135,38 +127,33 @@ static int read_names(struct names *archs, struct names *compilers)
 	return EXIT_DONE;
 }
 
-/* Makes jobs of a request for each compiler of its kind, and architecture. */
-static void add_jobs(const struct warm_request *request, const struct names *compilers, const struct names *archs,
-                     struct jobs *jobs)
+/* Makes jobs of each request: for each compiler of its kind, and architecture. */
+static bool make_jobs(struct jobs *jobs, const struct names *compilers, const struct names *archs)
 {
-	unsigned place = 0;
+	const struct warm_requests *requests = jobs->requests;
+	struct job *job = jobs->list = calloc(requests->count * compilers->count * archs->count + 1, sizeof(*job));
 
-	for (size_t k = 0; k < compilers->count; k++) {
-		if (strcmp(compiler_of(compilers->list[k]), request->compiler) != 0) {
-			continue;
+	for (size_t i = 0; job && i < requests->count; i++) {
+		const struct warm_request *request = &requests->list[i];
+		unsigned place = 0;
+
+		for (size_t k = 0; k < compilers->count * archs->count; k++) {
+			const char *compiler = compilers->list[k / archs->count];
+
+			if (strcmp(compiler_of(compiler), request->compiler) == 0) {
+				*job++ = (struct job){.request = request,
+				                      .compiler = compiler,
+				                      .place = place++ / (unsigned)archs->count,
+				                      .arch = archs->list[k % archs->count]};
+			}
 		}
-		for (size_t arch = 0; arch < archs->count; arch++) {
-			jobs->list[jobs->count++] = (struct job){.request = request,
-			                                         .compiler = compilers->list[k],
-			                                         .place = place,
-			                                         .arch = archs->list[arch]};
-		}
-		place++;
+		jobs->kindless += place == 0;
 	}
-	jobs->kindless += place == 0;
+	jobs->count = job ? (size_t)(job - jobs->list) : 0;
+	return job != NULL;
 }
 
-static bool make_jobs(const struct warm_requests *requests, const struct names *compilers, const struct names *archs,
-                      struct jobs *jobs)
-{
-	jobs->list = calloc(requests->count * compilers->count * archs->count + 1, sizeof(*jobs->list));
-	for (size_t i = 0; jobs->list && i < requests->count; i++) {
-		add_jobs(&requests->list[i], compilers, archs, jobs);
-	}
-	return jobs->list != NULL;
-}
-
-static void print_json(const struct jobs *jobs, const size_t counts[4], unsigned damaged)
+static void print_json(const struct jobs *jobs, const size_t counts[4])
 {
 	const char *const outcomes[] = {"waits", "stored", "there", asked.check ? "missing" : "failed"};
 	struct json json = json_growing(JSON_BYTES_KEPT);
@@ -177,7 +164,7 @@ static void print_json(const struct jobs *jobs, const size_t counts[4], unsigned
 	json_number(&json, "there", counts[JOB_THERE]);
 	json_number(&json, outcomes[JOB_FAILED], counts[JOB_FAILED]);
 	json_number(&json, "waiting", counts[JOB_WAITS]);
-	json_number(&json, "damaged", damaged);
+	json_number(&json, "damaged", jobs->requests->damaged);
 	json_number(&json, "without_compiler", jobs->kindless);
 	json_begin_array(&json, "requests");
 	for (size_t i = 0; i < jobs->count; i++) {
@@ -219,15 +206,16 @@ static void print_jobs(const struct jobs *jobs, const size_t counts[4], int64_t 
 }
 
 /* Prints how the jobs ended. Returns the exit status. */
-static int report(const struct jobs *jobs, unsigned damaged, int64_t took_ns)
+static int report(const struct jobs *jobs, int64_t took_ns)
 {
+	unsigned damaged = jobs->requests->damaged;
 	size_t counts[4] = {0};
 
 	for (size_t i = 0; i < jobs->count; i++) {
 		counts[jobs->list[i].verdict.outcome]++;
 	}
 	if (asked.json) {
-		print_json(jobs, counts, damaged);
+		print_json(jobs, counts);
 	} else {
 		print_jobs(jobs, counts, took_ns);
 	}
@@ -269,8 +257,7 @@ static int read_options(struct jobs *jobs, int64_t *ret_within_ns)
 	return EXIT_DONE;
 }
 
-static int warm_requests(struct jobs *jobs, struct warm_requests *requests, struct names *compilers,
-                         const struct names *archs)
+static int warm_requests(struct jobs *jobs, struct names *compilers, const struct names *archs)
 {
 	int64_t began_ns = progress_clock();
 	int error;
@@ -278,13 +265,13 @@ static int warm_requests(struct jobs *jobs, struct warm_requests *requests, stru
 	if (!asked.compiler) {
 		find_compilers(compilers);
 	}
-	if (requests->count == 0) {
+	if (jobs->requests->count == 0) {
 		console_error("found no recorded requests; NVRTCCACHE_RECORD=1 records them");
 	} else if (compilers->count == 0) {
 		console_error("the loader finds no compiler; --compiler can name one");
 		return EXIT_TROUBLE;
 	}
-	if (!make_jobs(requests, compilers, archs, jobs)) {
+	if (!make_jobs(jobs, compilers, archs)) {
 		console_error("%s", strerror(ENOMEM));
 		return EXIT_TROUBLE;
 	}
@@ -300,7 +287,7 @@ static int warm_requests(struct jobs *jobs, struct warm_requests *requests, stru
 	if (error != 0) {
 		console_error("cannot start a worker: %s", strerror(-error));
 	}
-	return report(jobs, requests->damaged, progress_clock() - began_ns);
+	return report(jobs, progress_clock() - began_ns);
 }
 
 static int run_warm(struct settings *settings, char **operands)
@@ -326,7 +313,7 @@ static int run_warm(struct settings *settings, char **operands)
 	} else {
 		requests_sort(&requests);
 		jobs.requests = &requests;
-		status = warm_requests(&jobs, &requests, &compilers, &archs);
+		status = warm_requests(&jobs, &compilers, &archs);
 	}
 	jobs_free(&jobs);
 	requests_free(&requests);
