@@ -138,13 +138,6 @@ static enum cause find_cause(const struct history *history, struct explanation *
 	return explanation->compared ? CAUSE_DIFFERENT : CAUSE_FIRST;
 }
 
-static void explain_record(const struct history *history, size_t index, struct explanation *ret_explanation)
-{
-	*ret_explanation =
-	    (struct explanation){.record = &history->events->records[index], .request = &history->requests[index]};
-	ret_explanation->cause = find_cause(history, ret_explanation);
-}
-
 /* ---- as JSON ---- */
 
 static void add_key(struct json *json, const char *name, const uint8_t *key)
@@ -215,14 +208,19 @@ static void add_explanation(struct json *json, const struct explanation *explana
 
 /* ---- the verb ---- */
 
-static void print(const struct explanation *explanation, struct json *json)
+static void explain_record(const struct history *history, size_t index, struct json *json)
 {
+	struct explanation explanation = {.record = &history->events->records[index],
+	                                  .request = &history->requests[index]};
+
+	explanation.cause = find_cause(history, &explanation);
 	if (asked.json) {
-		add_explanation(json, explanation);
+		add_explanation(json, &explanation);
 		console_json(json);
 	} else {
-		explanation_print(explanation);
+		explanation_print(&explanation);
 	}
+	differences_free(&explanation.differences);
 }
 
 /* Explains `count` records, the last of which is the one before `end`, newest first. */
@@ -230,7 +228,6 @@ static int explain_records(const struct settings *settings, const struct events 
 {
 	bool is_array = asked.json && asked.count > 1;
 	struct json json = json_growing(JSON_BYTES_KEPT);
-	struct explanation explanation;
 	struct history history;
 	int error = read_history(events, &history);
 
@@ -242,9 +239,7 @@ static int explain_records(const struct settings *settings, const struct events 
 	}
 	for (size_t i = 0; i < count; i++) {
 		fputs(i > 0 && !asked.json ? "\n" : "", stdout);
-		explain_record(&history, end - 1 - i, &explanation);
-		print(&explanation, &json);
-		differences_free(&explanation.differences);
+		explain_record(&history, end - 1 - i, &json);
 	}
 	if (is_array) {
 		json_end(&json);

@@ -72,23 +72,10 @@ const char *explanation_of_reason(enum counter reason)
 
 /* ---- explanations */
 
-static const char *spell_when(uint64_t when_ns, char ret_text[CONSOLE_NUMBER_BYTES])
-{
-	return console_moment((int64_t)(when_ns / 1000000000), "%Y-%m-%d %H:%M:%S", ret_text);
-}
-
 /* Returns how much earlier the other call was. */
 static const char *spell_distance(const struct explanation *explanation, char ret_text[CONSOLE_NUMBER_BYTES])
 {
 	return console_span((int64_t)(explanation->record->when_ns - explanation->compared->when_ns), ret_text);
-}
-
-/* Prints "too new". */
-static void print_reason(const struct events_record *record)
-{
-	for (const char *at = counter_name(record->reason); *at != '\0'; at++) {
-		putchar(*at == '_' ? ' ' : *at);
-	}
 }
 
 /* Prints the outcome in the first line. A bypassed call has neither key nor cost, because it was not looked up. */
@@ -104,9 +91,7 @@ static void print_outcome(const struct events_record *record)
 		       key_spell(record->key, key));
 		return;
 	}
-	fputs(record->kind == EVENTS_NOT_KEPT ? ", NOT CACHED: " : "BYPASSED: ", stdout);
-	print_reason(record);
-	putchar('\n');
+	printf("%s: %s\n", record->kind == EVENTS_NOT_KEPT ? ", NOT CACHED" : "BYPASSED", counter_name(record->reason));
 }
 
 /* Prints the first line. A program without a name is shown as "?". An entry without a record has no process id. */
@@ -121,7 +106,7 @@ static void print_head(const struct explanation *explanation)
 	if (record->pid != 0) {
 		printf("pid %" PRIu32 ", ", record->pid);
 	}
-	printf("%s)  ", spell_when(record->when_ns, when));
+	printf("%s)  ", console_moment((int64_t)(record->when_ns / 1000000000), "%Y-%m-%d %H:%M:%S", when));
 	print_outcome(record);
 }
 
@@ -187,13 +172,8 @@ static void print_closest(const struct explanation *explanation)
 static void print_stale(const struct explanation *explanation)
 {
 	struct span detail = span_of_record(explanation->record, EVENTS_DETAIL), rest;
-	char distance[CONSOLE_NUMBER_BYTES];
 
-	fputs("the same request was cached before", stdout);
-	if (explanation->compared) {
-		printf(", %s earlier", spell_distance(explanation, distance));
-	}
-	puts(", and that entry is not valid here:");
+	puts("the same request was cached before, and that entry is not valid here:");
 	console_line("  %.*s", SPAN(detail));
 	if (span_behind(detail, span_text(DEPENDENCIES_BOUND), &rest)) {
 		print_switch();
@@ -206,9 +186,8 @@ static void print_refused(const struct explanation *explanation)
 	const struct events_record *compared = explanation->compared;
 	char distance[CONSOLE_NUMBER_BYTES];
 
-	printf("the same request was compiled before, %s earlier, and not cached: ",
-	       spell_distance(explanation, distance));
-	print_reason(compared);
+	printf("the same request was compiled before, %s earlier, and not cached: %s",
+	       spell_distance(explanation, distance), counter_name(compared->reason));
 	console_print(stdout, compared->parts[EVENTS_REFUSAL].size ? " (%.*s)" : "%.*s",
 	              SPAN(compared->parts[EVENTS_REFUSAL]));
 	putchar('\n');
@@ -216,7 +195,7 @@ static void print_refused(const struct explanation *explanation)
 
 void explanation_print(const struct explanation *explanation)
 {
-	char when[CONSOLE_NUMBER_BYTES];
+	char distance[CONSOLE_NUMBER_BYTES];
 
 	print_head(explanation);
 	print_why(explanation->record);
@@ -225,8 +204,8 @@ void explanation_print(const struct explanation *explanation)
 		print_stale(explanation);
 		break;
 	case CAUSE_GONE:
-		printf("cached at %s, and gone since (evicted, cleared, damaged, or no longer trusted)\n",
-		       spell_when(explanation->compared->when_ns, when));
+		printf("cached %s earlier, and gone since (evicted, cleared, damaged, or no longer trusted)\n",
+		       spell_distance(explanation, distance));
 		break;
 	case CAUSE_REFUSED:
 		print_refused(explanation);

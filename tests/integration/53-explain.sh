@@ -62,7 +62,7 @@ link_refused() { # LTO-IR is asked for and none is there: it fails before it has
 		assert call("Create")(ctypes.byref(handle), 2, options) == 0 and call("AddData")(handle, 2, text, len(text) + 1, None) == 0
 		assert call("Complete")(handle) != 0
 	END
-	fresh_cache && preloaded python3 link.py "$1" && last_says 'NOT CACHED: return code' 'return code 5.'
+	fresh_cache && preloaded python3 link.py "$1" && last_says 'NOT CACHED: return_code' 'return code 5.'
 }
 nvjitlink=$(find -L "$NVRTC_LIB" -maxdepth 1 -name libnvJitLink.so.13 2>/dev/null)
 lacks=

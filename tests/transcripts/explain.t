@@ -6,7 +6,7 @@ A host does what JSON asks for, and prints what the compilation returned if that
   $ export LD_LIBRARY_PATH=$RUN_PATH NVRTC=$NVRTC_LIB/$NVRTC_SONAME
   $ host() { preloaded python3 $TOP/tests/integration/explain_host.py "$@" | sed /^0$/d; }
   $ explain() { # without what differs each time
-  >     nvrtccache explain "$@" | sed -E 's/\(pid [0-9]+, [-0-9: ]+\)/(PID, TIME)/; s/\b[0-9.]+ ([num]?s|min)\b/TIME/; s/cached at [0-9-]{10} [0-9:]{8}/cached at TIME/
+  >     nvrtccache explain "$@" | sed -E 's/\(pid [0-9]+, [-0-9: ]+\)/(PID, TIME)/; s/\b[0-9.]+ ([num]?s|min)\b/TIME/
   >         s/(stored as|entry:|entry) [0-9a-f]{8}/\1 KEY/'
   > }
 
@@ -83,7 +83,7 @@ A path that is spelled in what was made; as JSON, and in the log, it is the path
   >     NVRTCCACHE_LOG=$TMP/log NVRTCCACHE_LOG_LEVEL=info host '{"source": "#include <h.h>\n__device__ const char *here() { return HERE; } __global__ void k(char *p) { *p = here()[*p]; }", "options": ["-I'$TMP/$place'"]}'
   > done; explain
   a.cu (PID, TIME)  MISS, compiled in TIME, stored as KEY
-  the same request was cached before, TIME earlier, and that entry is not valid here:
+  the same request was cached before, and that entry is not valid here:
     bound to $TMP/r1, and now it is $TMP/r2
     NVRTCCACHE_SLOPPINESS=debug_paths lets it hit where that path is in a log or debug information only
   $ nvrtccache explain --json | json 'told["differences"], told["detail"]'
@@ -104,25 +104,25 @@ A header on disk that changed, by its path.
   $ H='{"source": "#include <h.h>\n__global__ void k(int *p) { *p = M; }", "options": ["-Iinc/first", "-Iinc"]}'
   $ fresh; mkdir -p inc/first; old inc/h.h '#define M 1'; host "$H"; old inc/h.h '#define M 2' 2001-01-02; host "$H"; explain
   a.cu (PID, TIME)  MISS, compiled in TIME, stored as KEY
-  the same request was cached before, TIME earlier, and that entry is not valid here:
+  the same request was cached before, and that entry is not valid here:
     header changed: inc/h.h
   $ nvrtccache explain --json | json 'told["reason"], told["key"] == told["nearest"], told["detail"]'
   ('stale', True, 'header changed: inc/h.h')
 
 One that appeared in front of it, and is gone again.
   $ old inc/first/h.h '#define M 3'; host "$H"; explain | tail -n +2
-  the same request was cached before, TIME earlier, and that entry is not valid here:
+  the same request was cached before, and that entry is not valid here:
     file appeared: inc/first/h.h
   $ rm inc/first/h.h; old inc/h.h '#define M 9'; host "$H"; explain | tail -n +2
-  the same request was cached before, TIME earlier, and that entry is not valid here:
+  the same request was cached before, and that entry is not valid here:
     file is gone: inc/first/h.h
 
 A result that was cached once and is gone; and one that was damaged.
   $ fresh; host '{}'; nvrtccache clear >/dev/null; host '{}'; explain
   a.cu (PID, TIME)  MISS, compiled in TIME, stored as KEY
-  cached at TIME, and gone since (evicted, cleared, damaged, or no longer trusted)
+  cached TIME earlier, and gone since (evicted, cleared, damaged, or no longer trusted)
   $ printf X | dd of=$(file 1) bs=1 seek=60 conv=notrunc status=none; host '{}'; explain | tail -n +2
-  cached at TIME, and gone since (evicted, cleared, damaged, or no longer trusted)
+  cached TIME earlier, and gone since (evicted, cleared, damaged, or no longer trusted)
 
 The closest entry is still reported after it is gone.
   $ fresh; host '{}' '{"options": ["-DN=8"]}'; nvrtccache explain --json >before; nvrtccache clear >/dev/null; nvrtccache explain --json | diff before -
@@ -130,7 +130,7 @@ The closest entry is still reported after it is gone.
 A result that is there and not given out: why.
   $ T='{"source": "__device__ const char t[] = __TIME__;"}'
   $ fresh; NVRTCCACHE_SLOPPINESS=time_macros host "$T"; host "$T"; explain
-  a.cu (PID, TIME)  MISS, compiled in TIME, NOT CACHED: time macros
+  a.cu (PID, TIME)  MISS, compiled in TIME, NOT CACHED: time_macros
     the entry is served only with NVRTCCACHE_SLOPPINESS=time_macros.
     The result depends on the time (__DATE__, ...). NVRTCCACHE_SLOPPINESS=time_macros caches it anyway.
   $ nvrtccache explain --json | json 'told["cause"], told["reason"]'
@@ -139,7 +139,7 @@ A result that is there and not given out: why.
 And of which header it was not cached again. NVRTC 13.5 opens by its whole path what earlier releases open by a relative one.
   $ shorter() { sed "s# $TMP/inc# inc#g"; }
   $ fresh; old inc/h.h '#define M sizeof(__TIME__)'; NVRTCCACHE_SLOPPINESS=time_macros host "$H"; host "$H"; explain | shorter
-  a.cu (PID, TIME)  MISS, compiled in TIME, NOT CACHED: time macros
+  a.cu (PID, TIME)  MISS, compiled in TIME, NOT CACHED: time_macros
     the entry is served only with NVRTCCACHE_SLOPPINESS=time_macros.
     the file inc/h.h.
     The result depends on the time (__DATE__, ...). NVRTCCACHE_SLOPPINESS=time_macros caches it anyway.
@@ -154,10 +154,10 @@ A variable for which it is not given.
 
 The reason for the miss and the reason for not caching are both reported.
   $ fresh; old inc/h.h '#define M 1'; host "$H"; old inc/h.h '#define M 2' $(soon); host "$H"; explain | shorter
-  a.cu (PID, TIME)  MISS, compiled in TIME, NOT CACHED: too new
+  a.cu (PID, TIME)  MISS, compiled in TIME, NOT CACHED: too_new
     the file inc/h.h.
     A header changed during the compilation or just before it. The next compilation is cached.
-  the same request was cached before, TIME earlier, and that entry is not valid here:
+  the same request was cached before, and that entry is not valid here:
     header changed: inc/h.h
   $ nvrtccache explain --json | json 'told["cause"], told["reason"], told["detail"], told["refusal"]' | shorter
   ('stale', 'too_new', 'header changed: inc/h.h', 'the file inc/h.h')
@@ -169,27 +169,27 @@ A look-up that was not made.
 
 A time macro, and what allows it.
   $ fresh; host "$T"; explain
-  a.cu (PID, TIME)  MISS, compiled in TIME, NOT CACHED: time macros
+  a.cu (PID, TIME)  MISS, compiled in TIME, NOT CACHED: time_macros
     The result depends on the time (__DATE__, ...). NVRTCCACHE_SLOPPINESS=time_macros caches it anyway.
   first time: no cached entry of this program or this source is recorded
 
 The next miss of a request that was not cached names the last refusal, with what it was about.
   $ host "$T"; explain | tail -n 1
-  the same request was compiled before, TIME earlier, and not cached: time macros
+  the same request was compiled before, TIME earlier, and not cached: time_macros
   $ fresh; old inc/h.h '#define M sizeof(__TIME__)'; host "$H" "$H"; explain | tail -n 1 | sed "s# $TMP/inc# inc#g"
-  the same request was compiled before, TIME earlier, and not cached: time macros (the file inc/h.h)
+  the same request was compiled before, TIME earlier, and not cached: time_macros (the file inc/h.h)
 
 What the compiler answered is called by its name, and so is an option that it refuses.
   $ fresh; host '{"options": ["--no-such-option"]}'; explain
   5
-  a.cu (PID, TIME)  MISS, compiled in TIME, NOT CACHED: return code
+  a.cu (PID, TIME)  MISS, compiled in TIME, NOT CACHED: return_code
     return code 5.
     The compiler failed in a way that may not repeat, or that its log does not explain.
   first time: no cached entry of this program or this source is recorded
 
 A side effect.
   $ fresh; host '{"options": ["-DN=4", "--time='$TMP'/times"]}'; explain
-  a.cu (PID, TIME)  MISS, compiled in TIME, NOT CACHED: side effects
+  a.cu (PID, TIME)  MISS, compiled in TIME, NOT CACHED: side_effects
     the file $TMP/times.
     The compilation wrote or removed files, ran a program or used the network, which a hit would not do.
   first time: no cached entry of this program or this source is recorded
@@ -213,23 +213,23 @@ A cached failure is reported as one, and missing artifacts are not extracted.
 An option with process-wide effect.
 # requires: [ ${NVRTC_SONAME##*.} = 13 ] # releases before differ in which do
   $ fresh; host '{"options": ["-DN=4", "-restrict"]}' '{"options": ["-DN=5"]}'; explain
-  a.cu (PID, TIME)  MISS, compiled in TIME, NOT CACHED: sticky options
+  a.cu (PID, TIME)  MISS, compiled in TIME, NOT CACHED: sticky_options
     An option of an earlier compilation affects later ones. Use that option in a process of its own, or in all compilations.
   closest cached entry: KEY, TIME earlier
     option  -DN=5   was -DN=4
     option  -restrict   is gone
   $ host '{"options": ["-DN=5"]}'; explain
   a.cu (PID, TIME)  MISS, compiled in TIME, stored as KEY
-  the same request was compiled before, TIME earlier, and not cached: sticky options
+  the same request was compiled before, TIME earlier, and not cached: sticky_options
 
 A header that is too new, and one that asks for the time, by their names.
   $ fresh; old inc/h.h '#define M 1' $(soon); host "$H"; explain | shorter
-  a.cu (PID, TIME)  MISS, compiled in TIME, NOT CACHED: too new
+  a.cu (PID, TIME)  MISS, compiled in TIME, NOT CACHED: too_new
     the file inc/h.h.
     A header changed during the compilation or just before it. The next compilation is cached.
   first time: no cached entry of this program or this source is recorded
   $ fresh; old inc/h.h '#define M sizeof(__TIME__)'; host "$H"; explain | shorter
-  a.cu (PID, TIME)  MISS, compiled in TIME, NOT CACHED: time macros
+  a.cu (PID, TIME)  MISS, compiled in TIME, NOT CACHED: time_macros
     the file inc/h.h.
     The result depends on the time (__DATE__, ...). NVRTCCACHE_SLOPPINESS=time_macros caches it anyway.
   first time: no cached entry of this program or this source is recorded
