@@ -59,7 +59,7 @@ static bool take_key(struct upload *upload, uint8_t ret_key[ENTRY_KEY_BYTES])
 		if (is_draining(upload) && (upload->count == 0 || now >= upload->deadline_ns)) {
 			return false;
 		}
-		pthread_cond_timedwait(&upload->change, &upload->lock, &until);
+		pthread_cond_clockwait(&upload->change, &upload->lock, CLOCK_MONOTONIC, &until);
 		now = call_clock_straight();
 	}
 	memcpy(ret_key, upload->queue[0].key, ENTRY_KEY_BYTES);
@@ -134,11 +134,8 @@ static int take_result(void *context, const struct entry *entry)
 		service_count(taking->service, SERVICE_COUNT_left_out, 1);
 		return 0;
 	}
-	if (results->count == STORE_RESULTS_MAX) {
-		return -ENOMEM;
-	}
 	taking->fresh += !is_among(taking->theirs, entry);
-	/* inventory_read() made it for this visit */
+	/* inventory_read() made it for this visit; there are at most STORE_RESULTS_MAX */
 	results->entries[results->count++] = entry_ref((struct entry *)entry);
 	return 0;
 }
@@ -269,7 +266,6 @@ static void *run_thread(void *context)
 
 bool upload_begin(struct upload *upload, struct service *service)
 {
-	pthread_condattr_t clock;
 	int error;
 
 	upload->service = service;
@@ -277,9 +273,7 @@ bool upload_begin(struct upload *upload, struct service *service)
 	upload->puts.first_ns = SECOND;
 	upload->puts.longest_ns = 60 * SECOND;
 	pthread_mutex_init(&upload->lock, NULL);
-	pthread_condattr_init(&clock);
-	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-	pthread_cond_init(&upload->change, &clock);
+	pthread_cond_init(&upload->change, NULL);
 	error = pthread_create(&upload->thread, NULL, run_thread, upload);
 	if (error != 0) {
 		service_say("no thread: %s", strerror(error));
@@ -316,13 +310,12 @@ size_t upload_waiting(struct upload *upload)
 
 bool upload_end(struct upload *upload, unsigned limit_s)
 {
-	struct timespec until;
+	int64_t deadline_ns = call_clock_straight() + limit_s * SECOND;
+	const struct timespec until = {.tv_sec = deadline_ns / SECOND, .tv_nsec = deadline_ns % SECOND};
 
 	pthread_mutex_lock(&upload->lock);
-	upload->deadline_ns = call_clock_straight() + limit_s * SECOND;
+	upload->deadline_ns = deadline_ns;
 	pthread_cond_broadcast(&upload->change);
 	pthread_mutex_unlock(&upload->lock);
-	(void)clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += limit_s;
-	return pthread_timedjoin_np(upload->thread, NULL, &until) == 0;
+	return pthread_clockjoin_np(upload->thread, NULL, CLOCK_MONOTONIC, &until) == 0;
 }
