@@ -83,13 +83,6 @@ static void tell_program(const char *socket, const char *directory)
 	(void)setenv("NVRTCCACHE_DIR", directory, 1);
 }
 
-static void say_begun(const struct service *service, const struct listener *listener)
-{
-	service_say("serves %s at %s", service->settings.directory, listener->path);
-	service_say("engine: %s, prefix %s; %s", service->options.engine.address, service->options.engine.prefix,
-	            service->options.writes == SERVICE_WRITES ? "reads and writes" : "reads only");
-}
-
 /* Executes the program in this process. Returns the exit status if that fails. */
 static int become_program(char **program)
 {
@@ -217,7 +210,7 @@ static int serve_node(struct service *service, struct listener *listener, char *
 	}
 	settle_process();
 	if (program == NULL) {
-		say_begun(service, listener);
+		service_say("serves %s at %s", service->settings.directory, listener->path);
 	}
 	uploads = upload_begin(&server.upload, service);
 	if ((uploads && server_begin(&server)) || child > 0) {
