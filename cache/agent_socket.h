@@ -65,7 +65,8 @@ int agent_socket_place(const struct directory *directory, uint64_t *ret_device, 
  *                                     ELSEWHERE          the agent serves another directory
  *     STORED key           ->                            no answer
  *     STATUS               ->
- *                          <-         names and values, at most AGENT_STATUS_MAX bytes, in one message
+ *                          <-         names and values (agent/node/status.h): one message of at most
+ *                                     AGENT_STATUS_MAX bytes
  *
  * The agent closes the connection after a message of another version, size or magic. A process treats every other
  * message than an answer to its question as a failure, and compiles.

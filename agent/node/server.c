@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/node/server.h"
 
-#include "agent/node/status.h"
 #include "cache/calls.h"
+#include "cache/version.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
+#include <stdarg.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -118,16 +121,67 @@ static void answer_fetch(struct server *server, int peer, const struct agent_mes
 	tell(peer, check_place(server, message) ? join_fetch(server, message->key) : AGENT_ELSEWHERE);
 }
 
+/* ---- the state of the agent */
+
+/* Writes a name and a value, with a NUL at the end. A value that is a text begins with a quote. */
+__attribute__((format(printf, 2, 3))) static void put(FILE *out, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vfprintf(out, format, arguments); /* NOLINT(clang-analyzer-valist.Uninitialized): it is */
+	va_end(arguments);
+	fputc('\0', out);
+}
+
+static void put_all(FILE *out, struct server *server)
+{
+	struct service *service = server->service;
+	const struct service_options *options = &service->options;
+
+	put(out, "version \"" NVRTCCACHE_VERSION);
+	put(out, "pid %d", (int)getpid());
+	put(out, "since %lld", (long long)service->since);
+	put(out, "dir \"%s", service->settings.directory);
+	put(out, "socket \"%s", server->listener->path);
+	put(out, "engine \"%s", options->engine.address);
+	put(out, "prefix \"%s", options->engine.prefix);
+	pthread_mutex_lock(&service->lock);
+	put(out, "state \"%s", service_state_name(service->state));
+	put(out, "why \"%s", service->why);
+	put(out, "state_since %lld", (long long)service->state_since);
+	pthread_mutex_unlock(&service->lock);
+	put(out, "writes %s", options->writes == SERVICE_WRITES ? "true" : "false");
+	put(out, "trusts_engine %s", options->trust == VALUE_TRUST_ENGINE ? "true" : "false");
+	put(out, "signs_with \"%s", service->keyring != NULL ? service->keyring->keys[0].id : "");
+#define PUT_COUNT(name) put(out, #name " %" PRIu64, atomic_load(&service->counts[SERVICE_COUNT_##name]));
+	SERVICE_COUNTS(PUT_COUNT)
+#undef PUT_COUNT
+#define PUT_ANSWER(name, word, state)                                                      \
+	if (word[0] != '\0') { /* an error */                                              \
+		put(out, word " %" PRIu64, atomic_load(&service->answers[ENGINE_##name])); \
+	}
+	ENGINE_ANSWERS(PUT_ANSWER)
+#undef PUT_ANSWER
+	put(out, "uploads_waiting %zu", upload_waiting(&server->upload));
+}
+
 static void answer_status(struct server *server, int peer)
 {
-	char *text;
+	char *text = NULL;
 	size_t size;
+	FILE *out = open_memstream(&text, &size);
 
 	service_probe(server->service);
-	text = status_text(server->service, server->listener->path, upload_waiting(&server->upload), &size);
-	(void)send(peer, text, size, MSG_DONTWAIT | MSG_NOSIGNAL);
+	if (out != NULL) {
+		put_all(out, server);
+		fclose(out);
+		(void)send(peer, text, size, MSG_DONTWAIT | MSG_NOSIGNAL);
+	}
 	free(text);
 }
+
+/* ---- requests */
 
 /* Returns false if the message is no request. */
 static bool answer_request(struct server *server, int peer, const struct agent_message *message)

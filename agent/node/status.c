@@ -4,77 +4,15 @@
 #include "agent/node/listener.h"
 #include "cache/harmless.h"
 #include "cache/json.h"
-#include "cache/version.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <poll.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define PATIENCE_MS 5000
-
-/* ---- the agent's side */
-
-/* Writes a name and a value, with a NUL at the end. A value that is a text begins with a quote. */
-__attribute__((format(printf, 2, 3))) static void put(FILE *out, const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	vfprintf(out, format, arguments); /* NOLINT(clang-analyzer-valist.Uninitialized): it is */
-	va_end(arguments);
-	fputc('\0', out);
-}
-
-static void put_all(FILE *out, struct service *service, const char *socket, size_t uploads)
-{
-	const struct service_options *options = &service->options;
-
-	put(out, "version \"" NVRTCCACHE_VERSION);
-	put(out, "pid %d", (int)getpid());
-	put(out, "since %lld", (long long)service->since);
-	put(out, "dir \"%s", service->settings.directory);
-	put(out, "socket \"%s", socket);
-	put(out, "engine \"%s", options->engine.address);
-	put(out, "prefix \"%s", options->engine.prefix);
-	pthread_mutex_lock(&service->lock);
-	put(out, "state \"%s", service_state_name(service->state));
-	put(out, "why \"%s", service->why);
-	put(out, "state_since %lld", (long long)service->state_since);
-	pthread_mutex_unlock(&service->lock);
-	put(out, "writes %s", options->writes == SERVICE_WRITES ? "true" : "false");
-	put(out, "trusts_engine %s", options->trust == VALUE_TRUST_ENGINE ? "true" : "false");
-	put(out, "signs_with \"%s", service->keyring != NULL ? service->keyring->keys[0].id : "");
-#define PUT_COUNT(name) put(out, #name " %" PRIu64, atomic_load(&service->counts[SERVICE_COUNT_##name]));
-	SERVICE_COUNTS(PUT_COUNT)
-#undef PUT_COUNT
-#define PUT_ANSWER(name, word, state)                                                      \
-	if (word[0] != '\0') { /* an error */                                              \
-		put(out, word " %" PRIu64, atomic_load(&service->answers[ENGINE_##name])); \
-	}
-	ENGINE_ANSWERS(PUT_ANSWER)
-#undef PUT_ANSWER
-	put(out, "uploads_waiting %zu", uploads);
-}
-
-char *status_text(struct service *service, const char *socket, size_t uploads, size_t *ret_size)
-{
-	char *text = NULL;
-	FILE *out = open_memstream(&text, ret_size);
-
-	*ret_size = 0;
-	if (out != NULL) {
-		put_all(out, service, socket, uploads);
-		fclose(out);
-	}
-	return text;
-}
-
-/* ---- the side of nvrtccache-agent --status */
 
 /* Lines for people leave out what is empty, 0 or false. */
 static void print_line(const char *name, const char *value)

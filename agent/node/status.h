@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * status: the agent's state for --status, as lines for people or as one JSON object
+ * status: prints the state of a running agent (--status), as lines for people or as one JSON object
  *
- * It contains no secret: addresses with one are rejected, and keys are named by their ids. The agent sends names with
- * their values, of which `nvrtccache-agent --status` makes one of the two.
+ * The agent sends names with their values, each with a NUL at the end; a value that is a text begins with a quote. They
+ * contain no secret: addresses with one are rejected, and keys are named by their ids.
  *
- * Errors: status_text(): size 0 if memory runs out; the caller frees the text with free(). command_status() prints
- * errors on stderr, with --json also as JSON on stdout, and returns the exit status. Threads: any.
+ * Errors: printed on stderr, with --json also as JSON on stdout. Threads: one.
  */
 #ifndef AGENT_NODE_STATUS_H
 #define AGENT_NODE_STATUS_H
@@ -16,9 +15,7 @@
 
 enum status_form { STATUS_LINES, STATUS_JSON };
 
-char *status_text(struct service *service, const char *socket, size_t uploads, size_t *ret_size);
-
-/* Prints the status of the running agent. `said` is a path, or NULL for the socket in the directory. */
+/* Returns the exit status. `said` is a path, or NULL for the socket in the directory. */
 int command_status(const struct settings *settings, const char *said, enum status_form form);
 
 #endif
