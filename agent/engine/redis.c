@@ -138,8 +138,6 @@ static const struct reply {
     {"WRONGTYPE", ENGINE_UNSUITED, "the name is used by other data: use another --prefix"},
     {"MOVED", ENGINE_UNSUITED, "the server is a cluster node, and clusters are not supported: use a proxy"},
     {"ASK ", ENGINE_UNSUITED, "the server is a cluster node, and clusters are not supported: use a proxy"},
-    {"LOADING", ENGINE_BROKEN, "the server is loading its data"},
-    {"MISCONF", ENGINE_BROKEN, "the server cannot write its data to disk, so it accepts no values"},
     {"ERR unknown command", ENGINE_UNSUITED, "the server lacks a required command: GET, SET"},
     {"ERR string exceeds maximum", ENGINE_TOO_LARGE, "the value is larger than proto-max-bulk-len"},
     {"ERR Protocol error: invalid bulk", ENGINE_TOO_LARGE, "the value is larger than proto-max-bulk-len"},

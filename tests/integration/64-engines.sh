@@ -511,7 +511,7 @@ check "Redis: a value that arrives too slowly is a timeout." lies "redis+unix://
 ERRORS=('OOM command not allowed when used memory|FULL:*no space*' 'WRONGTYPE Operation against|UNSUITED:*--prefix*'
 	'MOVED 1 127.0.0.1:1|UNSUITED:*cluster*' 'ASK 1 127.0.0.1:1|UNSUITED:*cluster*' 'ERR unknown command GET|UNSUITED:*lacks*'
 	'NOAUTH Authentication required.|REFUSED:*password*' 'NOPERM this user|REFUSED:*permission*' 'DENIED Redis is running in|REFUSED:*protected*'
-	'READONLY You are|REFUSED:*replica*' 'LOADING Redis is loading the dataset|BROKEN:*loading its data*' 'MISCONF Redis is|BROKEN:*disk*'
+	'READONLY You are|REFUSED:*replica*' 'LOADING Redis is loading the dataset|BROKEN:*loading the dataset*'
 	'ERR max number of clients reached|BROKEN:*clients*' 'ERR Protocol error: invalid bulk length|TOO_LARGE:*bulk*')
 errors() { # the first five leave the connection open
 	local row asked='' wanted=() connections=(r)
