@@ -25,33 +25,28 @@ int engine_refuse(struct engine_error *error, const char *words)
 	return -EINVAL;
 }
 
-/* The error text names the file and never contains anything of its content. */
-static int read_password(struct engine *engine)
-{
-	struct engine_error *error = engine->error;
-	const char *path = engine->options->password_file;
-	int failure = path != NULL ? keyring_password(path, &engine->password) : 0;
-
-	if (failure != 0) {
-		snprintf(error->text, sizeof(error->text), "the password file %s: %s", path, keyring_reason(failure));
-		harmless_text(error->text);
-	}
-	return failure;
-}
-
+/* The error text names the password's file and never contains anything of its content. */
 static int read_options(struct engine *engine)
 {
 	const struct engine_options *options = engine->options;
+	struct engine_error *error = engine->error;
+	int failure = 0;
 
 	if (!engine_address_prefix(&engine->address, options->prefix)) {
-		return engine_refuse(engine->error,
-		                     "--prefix: it takes 1 to 128 letters, digits, '-', '_', '~', '.' and, for "
-		                     "Redis, ':', and must not begin with '.'");
+		return engine_refuse(error, "--prefix: it takes 1 to 128 letters, digits, '-', '_', '~', '.' and, for "
+		                            "Redis, ':', and must not begin with '.'");
 	}
-	if (options->user != NULL && options->password_file == NULL) {
-		return engine_refuse(engine->error, "--user: requires --password-file");
+	if (options->password_file != NULL) {
+		failure = keyring_password(options->password_file, &engine->password);
+	} else if (options->user != NULL) {
+		return engine_refuse(error, "--user: requires --password-file");
 	}
-	return read_password(engine);
+	if (failure != 0) {
+		snprintf(error->text, sizeof(error->text), "the password file %s: %s", options->password_file,
+		         keyring_reason(failure));
+		harmless_text(error->text);
+	}
+	return failure;
 }
 
 /*

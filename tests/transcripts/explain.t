@@ -179,7 +179,7 @@ The next miss of a request that was not cached names the last refusal, with what
   $ fresh; old inc/h.h '#define M sizeof(__TIME__)'; host "$H" "$H"; explain | tail -n 1 | sed "s# $TMP/inc# inc#g"
   the same request was compiled before, TIME earlier, and not cached: time_macros (the file inc/h.h)
 
-What the compiler answered is called by its name, and so is an option that it refuses.
+What the compiler answered is told by its number.
   $ fresh; host '{"options": ["--no-such-option"]}'; explain
   5
   a.cu (PID, TIME)  MISS, compiled in TIME, NOT CACHED: return_code
