@@ -5,16 +5,20 @@
  */
 #include "agent/node/arguments.h"
 
+#include "cache/version.h"
+
 #include <getopt.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* What an option does with its value, or which mode it chooses. */
 enum option_kind {
 	OPTION_TEXT, /* stored in the field unchanged */
 	OPTION_PATH, /* an absolute path */
-	OPTION_FLAG  /* `value` is stored in the field, which is an enum */
+	OPTION_FLAG, /* `value` is stored in the field, which is an enum */
+	OPTION_SHOW  /* `value` is the letter for the same */
 };
 
 #define LINE(kind, name, takes, field, value, help) {name, takes, help, kind, offsetof(struct arguments, field), value}
@@ -45,14 +49,14 @@ static const struct line {
     TEXT("s3-region", "NAME", service.engine.s3_region, "region of S3"),
     FLAG("status", mode, ARGUMENTS_STATUS, "show the status of the running agent, and exit"),
     FLAG("json", form, STATUS_JSON, "with --status: print JSON"),
-    FLAG("help", mode, ARGUMENTS_HELP, "show this text"),
-    FLAG("version", mode, ARGUMENTS_VERSION, "show the version"),
+    LINE(OPTION_SHOW, "help", NULL, mode, 'h', "show this text"),
+    LINE(OPTION_SHOW, "version", NULL, mode, 'V', "show the version"),
 };
 
 #define LINES (sizeof(lines) / sizeof(lines[0]))
 
 /* The manual page has the same texts as the table. */
-void arguments_help(void)
+static void show_help(void)
 {
 	printf(
 	    "Usage: nvrtccache-agent --engine URL [option...] [-- program [argument...]]\n"
@@ -105,9 +109,6 @@ static bool judge_options(const struct arguments *options)
 {
 	const struct service_options *service = &options->service;
 
-	if (options->mode == ARGUMENTS_HELP || options->mode == ARGUMENTS_VERSION) {
-		return true;
-	}
 	if (options->mode == ARGUMENTS_STATUS) {
 		if (options->program == NULL) {
 			return true;
@@ -135,6 +136,7 @@ static bool take_options(int argc, char **argv, struct arguments *options)
 	for (size_t i = 0; i < LINES; i++) {
 		long_options[i].name = lines[i].name;
 		long_options[i].has_arg = lines[i].takes != NULL ? required_argument : no_argument;
+		long_options[i].val = lines[i].kind == OPTION_SHOW ? lines[i].value : 0;
 	}
 	opterr = 0;
 	while ((letter = getopt_long(argc, argv, "+:hV", long_options, &number)) >= 0) {
@@ -142,8 +144,10 @@ static bool take_options(int argc, char **argv, struct arguments *options)
 			say_wrong(argv[optind - 1]);
 			return false;
 		}
-		/* the last two rows, --help and --version, also have a letter */
-		number = letter == 'h' ? (int)LINES - 2 : letter == 'V' ? (int)LINES - 1 : number;
+		if (letter == 'h' || letter == 'V') {
+			letter == 'h' ? show_help() : (void)puts("nvrtccache-agent " NVRTCCACHE_VERSION);
+			exit(fflush(stdout) == 0 ? 0 : 1);
+		}
 		if (!take_option(&lines[number], options)) {
 			return false;
 		}

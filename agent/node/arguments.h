@@ -11,7 +11,7 @@
 
 #include "agent/node/status.h"
 
-enum arguments_mode { ARGUMENTS_SERVE, ARGUMENTS_STATUS, ARGUMENTS_HELP, ARGUMENTS_VERSION };
+enum arguments_mode { ARGUMENTS_SERVE, ARGUMENTS_STATUS };
 
 struct arguments {
 	enum arguments_mode mode;
@@ -21,8 +21,7 @@ struct arguments {
 	char **program; /* the words after "--", with NULL at the end; NULL: none */
 };
 
-/* Returns false after a message. */
+/* Returns false after a message. With --help or --version it ends the process. */
 bool arguments_read(int argc, char **argv, struct arguments *ret_arguments);
-void arguments_help(void);
 
 #endif

@@ -9,7 +9,6 @@
 #include "agent/node/server.h"
 #include "agent/node/status.h"
 #include "cache/calls.h"
-#include "cache/version.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -149,19 +148,18 @@ static void settle_process(void)
 	(void)!chdir("/");
 }
 
-/* Returns true if the child has ended. Waits for any, because the first process of a container inherits orphans. */
-static bool has_ended(pid_t child, int *ret_status)
+/* Returns the exit status of the child; -1: it runs. Waits for any: the first process of a container has orphans. */
+static int reap_children(pid_t child)
 {
+	int result = -1, status;
 	pid_t gone;
-	int status;
 
 	while ((gone = waitpid(-1, &status, WNOHANG)) > 0) {
 		if (gone == child) {
-			*ret_status = WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_SIGNAL + WTERMSIG(status);
-			return true;
+			result = WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_SIGNAL + WTERMSIG(status);
 		}
 	}
-	return false;
+	return result;
 }
 
 /* Serves until a signal or the end of the program. A terminal's signals are not forwarded: the program has them. */
@@ -169,12 +167,12 @@ static int wait_for_end(const struct listener *listener, const sigset_t *signals
 {
 	const struct timespec turn = {.tv_sec = LOOK_S};
 	siginfo_t signal;
-	int status;
 
 	for (;;) {
 		int number = sigtimedwait(signals, &signal, &turn);
+		int status = reap_children(child);
 
-		if (child > 0 && has_ended(child, &status)) {
+		if (status >= 0) {
 			return status;
 		}
 		if (number > 0 && number != SIGCHLD) {
@@ -267,22 +265,15 @@ int main(int argc, char **argv)
 {
 	struct settings settings;
 	struct arguments options;
-	int status = EXIT_DONE;
 
 	fill_standard_streams();
 	if (!arguments_read(argc, argv, &options)) {
 		return EXIT_USAGE;
 	}
-	if (options.mode == ARGUMENTS_HELP) {
-		arguments_help();
-	} else if (options.mode == ARGUMENTS_VERSION) {
-		puts("nvrtccache-agent " NVRTCCACHE_VERSION);
-	} else if (!read_settings(&options, &settings)) {
+	if (!read_settings(&options, &settings)) {
 		return without_agent(options.program);
-	} else if (options.mode == ARGUMENTS_STATUS) {
-		status = command_status(&settings, asked_socket(&options, &settings), options.form);
-	} else {
-		return begin_service(&options, &settings);
 	}
-	return fflush(stdout) == 0 ? status : EXIT_TROUBLE;
+	return options.mode == ARGUMENTS_STATUS
+	           ? command_status(&settings, asked_socket(&options, &settings), options.form)
+	           : begin_service(&options, &settings);
 }
