@@ -177,9 +177,8 @@ static int spell_request(const struct jobs *jobs, const struct job *job, struct 
 	struct recording recording;
 	struct span field;
 	void *bytes;
-	size_t size;
 	uint8_t tag;
-	int error = requests_read(&jobs->directory, job->request->key, &bytes, &size, &recording);
+	int error = requests_read(&jobs->directory, job->request->key, &bytes, &recording);
 
 	if (error < 0) {
 		return error;

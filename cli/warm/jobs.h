@@ -33,7 +33,7 @@ struct job {
 
 struct jobs {
 	struct directory directory;
-	const struct warm_requests *requests; /* sorted */
+	const struct warm_requests *requests;
 	enum replay_mode mode;
 	unsigned parallel;
 	struct job *list; /* in the order of the requests: links start when all others have ended */

@@ -27,11 +27,10 @@ static int compare_costs(const void *one, const void *other)
 	return memcmp(a->key, b->key, sizeof(a->key));
 }
 
-int requests_load(int file, void **ret_bytes, size_t *ret_size, struct recording *ret_recording)
+int requests_load(int file, void **ret_bytes, struct recording *ret_recording)
 {
 	struct stat found;
 	size_t size;
-	char *bytes;
 	int error;
 
 	/* reading is not use, as in cache/tools/inventory.c */
@@ -43,36 +42,34 @@ int requests_load(int file, void **ret_bytes, size_t *ret_size, struct recording
 		return -EBADMSG;
 	}
 	size = (size_t)found.st_size;
-	bytes = malloc(size);
-	if (!bytes) {
+	*ret_bytes = malloc(size);
+	if (!*ret_bytes) {
 		return -ENOMEM;
 	}
-	error =
-	    call_pread(file, bytes, size, 0) == (ssize_t)size ? recording_open(bytes, size, ret_recording) : -EBADMSG;
+	error = call_pread(file, *ret_bytes, size, 0) == (ssize_t)size ? recording_open(*ret_bytes, size, ret_recording)
+	                                                               : -EBADMSG;
 	if (error != 0) {
-		free(bytes);
-		return error;
+		free(*ret_bytes);
 	}
-	*ret_bytes = bytes;
-	*ret_size = size;
-	return 0;
+	return error;
 }
 
 static int take_request(const struct directory *directory, const struct inventory_record *record,
                         struct warm_request *ret_request)
 {
 	struct recording recording;
+	const char *compiler;
 	void *bytes;
-	size_t size;
-	int error = requests_read(directory, record->key, &bytes, &size, &recording);
+	int error = requests_read(directory, record->key, &bytes, &recording);
 
 	if (error < 0) {
 		return error;
 	}
+	compiler = recording.texts[RECORDING_COMPILER];
 	*ret_request = (struct warm_request){.cost_ns = recording.numbers[RECORDING_COST],
-	                                     .is_link = strcmp(recording.texts[RECORDING_COMPILER], "nvjitlink") == 0};
+	                                     .is_link = strcmp(compiler, "nvjitlink") == 0};
 	memcpy(ret_request->key, record->key, sizeof(ret_request->key));
-	(void)snprintf(ret_request->compiler, sizeof(ret_request->compiler), "%s", recording.texts[RECORDING_COMPILER]);
+	(void)snprintf(ret_request->compiler, sizeof(ret_request->compiler), "%s", compiler);
 	free(bytes);
 	return 0;
 }
@@ -100,24 +97,17 @@ int requests_take(const struct directory *directory, int64_t within_ns, struct w
 		}
 	}
 	inventory_free(&inventory);
+	if (!requests.list) {
+		return -ENOMEM;
+	}
+	qsort(requests.list, requests.count, sizeof(*requests.list), compare_costs);
 	*ret_requests = requests;
-	return requests.list ? 0 : -ENOMEM;
-}
-
-void requests_sort(struct warm_requests *requests)
-{
-	qsort(requests->list, requests->count, sizeof(*requests->list), compare_costs);
-}
-
-void requests_free(struct warm_requests *requests)
-{
-	free(requests->list);
-	*requests = (struct warm_requests){0};
+	return 0;
 }
 
 /* Opens it as an entry is opened: a file that another user may write is refused. */
 int requests_read(const struct directory *directory, const uint8_t key[ENTRY_KEY_BYTES], void **ret_bytes,
-                  size_t *ret_size, struct recording *ret_recording)
+                  struct recording *ret_recording)
 {
 	char name[DIRECTORY_NAME_BYTES];
 	int home = -1, shard = -1, file;
@@ -135,7 +125,7 @@ int requests_read(const struct directory *directory, const uint8_t key[ENTRY_KEY
 	error = directory_open_file(directory, shard, name, O_RDONLY, &file, NULL);
 	close(shard);
 	if (error == 0) {
-		error = requests_load(file, ret_bytes, ret_size, ret_recording);
+		error = requests_load(file, ret_bytes, ret_recording);
 		close(file);
 	}
 	return error;

@@ -2,7 +2,7 @@
 /*
  * requests: lists the recorded requests of a cache directory (keygen/recording.h)
  *
- * Calling sequence: requests_take(), requests_sort(), requests_read() for one of them, requests_free(). A request is
+ * Calling sequence: requests_take(), requests_read() for one of them; the caller frees `list`. A request is
  * read only if its file is trusted like an entry (cache/trust.h). Errors: negative errno values; files that are damaged
  * or not trusted are counted. Threads: one.
  */
@@ -20,7 +20,7 @@ struct warm_request {
 };
 
 struct warm_requests {
-	struct warm_request *list;
+	struct warm_request *list; /* links last, the most expensive first */
 	size_t count;
 	unsigned damaged;
 };
@@ -30,12 +30,9 @@ struct warm_requests {
  * written then.
  */
 int requests_take(const struct directory *directory, int64_t within_ns, struct warm_requests *ret_requests);
-/* Sorts them: links last, the most expensive first. */
-void requests_sort(struct warm_requests *requests);
-void requests_free(struct warm_requests *requests);
 /* Read a request. The caller frees the bytes, into which the recording points. */
 int requests_read(const struct directory *directory, const uint8_t key[ENTRY_KEY_BYTES], void **ret_bytes,
-                  size_t *ret_size, struct recording *ret_recording);
-int requests_load(int file, void **ret_bytes, size_t *ret_size, struct recording *ret_recording);
+                  struct recording *ret_recording);
+int requests_load(int file, void **ret_bytes, struct recording *ret_recording);
 
 #endif

@@ -311,12 +311,11 @@ static int run_warm(struct settings *settings, char **operands)
 	if (error != 0) {
 		status = console_refuse(settings, error);
 	} else {
-		requests_sort(&requests);
 		jobs.requests = &requests;
 		status = warm_requests(&jobs, &compilers, &archs);
 	}
 	jobs_free(&jobs);
-	requests_free(&requests);
+	free(requests.list);
 	free(archs.text);
 	free(compilers.text);
 	return status;

@@ -313,9 +313,8 @@ __attribute__((noreturn)) static void run(struct worker *worker, const struct ki
 static void read_request(struct worker *worker)
 {
 	void *bytes;
-	size_t size;
 
-	if (requests_load(STDIN_FILENO, &bytes, &size, &worker->recording) != 0) {
+	if (requests_load(STDIN_FILENO, &bytes, &worker->recording) != 0) {
 		fail("the request is damaged");
 	}
 	worker->options = calloc(worker->recording.call_fields + 1, sizeof(char *));
