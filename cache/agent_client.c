@@ -28,7 +28,7 @@ static const struct {
 #undef AGENT_ROW
 };
 
-/* These names appear in the log, in the trace and in explain --json. */
+/* These names appear in the log and in the trace. */
 const char *agent_outcome_name(enum agent_outcome outcome)
 {
 	return outcomes[outcome].name;

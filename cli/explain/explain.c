@@ -7,7 +7,6 @@
  * so the result does not change when one is evicted. The cause is found by several tests in order, first those of the
  * record itself, then those of what was recorded before. Without memory, requests or differences are missing.
  */
-#include "cache/agent_client.h"
 #include "cache/digits.h"
 #include "cli/console/console.h"
 #include "cli/console/entries.h"
@@ -177,31 +176,22 @@ static void add_explanation(struct json *json, const struct explanation *explana
 	static const char *const outcomes[] = {
 	    [EVENTS_STORED] = "stored", [EVENTS_NOT_KEPT] = "not_kept", [EVENTS_BYPASSED] = "bypassed"};
 	const struct events_record *record = explanation->record, *compared = explanation->compared;
-	const struct request *request = explanation->request;
-	enum counter reason = record->reason;
-	bool is_asked = record->agent != AGENT_FETCH_NOT_ASKED, has_reason = reason != COUNTER_NONE;
+	const char *cause = causes[explanation->cause];
 	bool is_refused = explanation->cause == CAUSE_REFUSED;
 
 	json_begin_object(json, NULL);
 	json_string(json, "outcome", outcomes[record->kind]);
-	span_json(json, "program", request_text(request, ABOUT_PROGRAM));
+	span_json(json, "program", request_text(explanation->request, ABOUT_PROGRAM));
 	/* a miss has no reason for a refusal or bypass, so its cause is written instead */
-	json_string(json, "reason", has_reason ? counter_name(reason) : causes[explanation->cause]);
-	json_string(json, "cause", causes[explanation->cause]);
+	json_string(json, "reason", record->reason != COUNTER_NONE ? counter_name(record->reason) : cause);
+	json_string(json, "cause", cause);
 	json_bool(json, "cut", record->is_cut);
-	json_bool(json, "failed", record->return_code != 0);
-	json_string(json, "advice", has_reason ? explanation_of_reason(reason) : NULL);
 	span_json_filled(json, "detail", span_of_record(record, EVENTS_DETAIL));
 	span_json_filled(json, "refusal", span_of_record(record, EVENTS_REFUSAL));
-	json_string(json, "agent", is_asked ? agent_outcome_name((enum agent_outcome)record->agent) : NULL);
 	json_string(json, "before", is_refused ? counter_name(compared->reason) : NULL);
 	add_key(json, "key", record->has_key ? record->key : NULL);
 	add_key(json, "nearest", compared && compared->has_key ? compared->key : NULL);
-	span_json(json, "compiler", request_text(request, ABOUT_COMPILER));
-	span_json(json, "version", request_text(request, ABOUT_RELEASE));
-	json_number(json, "pid", record->pid);
 	json_thousandths(json, "time", record->when_ns / 1000000);
-	json_number(json, "cost_ns", record->cost_ns);
 	add_differences(json, explanation);
 	json_end(json);
 }

@@ -63,13 +63,6 @@ static const char *const reasons[COUNTER_COUNT] = {
     [COUNTER_ERRORS_mismatch] = "The compiler's result differs from the cached one: please report that.",
 };
 
-const char *explanation_of_reason(enum counter reason)
-{
-	bool is_error = reason >= COUNTER_ERRORS_directory && reason <= COUNTER_ERRORS_internal;
-
-	return is_error && !reasons[reason] ? "'nvrtccache doctor' checks the directory." : reasons[reason];
-}
-
 /* ---- explanations */
 
 /* Returns how much earlier the other call was. */
@@ -113,7 +106,8 @@ static void print_head(const struct explanation *explanation)
 /* Prints the file or variable that the reason is about, and what the reason means. */
 static void print_why(const struct events_record *record)
 {
-	const char *reason = explanation_of_reason(record->reason);
+	bool is_error = record->reason >= COUNTER_ERRORS_directory && record->reason <= COUNTER_ERRORS_internal;
+	const char *reason = reasons[record->reason];
 
 	/* the detail of a stale entry is printed with its differences */
 	if (record->parts[EVENTS_DETAIL].size > 0 && record->why != EVENTS_WHY_STALE) {
@@ -122,8 +116,8 @@ static void print_why(const struct events_record *record)
 	if (record->parts[EVENTS_REFUSAL].size > 0) {
 		console_line("  %.*s.", SPAN(record->parts[EVENTS_REFUSAL]));
 	}
-	if (reason) {
-		printf("  %s\n", reason);
+	if (reason || is_error) {
+		printf("  %s\n", reason ? reason : "'nvrtccache doctor' checks the directory.");
 	}
 	if (record->agent != AGENT_FETCH_NOT_ASKED) {
 		printf("  The node's agent %s.\n", agent_outcome_words((enum agent_outcome)record->agent));

@@ -7,7 +7,6 @@
 #ifndef CLI_EXPLAIN_EXPLANATION_H
 #define CLI_EXPLAIN_EXPLANATION_H
 
-#include "cache/agent_client.h"
 #include "cache/events.h"
 #include "cli/explain/differences.h"
 
@@ -38,8 +37,5 @@ struct explanation {
 
 /* Prints an explanation on stdout, for people. */
 void explanation_print(const struct explanation *explanation);
-
-/* Returns one or two sentences: what the reason means and what the user can do. NULL: the counter is not a reason. */
-const char *explanation_of_reason(enum counter reason);
 
 #endif
