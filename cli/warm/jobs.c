@@ -204,11 +204,15 @@ static int spell_request(const struct jobs *jobs, const struct job *job, struct 
  */
 static int open_request(const struct jobs *jobs, const struct job *job, int *ret_file)
 {
+	char path[] = "/tmp/nvrtccache-request.XXXXXX";
 	struct stream spelled = STREAM_EMPTY;
 	int error = spell_request(jobs, job, &spelled);
 
-	/* libc has memfd_create() from 2.27 on */
+	/* libc has memfd_create() from 2.27 on, Linux from 3.17 on */
 	*ret_file = error == 0 ? (int)syscall(SYS_memfd_create, "request", MFD_CLOEXEC) : -1;
+	if (error == 0 && *ret_file < 0 && (*ret_file = mkostemp(path, O_CLOEXEC)) >= 0) {
+		(void)unlink(path);
+	}
 	if (error == 0 && (*ret_file < 0 || output_at(*ret_file, 0, spelled.bytes, spelled.size) != 0)) {
 		error = -errno;
 	}
