@@ -50,16 +50,6 @@ static bool is_same_file(const struct stat *trace, const char *target)
 	       found.st_ino == trace->st_ino;
 }
 
-/* Adds a trace to the data. The page uses the time to tell traces apart; a pipe has no modification time. */
-static void put_trace(struct json *json, const char *name, const struct stat *found, const char *text, size_t size)
-{
-	json_begin_object(json, NULL);
-	json_string(json, "name", name);
-	json_integer(json, "written", S_ISREG(found->st_mode) ? found->st_mtim.tv_sec : 0);
-	json_text(json, "text", text, size);
-	json_end(json);
-}
-
 /* Returns what is wrong with a trace that was opened and read into `text`, or NULL. */
 static const char *find_fault(const struct stat *found, const char *text, const char *target)
 {
@@ -71,37 +61,33 @@ static const char *find_fault(const struct stat *found, const char *text, const 
 	return *first == '\0' || strchr("[{", *first) ? NULL : "not a trace";
 }
 
-/* Reads a trace, which contains no NUL. Returns 0 or a negative errno value; the caller frees the text. */
-static int read_trace(FILE *file, struct stat *ret_found, char **ret_text, size_t *ret_size)
-{
-	size_t capacity = 0;
-	ssize_t size;
-
-	if (!file || fstat(fileno(file), ret_found) < 0) {
-		return -errno;
-	}
-	size = getdelim(ret_text, &capacity, '\0', file);
-	if (size < 0 && !feof(file)) {
-		return -errno;
-	}
-	*ret_size = size > 0 ? (size_t)size : 0;
-	return 0;
-}
-
-/* Adds a trace file to the data. Returns false after a message if that fails. */
+/*
+ * Adds a trace, which contains no NUL, to the data. The page uses the time to tell traces apart; a pipe has none.
+ * Returns false after a message if that fails.
+ */
 static bool take_file(struct json *json, const char *name, const char *target)
 {
 	FILE *file = fopen(strcmp(name, "-") == 0 ? "/dev/stdin" : name, "re");
-	struct stat found = {0};
+	struct stat found;
+	const char *fault;
 	char *text = NULL;
-	size_t size = 0;
-	int error = read_trace(file, &found, &text, &size);
-	const char *fault = error != 0 ? strerror(-error) : find_fault(&found, size > 0 ? text : "", target);
+	size_t capacity = 0;
+	ssize_t size = -1;
 
+	if (!file || fstat(fileno(file), &found) < 0 ||
+	    ((size = getdelim(&text, &capacity, '\0', file)) < 0 && !feof(file))) {
+		fault = strerror(errno);
+	} else {
+		fault = find_fault(&found, size > 0 ? text : "", target);
+	}
 	if (fault) {
 		console_error("%s: %s", name, fault);
 	} else {
-		put_trace(json, name, &found, text, size);
+		json_begin_object(json, NULL);
+		json_string(json, "name", name);
+		json_integer(json, "written", S_ISREG(found.st_mode) ? found.st_mtim.tv_sec : 0);
+		json_text(json, "text", text, size > 0 ? (size_t)size : 0);
+		json_end(json);
 	}
 	free(text);
 	if (file) {
@@ -110,14 +96,7 @@ static bool take_file(struct json *json, const char *name, const char *target)
 	return !fault;
 }
 
-/* Writes a part of the page. In the frame each "@NAME@" stands for another part: NONCE, STYLE, DATA or SCRIPT. */
-static int put_part(struct target *target, const struct json *json, const char *nonce, const char *name)
-{
-	const char *text = *name == 'N' ? nonce : strncmp(name, "STYLE", 5) == 0 ? page_style : page_script;
-
-	return *name == 'D' ? target_put(target, json->bytes, json->size) : target_put(target, text, strlen(text));
-}
-
+/* Writes the page. In its frame each "@NAME@" stands for another part: NONCE, STYLE, DATA or SCRIPT. */
 static int put_page(struct target *target, const struct json *json)
 {
 	const struct span data = {json->bytes, json->size};
@@ -128,10 +107,13 @@ static int put_page(struct target *target, const struct json *json)
 
 	digest_key(&data, 1, &key);
 	(void)digits_spell(key.bytes, NONCE_BYTES, nonce);
-	while (error == 0 && (mark = strchr(at, '@')) != NULL) {
+	for (; error == 0 && (mark = strchr(at, '@')) != NULL; at = strchr(mark + 1, '@') + 1) {
+		const char *text = mark[1] == 'N' ? nonce : mark[2] == 'T' ? page_style : page_script;
+
 		error = target_put(target, at, (size_t)(mark - at));
-		error = error ? error : put_part(target, json, nonce, mark + 1);
-		at = strchr(mark + 1, '@') + 1;
+		error = error            ? error
+		        : mark[1] == 'D' ? target_put(target, data.bytes, data.size)
+		                         : target_put(target, text, strlen(text));
 	}
 	return error ? error : target_put(target, at, strlen(at));
 }
