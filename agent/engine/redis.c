@@ -22,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHUNK_BYTES 65536
+#define CHUNK_BYTES 16384
 #define LENGTH_MAX  32    /* bytes of the line with the length of a value */
 #define WORDS_MAX   65536 /* bytes of a reply that is not a value */
 
