@@ -274,6 +274,9 @@ void handle_note_done(struct handle *handle, const struct call *call, const stru
 	const struct compiler *compiler = handle->library->compiler;
 	bool refused = outcome == OUTCOME_REFUSED_OPTIONS;
 
+	if (!handle->keyed) {
+		return; /* there was no memory for the hit that this call was */
+	}
 	if (add_call(handle, call, key, 0, refused ? CALL_REFUSED : CALL_DONE) != 0) {
 		handle_unkey(handle, COUNTER_ERRORS_memory);
 	} else if (outcome != OUTCOME_SUCCESS && outcome != OUTCOME_FAILURE && !refused) {
