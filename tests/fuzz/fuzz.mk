@@ -12,7 +12,7 @@ FUZZ         ?= $(patsubst tests/fuzz/fuzz_%.c,%,$(FUZZ_SRC))
 FUZZ_BUILD   := $(BUILD)/fuzz
 FUZZ_FLAGS   := -std=gnu11 -O1 -g -fPIC -fno-omit-frame-pointer -U_FORTIFY_SOURCE $(WARNINGS) \
 		-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
-FUZZ_LIB     := $(addprefix $(FUZZ_BUILD)/,$(addsuffix .o,$(basename $(CORE_SRC) $(TOOL_SRC) $(filter %.c,$(DOOR_SRC)))))
+FUZZ_LIB     := $(addprefix $(FUZZ_BUILD)/,$(addsuffix .o,$(basename $(CORE_SRC) $(TOOL_SRC) $(filter-out %/dlsym.S,$(DOOR_SRC)))))
 # and what the command reads files of others with
 FUZZ_CLI     := $(addprefix $(FUZZ_BUILD)/cli/,console/request.o)
 # and what the agent reads of engines
@@ -24,6 +24,10 @@ $(FUZZ_BUILD)/tests/%.o: FUZZ_FLAGS += -Wno-unused-parameter
 $(FUZZ_BUILD)/%.o: %.c Makefile tests/fuzz/fuzz.mk
 	@mkdir -p $(@D)
 	$(call quiet,FUZZ,$@)$(FUZZ_CC) $(CPPFLAGS) $(FUZZ_FLAGS) -MMD -MP -c -o $@ $<
+
+$(FUZZ_BUILD)/%.o: %.S
+	@mkdir -p $(@D)
+	$(call quiet,FUZZ,$@)$(FUZZ_CC) $(CPPFLAGS) -c -o $@ $<
 
 $(FUZZ_BUILD)/keygen/digest_wide.o: keygen/digest.c Makefile tests/fuzz/fuzz.mk
 	@mkdir -p $(@D)

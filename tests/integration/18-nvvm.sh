@@ -241,7 +241,7 @@ check "Nothing is cached then." test "$(entries)" = 0
 counts_private() { # each look-up, also where no public function is called
 	fresh_cache
 	works create private destroy && [ "$(stat_of bypassed.private_functions) $(stat_of misses)" = "1 0" ] &&
-		"$COMMAND" explain --last | grep '^__nvvmHandle .*BYPASSED: private functions$' && NVRTCCACHE_DISABLE=1 works create private destroy &&
+		"$COMMAND" explain --last | grep '^__nvvmHandle .*BYPASSED: private_functions$' && NVRTCCACHE_DISABLE=1 works create private destroy &&
 		[ "$(stat_of bypassed.private_functions)" = 1 ]
 }
 check "Looking them up is counted, and explain names the function." counts_private
