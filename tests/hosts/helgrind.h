@@ -4,8 +4,9 @@
  *
  * Helgrind takes a locked read-modify-write for a read (hg_main.c, Ist_CAS: "Just pretend it's a read") and an atomic
  * store, which is a plain instruction, for a write: it reports every atomic that is stored to, as its manual says. So
- * stores are exchanges here. It also reports what a release store publishes to the thread that acquires it, if the
- * memory was another's before, unless it is told of the two. Relaxed operations order nothing here either.
+ * stores are exchanges here. Helgrind does not know release and acquire either: it reports a read of memory that a
+ * release store has published, if another thread has written that memory before. So both are announced to it here.
+ * Relaxed operations announce nothing.
  */
 #ifndef TESTS_HOSTS_HELGRIND_H
 #define TESTS_HOSTS_HELGRIND_H
