@@ -102,8 +102,10 @@ struct entry *memory_get(struct memory *memory, uint64_t low, uint64_t high, sto
 		if (!is_of(node, low, high)) {
 			continue;
 		}
-		TAILQ_REMOVE(&memory->used, node, use); /* which of them holds is found out without the lock */
-		TAILQ_INSERT_HEAD(&memory->used, node, use);
+		if (node != TAILQ_FIRST(&memory->used)) { /* which of them holds is found out without the lock */
+			TAILQ_REMOVE(&memory->used, node, use);
+			TAILQ_INSERT_HEAD(&memory->used, node, use);
+		}
 		candidates[count++] = entry_ref(node->entry);
 		certain =
 		    check == NULL || entry_info(node->entry)->dependencies_size == 0 || count == STORE_RESULTS_MAX;
