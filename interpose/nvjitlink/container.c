@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "interpose/nvjitlink/input.h"
+#include "interpose/nvjitlink/container.h"
 
 #include <elf.h>
 #include <stdint.h>

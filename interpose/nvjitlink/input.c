@@ -2,6 +2,7 @@
 #include "interpose/nvjitlink/input.h"
 
 #include "interpose/compile/host_data.h"
+#include "interpose/nvjitlink/container.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,6 +8,7 @@
  * more of a text.
  */
 #include "interpose/compile/artifacts.h"
+#include "interpose/nvjitlink/container.h"
 #include "interpose/nvjitlink/input.h"
 
 #include "tests/fuzz/fuzz.h"
