@@ -1,17 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A text is searched 16 bytes at a time for two distinguishing letters at a fixed distance, and only at matches is it
- * compared with names and places. Texts with line splices are rare, so splices are removed only if the text may contain
- * one.
- */
 #include "interpose/nvrtc/scan.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-typedef uint8_t lanes __attribute__((vector_size(16)));
-
-#define LONGEST 16 /* no name below is longer */
 
 static const struct {
 	const char *name;
@@ -24,8 +15,7 @@ static const struct {
 
 /*
  * Bytes with more than one spelling. A blank may be any white space or a comment where a macro is turned into a string.
- * A slash and a star begin a comment, which the fast search skips. Up to C++14, each of the others may be replaced by a
- * trigraph, or starts one.
+ * A slash and a star begin a comment. Up to C++14, each of the others may be replaced by a trigraph, or starts one.
  */
 static const bool is_ambiguous[UINT8_MAX + 1] = {
     [0 ... ' '] = true, ['"'] = true, ['#'] = true,  ['<'] = true, ['>'] = true, ['?'] = true,
@@ -42,18 +32,6 @@ bool scan_spells_plainly(const char *directory, size_t size)
 	return true;
 }
 
-static uint32_t names_at(const uint8_t *text, size_t size, size_t at)
-{
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		size_t length = strlen(names[i].name);
-
-		if (size - at >= length && memcmp(text + at, names[i].name, length) == 0) {
-			return names[i].finding;
-		}
-	}
-	return 0;
-}
-
 /* Returns true if the byte continues the name before it. */
 static bool continues_name(uint8_t byte)
 {
@@ -62,101 +40,30 @@ static bool continues_name(uint8_t byte)
 }
 
 /*
- * Returns true if the text begins with the place. A macro may add the rest of a path, so no slash is required after it.
+ * Returns true if the text has the place, or a path inside it. A macro may add the rest of a path, so no slash is
+ * required after it.
  */
-static bool begins_with(const uint8_t *text, size_t size, const char *place, size_t length)
-{
-	return length > 1 && size >= length && memcmp(text, place, length) == 0 &&
-	       (size == length || !continues_name(text[length]));
-}
-
-/* Returns SCAN_PLACE if a place, or a path inside one, begins at `at`. */
-static uint32_t place_at(const uint8_t *text, size_t size, size_t at, const struct places *places)
-{
-	if (places->cwd && begins_with(text + at, size - at, places->cwd, strlen(places->cwd))) {
-		return SCAN_PLACE;
-	}
-	for (size_t i = 0; i < places->roots->count; i++) {
-		if (begins_with(text + at, size - at, places->roots->root[i].text, places->roots->root[i].size)) {
-			return SCAN_PLACE;
-		}
-	}
-	return 0;
-}
-
-static uint32_t findings_at(const uint8_t *text, size_t size, size_t at, const struct places *places)
-{
-	if (text[at] == '_' || text[at] == 's') {
-		return names_at(text, size, at);
-	}
-	return places && text[at] == '/' ? place_at(text, size, at, places) : 0;
-}
-
-/*
- * Searches 16 positions at once, by letters at fixed distances of each name: "__" and, five bytes behind its begin, 'E'
- * (DATE, TIME, FILE), and so on. The masks only have to match rarely, because findings_at() decides.
- */
-static uint32_t search_text(const uint8_t *at, size_t size, const struct places *places)
-{
-	uint32_t found = 0;
-	size_t i = 0;
-
-	for (; size - i >= 16 + LONGEST; i += 16) {
-		lanes first, second, third, fourth, sixth, any;
-		uint64_t mask[2];
-
-		memcpy(&first, at + i, sizeof(first));
-		memcpy(&second, at + i + 1, sizeof(second));
-		memcpy(&third, at + i + 2, sizeof(third));
-		memcpy(&fourth, at + i + 3, sizeof(fourth));
-		memcpy(&sixth, at + i + 5, sizeof(sixth));
-		any = (lanes)(first == '_') &
-		      (((lanes)(second == '_') & (lanes)(sixth == 'E')) |
-		       ((lanes)(second == 'B') & ((lanes)(third == 'A') | (lanes)(third == 'U'))) |
-		       ((lanes)(second == 'b') & (lanes)(third == 'u')));
-		any |= (lanes)(first == 's') & (lanes)(fourth == 'r') & (lanes)(sixth == 'e');
-		if (places) { /* the second byte of a place is no slash, and no comment is one */
-			any |= (lanes)(first == '/') & (lanes)(second != '/') & (lanes)(second != '*');
-		}
-		memcpy(mask, &any, sizeof(mask));
-		if ((mask[0] | mask[1]) == 0) {
-			continue;
-		}
-		for (size_t j = i; j < i + 16; j++) {
-			found |= findings_at(at, size, j, places);
-		}
-	}
-	for (; i < size; i++) {
-		found |= findings_at(at, size, i, places);
-	}
-	return found;
-}
-
-static bool is_white(uint8_t byte)
-{
-	return byte == ' ' || (byte >= '\t' && byte <= '\r' && byte != '\n');
-}
-
-/* Returns true if the text may have a splice: a backslash followed by white space, or the trigraph of one. */
-static bool may_splice(const uint8_t *text, size_t size)
+static bool has_place(const uint8_t *text, size_t size, const char *place, size_t length)
 {
 	const uint8_t *at = text, *end = text + size;
 
-	while ((at = memchr(at, '\\', (size_t)(end - at)))) {
-		if (++at == end || *at <= ' ') {
+	while (length > 1 && (at = memmem(at, (size_t)(end - at), place, length))) {
+		if (at + length == end || !continues_name(at[length])) {
 			return true;
 		}
+		at++;
 	}
-	return memmem(text, size, "\?\?/", 3) != NULL;
+	return false;
 }
 
-/* Returns the start of the white space at the end of [from, end). */
-static uint8_t *before_white(const uint8_t *from, uint8_t *end)
+static uint32_t find_places(const uint8_t *text, size_t size, const struct places *places)
 {
-	while (end > from && is_white(end[-1])) {
-		end--;
+	bool found = places->cwd && has_place(text, size, places->cwd, strlen(places->cwd));
+
+	for (size_t i = 0; i < places->roots->count && !found; i++) {
+		found = has_place(text, size, places->roots->root[i].text, places->roots->root[i].size);
 	}
-	return end;
+	return found ? SCAN_PLACE : 0;
 }
 
 /*
@@ -165,8 +72,11 @@ static uint8_t *before_white(const uint8_t *from, uint8_t *end)
  */
 static uint8_t *end_line(const uint8_t *line, uint8_t *to)
 {
-	uint8_t *end = before_white(line, to);
+	uint8_t *end = to;
 
+	while (end > line && (end[-1] == ' ' || (end[-1] >= '\t' && end[-1] <= '\r'))) {
+		end--;
+	}
 	if (end - line >= 1 && end[-1] == '\\') {
 		return end - 1;
 	}
@@ -177,25 +87,19 @@ static uint8_t *end_line(const uint8_t *line, uint8_t *to)
 	return to + 1;
 }
 
-/* Writes the text without its splices to `to`, and returns the end of the output. */
-static uint8_t *join_lines(uint8_t *to, const uint8_t *text, size_t size)
+/* Writes the text without its splices to `joined`, and returns its size there. */
+static size_t join_lines(uint8_t *joined, const uint8_t *text, size_t size)
 {
-	const uint8_t *line = to, *end = text + size;
+	uint8_t *to = joined, *line = joined;
 
-	while (text < end) {
-		const uint8_t *newline = memchr(text, '\n', (size_t)(end - text));
-		size_t length = (size_t)((newline ? newline : end) - text);
-
-		memcpy(to, text, length);
-		to += length;
-		text += length;
-		if (newline) {
-			to = end_line(line, to);
-			line = to;
-			text++;
+	for (const uint8_t *end = text + size; text < end; text++) {
+		if (*text == '\n') {
+			line = to = end_line(line, to);
+		} else {
+			*to++ = *text;
 		}
 	}
-	return to;
+	return (size_t)(to - joined);
 }
 
 /*
@@ -233,14 +137,17 @@ static bool names_macro(const uint8_t *text, size_t size, const char *macro)
 }
 
 /* `text`: without line splices. */
-static bool names_path_macro(const uint8_t *text, size_t size)
+static uint32_t search_text(const void *text, size_t size, const struct places *places, bool is_of_program)
 {
-	for (size_t i = 0; i < sizeof(path_macros) / sizeof(path_macros[0]); i++) {
-		if (names_macro(text, size, path_macros[i])) {
-			return true;
-		}
+	uint32_t found = places ? find_places(text, size, places) : 0;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		found |= memmem(text, size, names[i].name, strlen(names[i].name)) ? names[i].finding : 0;
 	}
-	return false;
+	for (size_t i = 0; is_of_program && i < sizeof(path_macros) / sizeof(path_macros[0]); i++) {
+		found |= names_macro(text, size, path_macros[i]) ? SCAN_PATH : 0;
+	}
+	return found;
 }
 
 static uint32_t search_joined(const void *text, size_t size, const struct places *places, bool is_of_program)
@@ -248,18 +155,15 @@ static uint32_t search_joined(const void *text, size_t size, const struct places
 	uint8_t *joined = NULL;
 	uint32_t found;
 
-	if (may_splice(text, size)) {
+	if (memchr(text, '\\', size) || memmem(text, size, "\?\?/", 3)) {
 		joined = malloc(size);
 		if (!joined) {
 			return SCAN_TIME | SCAN_PATH | (places ? SCAN_PLACE : 0);
 		}
-		size = (size_t)(join_lines(joined, text, size) - joined);
+		size = join_lines(joined, text, size);
 		text = joined;
 	}
-	found = search_text(text, size, places);
-	if (is_of_program && names_path_macro(text, size)) {
-		found |= SCAN_PATH;
-	}
+	found = search_text(text, size, places, is_of_program);
 	free(joined);
 	return found;
 }

@@ -16,8 +16,7 @@
  *
  * Comments are searched too. Names and paths that macros concatenate are not found.
  *
- * Calling sequence: pure functions. A search takes one pass, 16 bytes at a time. Errors: without memory, all
- * findings are returned.
+ * Calling sequence: pure functions. Errors: without memory, all findings are returned.
  */
 #ifndef INTERPOSE_NVRTC_SCAN_H
 #define INTERPOSE_NVRTC_SCAN_H
