@@ -68,6 +68,15 @@ struct compiler_artifact {
 	size_t size, bytes;
 };
 
+/* How the description for people (keygen/about.h) shows a field of a request. */
+struct shown_field {
+	int kind;         /* enum about_kind; 0: it is not shown */
+	const char *part; /* the name of an ABOUT_PART; NULL: the field is that of the next part */
+};
+
+#define OWN_TAGS  31 /* the tags of a compiler's own fields are smaller */
+#define STEPS_MAX 3
+
 /* The modules that call a compiler without this library; set by door/modules.c. */
 struct missed {
 	_Atomic(const char *) module; /* the file of the first one; NULL: there is none */
@@ -115,8 +124,8 @@ enum outcome {
 enum answer { ANSWER_GO_ON, ANSWER_STOP, ANSWER_HOST };
 
 /*
- * Required: all constants except `hallmark`, `inner`, `opens` and `reader`, and the functions describe, run, collect,
- * about and explains_failure. For the others a comment says what NULL means.
+ * Required: all constants except `hallmark`, `inner`, `opens` and `reader`, and the functions describe, run, collect
+ * and explains_failure. For the others a comment says what NULL means.
  */
 struct compiler {
 	const char *name;         /* in JSON and in file names */
@@ -217,8 +226,9 @@ struct compiler {
 	 * because releases differ.
 	 */
 	int (*no_room)(const struct handle *);
-	/* Adds names and digests of the request's inputs to the description for people (keygen/about.h). */
-	void (*about)(const struct handle *, const struct call *, struct stream *);
+	/* How the description for people (keygen/about.h) shows the compiler's own fields of both runs, by tag. */
+	const struct shown_field *fields; /* OWN_TAGS of them */
+	const char *steps[STEPS_MAX]; /* what a call does, by its kind; the last is for all higher kinds; NULL: none */
 	int (*collect)(const struct handle *, struct result *); /* -ENOMEM; -EPROTO, -EFBIG: see artifact_collect() */
 	/*
 	 * Returns true if the log names an error in the input, so that a second compilation would fail in the same way.

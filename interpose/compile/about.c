@@ -41,38 +41,54 @@ static void put_compiler(struct stream *about, const struct event *event)
 	}
 }
 
-/* The names of the parts that all compilers' call runs have (keygen/surroundings.h), by tag. */
-static const char *const parts[] = {
-    [REQUEST_TAG_IDENTITY] = "compiler",
-    [REQUEST_TAG_NAMESPACE] = "namespace",
-    [REQUEST_TAG_NAME] = "program name",
-    [REQUEST_TAG_PWD] = "PWD",
-    [REQUEST_TAG_CWD] = "working directory",
-    [REQUEST_TAG_DECIMALS] = "decimals",
-    [REQUEST_TAG_FLOATING_POINT] = "rounding mode",
+/* The fields that all compilers' call runs have (keygen/surroundings.h), by tag. */
+static const struct shown_field shared_fields[] = {
+    [REQUEST_TAG_IDENTITY] = {ABOUT_PART, "compiler"},
+    [REQUEST_TAG_NAMESPACE] = {ABOUT_PART, "namespace"},
+    [REQUEST_TAG_NAME] = {ABOUT_PART, "program name"},
+    [REQUEST_TAG_PWD] = {ABOUT_PART, "PWD"},
+    [REQUEST_TAG_CWD] = {ABOUT_PART, "working directory"},
+    [REQUEST_TAG_VARIABLE] = {ABOUT_PART, NULL},
+    [REQUEST_TAG_VALUE] = {ABOUT_PART, "variable"},
+    [REQUEST_TAG_DECIMALS] = {ABOUT_PART, "decimals"},
+    [REQUEST_TAG_FLOATING_POINT] = {ABOUT_PART, "rounding mode"},
 };
 
-/*
- * Adds a digest of each part. Every call has all parts except the namespace; a path-dependent request also has its
- * paths.
- */
-static void put_surroundings(struct stream *about, const struct stream *run)
+/* Parts whose names end with a blank are numbered. */
+static void put_part(struct stream *about, const char *part, unsigned *number, const struct span *name,
+                     const struct span *content)
+{
+	char numbered[32];
+
+	if (strchr(part, '\0')[-1] == ' ') {
+		(void)snprintf(numbered, sizeof(numbered), "%s%u", part, ++*number);
+		part = numbered;
+	}
+	about_part_of(about, part, name, content);
+}
+
+/* Every call run has all parts except the namespace; that of a path-dependent request also has its paths. */
+static void put_run(struct stream *about, const struct compiler *compiler, const struct stream *run)
 {
 	struct cursor cursor = cursor_over(run->bytes, run->size);
-	struct span variable = {0}, latest = {0}, field;
+	struct span name = {0}, latest = {0}, field;
+	unsigned number = 0;
 	uint8_t tag;
 
 	while (cursor_next(&cursor, &tag, &field)) {
-		const char *part = tag < sizeof(parts) / sizeof(parts[0]) ? parts[tag] : NULL;
+		/* no tag is both a compiler's own and shared, and all are in one of the tables */
+		const struct shown_field *shown =
+		    tag < OWN_TAGS && compiler->fields[tag].kind ? &compiler->fields[tag] : &shared_fields[tag];
 
-		if (part) {
-			about_part(about, part, &field);
-		} else if (tag == REQUEST_TAG_VARIABLE) {
-			variable = field;
-		} else if (tag == REQUEST_TAG_VALUE && variable.bytes) {
-			about_part_of(about, "variable", &variable, &field);
-		} else if (tag == REQUEST_TAG_HISTORY) {
+		if (tag == REQUEST_TAG_HISTORY) {
 			latest = field; /* the last key covers all earlier ones */
+		} else if (shown->part) {
+			put_part(about, shown->part, &number, &name, &field);
+			name = (struct span){0};
+		} else if (shown->kind == ABOUT_PART) {
+			name = field;
+		} else if (shown->kind) {
+			about_sized(about, (enum about_kind)shown->kind, field.bytes, field.size);
 		}
 	}
 	if (latest.bytes) {
@@ -143,6 +159,7 @@ void about_request(struct event *event, const struct handle *handle, const struc
                    const struct attempt *attempt)
 {
 	const struct call unreadable = {.kind = call ? call->kind : 0};
+	const struct compiler *compiler = event->compiler;
 	struct stream *about = &event->about;
 
 	if (!call || !handle_call_sound(call)) {
@@ -150,14 +167,19 @@ void about_request(struct event *event, const struct handle *handle, const struc
 	}
 	begin_about(about, event);
 	if (attempt) {
-		put_surroundings(about, &attempt->request.run);
+		put_run(about, compiler, &attempt->request.run);
 		put_roots(about, &attempt->request.roots);
 	}
 	if (attempt && (attempt->request.traits & REQUEST_BOUND)) {
 		about_text(about, ABOUT_BOUND, attempt->observed.cwd ? attempt->observed.cwd : "");
 	}
 	if (handle) {
-		event->compiler->about(handle, call, about);
+		const char *step = compiler->steps[call->kind < STEPS_MAX ? call->kind : STEPS_MAX - 1];
+
+		if (step) {
+			about_text(about, ABOUT_STEP, step);
+		}
+		put_run(about, compiler, &handle->creation);
 	}
 	if (handle && handle->hides_options) {
 		about_text(about, ABOUT_OPTION, "(encoded)");

@@ -270,7 +270,8 @@ const struct compiler nvjitlink_compiler = {
     .artifact_count = NVJITLINK_ARTIFACT_COUNT,
     .artifact_head = ARTIFACT_HEAD,
     .no_room = code_of_no_room,
-    .about = link_about,
+    .fields = link_shown,
+    .steps = {[LINK_COMPLETE] = "link", "add", "add"},
     .collect = artifact_collect_all,
     .explains_failure = explains_failure,
 };

@@ -20,7 +20,6 @@
 
 #include <errno.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -303,46 +302,11 @@ void link_grown(struct handle *handle, const struct entry *entry)
 	}
 }
 
-static void put_input_part(struct stream *about, unsigned number, const struct span *type, const struct span *name,
-                           const struct span *content)
-{
-	static const char *const types[] = {"?", "CUBIN", "PTX", "LTO-IR", "FATBIN", "object", "library", "index"};
-	const uint8_t which = type->size ? *(const uint8_t *)type->bytes : 0;
-	char text[48];
-
-	(void)snprintf(text, sizeof(text), "input %u, %s", number,
-	               which < sizeof(types) / sizeof(types[0]) ? types[which] : "any");
-	about_part_of(about, text, name, content);
-}
-
-static void put_run(struct stream *about, const struct stream *run)
-{
-	struct cursor cursor = cursor_over(run->bytes, run->size);
-	struct span type = {0}, name = {0}, field;
-	unsigned number = 0;
-	uint8_t tag;
-
-	while (cursor_next(&cursor, &tag, &field)) {
-		if (tag == TAG_OPTION) {
-			about_sized(about, ABOUT_OPTION, field.bytes, field.size);
-		} else if (tag == TAG_STEP) {
-			about_part(about, "earlier inputs", &field);
-		} else if (tag == TAG_TYPE) {
-			type = field;
-			name = (struct span){0};
-		} else if (tag == TAG_NAME) {
-			name = field;
-		} else if (tag == TAG_WHOLE || tag == TAG_DIGEST) {
-			put_input_part(about, ++number, &type, &name, &field);
-		}
-	}
-}
-
-void link_about(const struct handle *handle, const struct call *call, struct stream *about)
-{
-	about_text(about, ABOUT_STEP, call->kind == LINK_COMPLETE ? "link" : "add");
-	put_run(about, &handle->creation);
-}
+const struct shown_field link_shown[OWN_TAGS] = {
+    [TAG_OPTION] = {ABOUT_OPTION, NULL},         [TAG_NAME] = {ABOUT_PART, NULL},
+    [TAG_WHOLE] = {ABOUT_PART, "input "},        [TAG_DIGEST] = {ABOUT_PART, "input "},
+    [TAG_STEP] = {ABOUT_PART, "earlier inputs"},
+};
 
 void link_settle(struct link *link, enum counter reason)
 {

@@ -93,8 +93,8 @@ void link_grown(struct handle *handle, const struct entry *entry);
 /* Performs the deferred calls. All later calls are forwarded. */
 void link_settle(struct link *link, enum counter reason);
 
-/* The compiler's about(). */
-void link_about(const struct handle *handle, const struct call *call, struct stream *about);
+/* The compiler's fields. */
+extern const struct shown_field link_shown[OWN_TAGS];
 
 /* The compiler's free_handle(). */
 void link_free(struct handle *handle);

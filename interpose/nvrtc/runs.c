@@ -3,7 +3,7 @@
  * The two runs, field by field ("?": optional, "*": any number; keygen/surroundings.h describes the shared fields):
  *
  *     creation  CREATION format, SOURCE, (HEADER_NAME, HEADER_TEXT)*, BASE_NAME; if the texts are large, HEADERS_DIGEST
- *               follows the names in place of the texts: one digest of all sizes and texts
+ *               comes before the names in place of the texts: one digest of all sizes and texts
  *     call      surroundings_begin(), MEMORY_HEADERS, surroundings_compute(), option*, EXPRESSION*, surroundings_end()
  *     identity  kind, length, bytes of each: 'n' soname and release, 'b' build-id, 'c' digest (compile/library_steps.c)
  *     history   for each earlier compile one digest of its key and the state that it left (seal_history() in
@@ -63,14 +63,14 @@ void runs_creation(const char *source, const char *program_name, const struct me
 {
 	stream_number(stream, TAG_CREATION, REQUEST_FORMAT);
 	stream_string(stream, TAG_SOURCE, source);
+	if (headers_digest) {
+		stream_field(stream, TAG_HEADERS_DIGEST, headers_digest->bytes, sizeof(headers_digest->bytes));
+	}
 	for (size_t i = 0; i < count; i++) {
 		stream_string(stream, TAG_HEADER_NAME, headers[i].name);
 		if (!headers_digest) {
 			stream_field(stream, TAG_HEADER_TEXT, headers[i].text, headers[i].size);
 		}
-	}
-	if (headers_digest) {
-		stream_field(stream, TAG_HEADERS_DIGEST, headers_digest->bytes, sizeof(headers_digest->bytes));
 	}
 	stream_string(stream, TAG_BASE_NAME, base_name(effective_name(program_name)));
 }
@@ -95,30 +95,11 @@ void runs_mark_decoded(struct stream *creation)
 	stream_number(creation, TAG_DECODED, 1);
 }
 
-/* After the first compilation there is no creation run, because the history replaces it. */
-void runs_about(const struct handle *handle, const struct call *call, struct stream *about)
-{
-	const struct program *program = program_of(handle);
-	struct cursor cursor = cursor_over(handle->creation.bytes, handle->creation.size);
-	struct span name = {0}, field;
-	uint8_t tag;
-
-	(void)call;
-	while (cursor_next(&cursor, &tag, &field)) {
-		if (tag == TAG_SOURCE) {
-			about_part(about, "source", &field);
-		} else if (tag == TAG_HEADER_NAME) {
-			name = field;
-		} else if (tag == TAG_HEADER_TEXT) {
-			about_part_of(about, "header", &name, &field);
-		} else if (tag == TAG_HEADERS_DIGEST) {
-			about_part(about, "headers in memory", &field);
-		}
-	}
-	for (size_t i = 0; i < program->name_count; i++) {
-		about_text(about, ABOUT_EXPRESSION, program->names[i]);
-	}
-}
+const struct shown_field runs_shown[OWN_TAGS] = {
+    [TAG_SOURCE] = {ABOUT_PART, "source"},       [TAG_HEADER_NAME] = {ABOUT_PART, NULL},
+    [TAG_HEADER_TEXT] = {ABOUT_PART, "header"},  [TAG_HEADERS_DIGEST] = {ABOUT_PART, "headers in memory"},
+    [TAG_EXPRESSION] = {ABOUT_EXPRESSION, NULL},
+};
 
 /* Returns true if paths in this directory have only one spelling, so that a search of a text finds them (scan.h). */
 static bool is_plain(const char *path, size_t size)

@@ -53,8 +53,8 @@ void runs_digest_of_headers(const struct stream *creation, struct key *ret_diges
 /* Marks a creation run whose texts were decoded by the host (decoder.h). */
 void runs_mark_decoded(struct stream *creation);
 
-/* Adds digests of the texts, and the expressions, to the description for people; the compiler's about(). */
-void runs_about(const struct handle *handle, const struct call *call, struct stream *about);
+/* The compiler's fields. */
+extern const struct shown_field runs_shown[OWN_TAGS];
 
 /*
  * Adds the call run to the stream, and makes the roots. `options`: those of the call, as they were read. The creation

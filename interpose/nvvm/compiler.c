@@ -231,7 +231,8 @@ const struct compiler nvvm_compiler = {
     .artifacts = artifacts,
     .artifact_count = ARTIFACT_COUNT,
     .answer_from = nvvm_program_answer,
-    .about = nvvm_program_about,
+    .fields = nvvm_shown,
+    .steps = {[WORK_VERIFY] = "verify", [WORK_COMPILE] = "compile"},
     .collect = collect_artifacts,
     .explains_failure = explains_failure,
 };

@@ -22,7 +22,6 @@
 #include "keygen/surroundings.h"
 
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -136,26 +135,11 @@ const struct entry *nvvm_program_answer(struct handle *handle, size_t artifact)
 	return artifact == ARTIFACT_LOG ? program->log : program->result;
 }
 
-void nvvm_program_about(const struct handle *handle, const struct call *call, struct stream *about)
-{
-	struct cursor cursor = cursor_over(handle->creation.bytes, handle->creation.size);
-	struct span name = {0}, field;
-	unsigned number = 0;
-	char text[32];
-	uint8_t tag;
-
-	about_text(about, ABOUT_STEP, call->kind == WORK_COMPILE ? "compile" : "verify");
-	while (cursor_next(&cursor, &tag, &field)) {
-		if (tag == TAG_MODULE) {
-			name = (struct span){0};
-		} else if (tag == TAG_NAME) {
-			name = field;
-		} else if (tag == TAG_BYTES || tag == TAG_DIGEST) {
-			(void)snprintf(text, sizeof(text), "module %u", ++number);
-			about_part_of(about, text, &name, &field);
-		}
-	}
-}
+const struct shown_field nvvm_shown[OWN_TAGS] = {
+    [TAG_NAME] = {ABOUT_PART, NULL},
+    [TAG_BYTES] = {ABOUT_PART, "module "},
+    [TAG_DIGEST] = {ABOUT_PART, "module "},
+};
 
 static int handle_nvvmCreateProgram(struct door *door, void **program)
 {

@@ -32,8 +32,8 @@ static inline struct nvvm_program *nvvm_program_of(const struct handle *handle)
 
 /* To be called before the real call: the real program then answers the getters of its artifacts. */
 void nvvm_program_works(struct nvvm_program *program, enum nvvm_work work);
-/* The compiler's about(). */
-void nvvm_program_about(const struct handle *handle, const struct call *call, struct stream *about);
+/* The compiler's fields. */
+extern const struct shown_field nvvm_shown[OWN_TAGS];
 /* The compiler's served(). */
 void nvvm_program_served(struct handle *handle, const struct entry *entry);
 
