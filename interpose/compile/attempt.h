@@ -4,13 +4,13 @@
  *
  *     request   what the host asks for                filled in by request_describe()
  *     finding   what the look-up found                filled in by look_up()
- *     observed  what the real compilation did         filled in by observe_compile()
+ *     observed  what the real compilation did         filled in by attempt_compile()
  *
  * Each part is filled in by that one function, and is constant afterwards. Decisions, and everything that is reported
  * about the call, are in its event (event.h).
  *
- * Calling sequence: attempt_new(); request_describe(), look_up(); after a miss observe_compile(), once, or on a
- * hit observe_callback() in its place, if the host has a callback, with the host's code inside; attempt_free().
+ * Calling sequence: attempt_new(); request_describe(), look_up(); after a miss attempt_compile(), once, or on a
+ * hit attempt_callback() in its place, if the host has a callback, with the host's code inside; attempt_free().
  * Threads: an attempt belongs to one thread. Errors: an error during a compilation is recorded as `doubt`, and the
  * result is not cached.
  */
@@ -71,12 +71,12 @@ void attempt_free(struct attempt *attempt); /* NULL is fine */
  * there; a cleanup handler then frees the attempt and drops the reference to `held`. `doubt`: why the result must not
  * be cached, if known.
  */
-void observe_compile(struct handle *handle, const struct call *call, enum counter doubt, struct attempt *attempt,
+void attempt_compile(struct handle *handle, const struct call *call, enum counter doubt, struct attempt *attempt,
                      struct entry *held);
 /*
  * Calls the host's callback in the same thread state as the real compilation. Returns true if the callback stops the
  * compilation.
  */
-bool observe_callback(struct handle *handle, struct attempt *attempt, struct entry *held);
+bool attempt_callback(struct handle *handle, struct attempt *attempt, struct entry *held);
 
 #endif

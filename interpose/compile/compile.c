@@ -165,7 +165,7 @@ static int compile_handle(struct handle *handle, const struct call *call, struct
 		return handle->library->compiler->internal_error;
 	}
 	doubt = replay(handle) ? COUNTER_NONE : COUNTER_BYPASSED_history;
-	observe_compile(handle, call, doubt, attempt, found);
+	attempt_compile(handle, call, doubt, attempt, found);
 	event->compile_ns = attempt->observed.cost_ns;
 	if (purpose == PURPOSE_VERIFY) {
 		kept = entry_ref(found);
@@ -248,7 +248,7 @@ static int answer_call(struct handle *handle, const struct call *call, struct at
 	}
 	if (!entry || !replay_allows(handle, call, entry, event)) {
 		result = compile_handle(handle, call, attempt, entry, PURPOSE_KEEP);
-	} else if (handle->asks_host && observe_callback(handle, attempt, entry)) {
+	} else if (handle->asks_host && attempt_callback(handle, attempt, entry)) {
 		result = bypass_call(handle, call, COUNTER_BYPASSED_cancelled, event);
 	} else if (runtime_get()->settings.verify ||
 	           !handle_note_served(handle, call, &attempt->finding.key, half_of(attempt), entry)) {

@@ -10,7 +10,7 @@
  *      6 replay_allows()       may this host be served the entry?
  *      7 handle_note_served()  on a hit: getters answer from the entry
  *      8 replay()              on a miss: performs the deferred calls on the real handle
- *      9 observe_compile()     runs the real compilation under the watch
+ *      9 attempt_compile()     runs the real compilation under the watch
  *     10 admit_result()        caches the result, or reports why it is not cached
  *     11 handle_note_done()    records the call in the handle's history
  *     12 event_tell()          writes record, log, trace

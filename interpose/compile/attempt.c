@@ -92,7 +92,7 @@ static int leave_library(struct excursion *excursion)
 	return excursion->result;
 }
 
-bool observe_callback(struct handle *handle, struct attempt *attempt, struct entry *held)
+bool attempt_callback(struct handle *handle, struct attempt *attempt, struct entry *held)
 {
 	struct excursion excursion = {.handle = handle, .attempt = attempt, .held = held};
 
@@ -157,7 +157,7 @@ static void end_watch(struct handle *handle, const struct call *call, const stru
 	observed->watched = keep_watching(library);
 }
 
-void observe_compile(struct handle *handle, const struct call *call, enum counter doubt, struct attempt *attempt,
+void attempt_compile(struct handle *handle, const struct call *call, enum counter doubt, struct attempt *attempt,
                      struct entry *held)
 {
 	const struct compiler *compiler = handle->library->compiler;
