@@ -8,6 +8,7 @@
 #include "interpose/compile/library_steps.h"
 #include "interpose/compile/runtime.h"
 #include "interpose/watch/arithmetic.h"
+#include "interpose/watch/live.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -56,7 +57,7 @@ static void abandon_attempt(void *context)
 		entry_unref(excursion->held);
 	}
 	if (excursion->attempt->observed.watched) {
-		watch_end(&excursion->attempt->observed.trace);
+		live_end(&excursion->attempt->observed.trace);
 	}
 	attempt_free(excursion->attempt);
 }
@@ -139,7 +140,7 @@ static void begin_watch(const struct request *request, bool watchable, struct ob
 	if (watch_arithmetic(atomic_load(&library->watch))->knowledge != ARITHMETIC_WATCHED) {
 		trace_taint(&observed->trace, TAINT_ARITHMETIC);
 	}
-	watch_begin(&observed->trace);
+	live_begin(&observed->trace);
 }
 
 static void end_watch(struct handle *handle, const struct call *call, const struct request *request,
@@ -150,7 +151,7 @@ static void end_watch(struct handle *handle, const struct call *call, const stru
 	if (!observed->watched) {
 		return;
 	}
-	watch_end(&observed->trace);
+	live_end(&observed->trace);
 	if (library->compiler->unwatched) {
 		observed->unknown = library->compiler->unwatched(handle, call, request, &observed->trace);
 	}

@@ -15,6 +15,7 @@
 #include "interpose/compile/log.h"
 #include "interpose/elf/elf.h"
 #include "interpose/elf/loaded.h"
+#include "interpose/watch/live.h"
 #include "interpose/watch/watch.h"
 #include "keygen/dependencies.h"
 #include "keygen/facts.h"
@@ -59,7 +60,7 @@ static void fork_child(void)
 	loaded_fork_child();
 	handle_fork_child();
 	memory_fork_child(runtime.memory);
-	watch_fork_child();
+	live_fork_child();
 	compile_lock_fork_child();
 	library_fork_child();
 	events_fork_child();

@@ -2,13 +2,13 @@
 /*
  * The compilations of one thread, innermost first:
  *
- *     none --watch_begin()--> live --watch_begin()--> live, hiding the outer one
- *     live --watch_end()--> the outer one, or none; before that, the stamps of the files that were read are compared
+ *     none --live_begin()--> live --live_begin()--> live, hiding the outer one
+ *     live --live_end()--> the outer one, or none; before that, the stamps of the files that were read are compared
  *                           again
  */
 #include "interpose/watch/live.h"
+
 #include "cache/fork_mutex.h"
-#include "interpose/watch/watch.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static void lock_list(void)
 	pid_t owner = atomic_load_explicit(&live_owner, memory_order_relaxed);
 
 	if (owner != 0 && owner != pid) {
-		watch_fork_child();
+		live_fork_child();
 	}
 	fork_mutex_lock(&live_lock);
 	atomic_store_explicit(&live_owner, pid, memory_order_relaxed);
@@ -40,7 +40,7 @@ static void add_to_list(struct live *live)
 	live_list = live;
 }
 
-void watch_fork_child(void)
+void live_fork_child(void)
 {
 	bool is_whole = fork_mutex_fork_child(&live_lock);
 	unsigned count = 0;
@@ -58,7 +58,7 @@ void watch_fork_child(void)
 	atomic_store(&live_owner, getpid());
 }
 
-void watch_begin(struct trace *trace)
+void live_begin(struct trace *trace)
 {
 	int saved_errno = errno;
 	struct live *live = calloc(1, sizeof(*live));
@@ -101,7 +101,7 @@ static void compare_stamps(struct trace *trace)
 	}
 }
 
-void watch_end(struct trace *trace)
+void live_end(struct trace *trace)
 {
 	int saved_errno = errno;
 	struct live *live = live_current;

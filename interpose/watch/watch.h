@@ -15,27 +15,20 @@
  * import whose function cannot be found or whose slot cannot be redirected. The slots of dlopen, dlsym and dlclose
  * are not redirected, because dlopen takes RUNPATH from its return address.
  *
- * Attribution: a thread that compiles has a trace (watch_begin/end, thread-local). A watched call on a thread without a
- * trace is not recorded while no thread compiles. Otherwise it taints every live trace (TAINT_OTHER_THREAD) if it
- * concerns files or processes. If it reads the environment, the variable is added to every live trace, because NVRTC's
- * worker threads call getenv.
- *
  * Calling sequence: watch_patch() once per library, before its first watched compilation and outside dlopen (its
- * `resolve` calls into the loader); watch_verify() before and after each compilation; watch_begin(); the real
- * compilation; watch_end().
+ * `resolve` calls into the loader); watch_verify() before and after each compilation; live_begin(); the real
+ * compilation; live_end().
  *
  * Errors: watch_patch() returns -ENOTSUP (the library is unwatchable; ret_reason names the import), -EPERM (mprotect
  * failed), -ENOEXEC, -ENOMEM. Threads: the caller serialises watch_patch() for each library; all other functions may be
- * called on any thread. Slots are stored with release order. Fork: a compilation in a forked child works; it has the
- * trace of the thread that called fork. Signals: replacements leave errno as the real call set it, allocate only while
- * a trace is recorded, and never change dlerror. Ownership: slots stay patched until the process ends (the compiler
- * library and this one are pinned).
+ * called on any thread. Slots are stored with release order. Signals: replacements leave errno as the real call set
+ * it, allocate only while a trace is recorded, and never change dlerror. Ownership: slots stay patched until the
+ * process ends (the compiler library and this one are pinned).
  */
 #ifndef INTERPOSE_WATCH_WATCH_H
 #define INTERPOSE_WATCH_WATCH_H
 
 #include "interpose/watch/arithmetic.h"
-#include "keygen/trace.h"
 
 #include <stdbool.h>
 
@@ -51,16 +44,6 @@ bool watch_verify(const struct watch *watch);
 
 /* Returns the mathematics functions of the library. */
 const struct arithmetic *watch_arithmetic(const struct watch *watch);
-
-/*
- * Starts recording this thread's watched calls in `trace`. Calls nest, because a flow callback may compile: the inner
- * trace hides the outer one, which gets only the taints of the inner one.
- */
-void watch_begin(struct trace *trace);
-void watch_end(struct trace *trace);
-
-/* To be called in a forked child: only the traces of the thread that called fork remain. */
-void watch_fork_child(void);
 
 /*
  * path_functions: checks whether all functions that take paths come from one library

@@ -70,7 +70,7 @@ static void expect_watched(const char *variant)
 	begin();
 	cr_expect_eq(LIB(patched, fopen)("missing.h", "r"), NULL);
 	cr_expect_eq(((int (*)(const char *))address_of_unlink())("missing.h"), -1);
-	watch_end(&trace);
+	live_end(&trace);
 	cr_expect_not_null(event_of("missing.h", TRACE_OPEN));
 	cr_expect_eq(trace.tainted, TAINT_WRITE);
 	cr_expect(watch_verify(patched.watch));
@@ -96,7 +96,7 @@ Test(watch, two_libraries_are_watched_at_once)
 	begin();
 	LIB(patched, getenv)("FIRST");
 	LIB(second, getenv)("SECOND");
-	watch_end(&trace);
+	live_end(&trace);
 	cr_expect(asked("FIRST") && asked("SECOND"));
 }
 

@@ -22,7 +22,7 @@ Test(watch_reading, a_read_file_is_recorded_with_its_digest)
 	cr_expect_eq(ftell(stream), 0, "the offset has moved");
 	cr_expect_eq(fread(text, 1, sizeof(text), stream), 12);
 	fclose(stream);
-	watch_end(&trace);
+	live_end(&trace);
 	event = must_see("a.h", TRACE_OPEN);
 	cr_expect_eq(event->error, 0);
 	cr_expect_eq(event->stamp.inode, status.st_ino);
@@ -48,7 +48,7 @@ Test(watch_reading, the_digest_of_a_file_of_any_size_is_that_of_its_whole_conten
 		digest_key(&(struct span){bytes, sizes[i]}, 1, &digest);
 		begin();
 		file = LIB(patched, open)("big", O_RDONLY);
-		watch_end(&trace);
+		live_end(&trace);
 		cr_assert_geq(file, 0);
 		cr_expect_eq(lseek(file, 0, SEEK_CUR), 0);
 		close(file);
@@ -65,7 +65,7 @@ static uint32_t taints_of_content(const char *bytes, size_t size)
 	write_file("content.h", bytes, size);
 	begin();
 	stream = LIB(patched, fopen)("content.h", "rb");
-	watch_end(&trace);
+	live_end(&trace);
 	cr_assert_not_null(stream);
 	fclose(stream);
 	tainted = trace.tainted;
@@ -92,9 +92,9 @@ Test(watch_reading, a_file_as_new_as_the_compile_taints)
 {
 	write_text("new.h", "1");
 	trace_init(&trace, now_ns());
-	watch_begin(&trace);
+	live_begin(&trace);
 	fclose(LIB(patched, fopen)("new.h", "r"));
-	watch_end(&trace);
+	live_end(&trace);
 	cr_expect_eq(trace.tainted, TAINT_TOO_NEW);
 }
 
@@ -116,7 +116,7 @@ Test(watch_reading, a_file_from_the_future_does_not_taint_unless_it_changes)
 	cr_expect_eq(trace.tainted, 0);
 	write_text("future.h", "2");
 	set_mtime("future.h", 3600);
-	watch_end(&trace);
+	live_end(&trace);
 	cr_expect_eq(trace.tainted, TAINT_TOO_NEW);
 }
 
@@ -144,7 +144,7 @@ Test(watch_reading, a_file_that_changes_after_it_was_read_taints)
 	fclose(LIB(patched, fopen)("changing.h", "r"));
 	cr_expect_eq(trace.tainted, 0);
 	write_text("changing.h", "22");
-	watch_end(&trace);
+	live_end(&trace);
 	cr_expect_eq(trace.tainted, TAINT_TOO_NEW);
 }
 
@@ -159,7 +159,7 @@ Test(watch_reading, a_file_that_changes_between_two_readings_taints)
 	write_text("changing.h", "22");
 	fclose(LIB(patched, fopen)("changing.h", "r"));
 	cr_expect_eq(trace.tainted, TAINT_TOO_NEW);
-	watch_end(&trace);
+	live_end(&trace);
 }
 
 Test(watch_reading, a_file_that_vanishes_during_the_compile_taints)
@@ -168,7 +168,7 @@ Test(watch_reading, a_file_that_vanishes_during_the_compile_taints)
 	begin();
 	fclose(LIB(patched, fopen)("vanishing.h", "r"));
 	unlink("vanishing.h");
-	watch_end(&trace);
+	live_end(&trace);
 	cr_expect_eq(trace.tainted, TAINT_TOO_NEW);
 }
 
@@ -181,7 +181,7 @@ Test(watch_reading, absent_paths_are_recorded_as_absent)
 	cr_expect_eq(LIB(patched, stat)("file/no.h", &status), -1);
 	cr_expect_eq(errno, ENOTDIR);
 	cr_expect_eq(LIB(patched, access)("no.h", R_OK), -1);
-	watch_end(&trace);
+	live_end(&trace);
 	event = must_see("no.h", TRACE_OPEN);
 	cr_expect_eq(event->error, ENOENT);
 	event = must_see("file/no.h", TRACE_PROBE);
@@ -196,7 +196,7 @@ Test(watch_reading, a_probed_path_is_recorded_with_its_stamp)
 	begin();
 	cr_expect_eq(LIB(patched, stat)("a.h", &status), 0);
 	cr_expect_eq(LIB(patched, access)(".", F_OK), 0);
-	watch_end(&trace);
+	live_end(&trace);
 	event = must_see("a.h", TRACE_PROBE);
 	cr_expect_eq(event->stamp.size, 5);
 	event = must_see(".", TRACE_PROBE);
@@ -219,7 +219,7 @@ Test(watch_reading, calls_that_dependencies_cannot_express_are_recorded_as_listi
 	cr_expect_not_null(LIB(patched, realpath)("f", text));
 	cr_expect_eq(LIB(patched, access)("l", X_OK), 0);
 	close(LIB(patched, open)("d/..", O_RDONLY | O_DIRECTORY));
-	watch_end(&trace);
+	live_end(&trace);
 	closedir(directory);
 	cr_expect_not_null(event_of("d", TRACE_LISTING));
 	cr_expect_not_null(event_of("l", TRACE_LISTING));
@@ -238,7 +238,7 @@ Test(watch_reading, a_path_relative_to_a_descriptor_is_recorded_as_a_listing)
 	cr_expect_not_null(event_of("f", TRACE_LISTING));
 	close(LIB(patched, openat)(AT_FDCWD, "f", O_RDONLY));
 	cr_expect_not_null(event_of("f", TRACE_OPEN));
-	watch_end(&trace);
+	live_end(&trace);
 	close(directory);
 }
 
@@ -256,14 +256,14 @@ Test(watch_reading, irregular_files_taint)
 	atomic_store(&trace.tainted, 0);
 	fclose(LIB(patched, fopen)("d", "r"));
 	cr_expect_eq(trace.tainted, TAINT_UNREADABLE);
-	watch_end(&trace);
+	live_end(&trace);
 }
 
 Test(watch_reading, a_file_whose_size_differs_from_its_content_taints)
 {
 	begin();
 	fclose(LIB(patched, fopen)("/proc/self/status", "r"));
-	watch_end(&trace);
+	live_end(&trace);
 	cr_expect_neq(trace.tainted, 0);
 }
 
@@ -275,7 +275,7 @@ Test(watch_reading, failures_other_than_absence_taint)
 	cr_expect_eq(errno, ELOOP);
 	cr_expect_null(LIB(patched, fopen)("loop", "r"));
 	cr_expect_eq(errno, ELOOP);
-	watch_end(&trace);
+	live_end(&trace);
 	event = must_see("loop", TRACE_OPEN);
 	cr_expect_eq(event->error, ELOOP);
 	cr_expect_eq(trace.tainted, TAINT_UNREADABLE);

@@ -12,7 +12,7 @@ WATCHED(watch_taints);
 	do {                                                                                   \
 		begin();                                                                       \
 		__VA_ARGS__;                                                                   \
-		watch_end(&trace);                                                             \
+		live_end(&trace);                                                              \
 		cr_expect_eq(trace.tainted, (taint), "%#x from " #__VA_ARGS__, trace.tainted); \
 		cr_expect_gt(trace.calls, 0);                                                  \
 		trace_free(&trace);                                                            \
@@ -43,7 +43,7 @@ Test(watch_taints, opening_the_existing_lock_file_does_not_taint)
 		begin();                                                  \
 		trace.lock = "top//d/lock";                               \
 		(void)__VA_ARGS__;                                        \
-		watch_end(&trace);                                        \
+		live_end(&trace);                                         \
 		cr_expect_eq(trace.tainted, (taint), "%s", #__VA_ARGS__); \
 	} while (0)
 
@@ -204,7 +204,7 @@ Test(watch_taints, a_working_watch_counts_getcwd)
 	cr_expect_not_null(LIB(patched, getcwd)(text, sizeof(text)));
 	cr_expect_eq(trace.calls, 1);
 	cr_expect_eq(trace.count, 0);
-	watch_end(&trace);
+	live_end(&trace);
 	cr_expect_eq(trace.tainted, 0);
 }
 
@@ -213,7 +213,7 @@ Test(watch_taints, queried_variables_are_recorded_once)
 	begin();
 	LIB(patched, getenv)("WATCHED_TEST");
 	LIB(patched, getenv)("WATCHED_TEST");
-	watch_end(&trace);
+	live_end(&trace);
 	cr_expect_eq(count_asked(&trace), 1);
 	cr_expect(asked("WATCHED_TEST"));
 	cr_expect_eq(trace.calls, 2);

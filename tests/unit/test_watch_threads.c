@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "interpose/watch/live.h"
 #include "watch_fixture.h"
 
 #include <dirent.h>
@@ -35,7 +34,7 @@ Test(watch_threads, errno_is_that_of_the_real_call)
 	LIB(patched, readlink)("a.h", (char[4]){0}, 4);
 	cr_expect_eq(errno, EINVAL);
 	errno = 99;
-	watch_end(&trace);
+	live_end(&trace);
 	cr_expect_eq(errno, 99);
 }
 
@@ -49,7 +48,7 @@ Test(watch_threads, dlerror_is_preserved_for_the_host)
 	keep(patched.watch);
 	begin();
 	open_file("none", "r");
-	watch_end(&trace);
+	live_end(&trace);
 	cr_expect_not_null(dlerror());
 }
 
@@ -69,11 +68,11 @@ Test(watch_threads, ending_a_compile_that_did_not_begin_does_nothing)
 	struct trace other;
 
 	trace_init(&trace, now_ns());
-	watch_end(&trace);
+	live_end(&trace);
 	begin_trace(&other);
-	watch_end(&trace);
+	live_end(&trace);
 	cr_expect_eq(other.tainted, 0);
-	watch_end(&other);
+	live_end(&other);
 	trace_free(&other);
 }
 
@@ -86,9 +85,9 @@ Test(watch_threads, an_inner_compile_hides_the_outer_one_and_taints_it)
 	begin_trace(&inner);
 	LIB(patched, getenv)("INNER");
 	LIB(patched, mkdir)("d", 0700);
-	watch_end(&inner);
+	live_end(&inner);
 	LIB(patched, fopen)("outer.h", "r");
-	watch_end(&outer);
+	live_end(&outer);
 	cr_expect(asked_in(&outer, "OUTER") && !asked_in(&outer, "INNER"));
 	cr_expect(asked_in(&inner, "INNER") && !asked_in(&inner, "OUTER"));
 	cr_expect_eq(outer.count, 1);
@@ -121,7 +120,7 @@ Test(watch_threads, file_accesses_of_another_thread_taint)
 {
 	begin();
 	on_another_thread(look_for_a_file);
-	watch_end(&trace);
+	live_end(&trace);
 	cr_expect_eq(trace.tainted, TAINT_OTHER_THREAD);
 	cr_expect_eq(trace.count, 0);
 }
@@ -130,7 +129,7 @@ Test(watch_threads, variables_queried_by_another_thread_are_added)
 {
 	begin();
 	on_another_thread(ask_for_variables);
-	watch_end(&trace);
+	live_end(&trace);
 	cr_expect_eq(trace.tainted, 0);
 	cr_expect(asked("STRANGE"));
 	cr_expect_eq(count_asked(&trace), 51);
@@ -147,7 +146,7 @@ static void *compile_elsewhere(void *unused)
 		begin_trace(&mine);
 		LIB(patched, stat)(name, &found);
 		LIB(patched, getenv)(name);
-		watch_end(&mine);
+		live_end(&mine);
 		cr_assert_eq(mine.count, 1);
 		cr_assert_eq(count_asked(&mine), 1);
 		cr_assert_str_eq(mine.events[0].path, name);
@@ -174,14 +173,14 @@ Test(watch_threads, a_compile_continues_in_a_forked_child)
 	begin();
 	child = fork();
 	if (child == 0) {
-		watch_fork_child();
+		live_fork_child();
 		LIB(patched, getenv)("IN_CHILD");
 		on_another_thread(ask_for_variables);
-		watch_end(&trace);
+		live_end(&trace);
 		_exit(asked("IN_CHILD") && asked("STRANGE") && trace.tainted == 0 ? 0 : 1);
 	}
 	cr_expect_eq(exit_of(child), 0);
-	watch_end(&trace);
+	live_end(&trace);
 	cr_expect_not(asked("IN_CHILD"));
 }
 
@@ -209,8 +208,8 @@ Test(watch_threads, a_child_forked_while_another_thread_adds_to_the_traces_keeps
 	}
 	child = fork();
 	if (child == 0) {
-		watch_fork_child();
-		watch_end(&trace);
+		live_fork_child();
+		live_end(&trace);
 		_exit(trace.tainted == TAINT_OTHER_THREAD ? 0 : 1);
 	}
 	cr_expect_eq(exit_of(child), 0);
@@ -225,7 +224,7 @@ static void *compile_until_told(void *unused)
 	while (read(steps[0], &byte, 1) != 1 || byte != 'e') {
 		usleep(1000);
 	}
-	watch_end(&elsewhere);
+	live_end(&elsewhere);
 	return unused;
 }
 
@@ -245,7 +244,7 @@ Test(watch_threads, a_child_without_handlers_drops_compiles_of_other_threads, .t
 	if (child == 0) {
 		begin();
 		LIB(patched, getenv)("IN_CHILD");
-		watch_end(&trace);
+		live_end(&trace);
 		_exit(asked("IN_CHILD") ? 0 : 1);
 	}
 	cr_expect_eq(exit_of(child), 0);

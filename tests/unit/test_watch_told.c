@@ -24,12 +24,12 @@ static void begin_told(void)
 	cr_assert_not_null(snapshot);
 	trace_init(&trace, now_ns() + INT64_C(10000000000));
 	trace.told = snapshot;
-	watch_begin(&trace);
+	live_begin(&trace);
 }
 
 static uint32_t end_told(void)
 {
-	watch_end(&trace);
+	live_end(&trace);
 	snapshot_free(snapshot);
 	return trace.tainted;
 }
@@ -231,7 +231,7 @@ Test(watch_told, queried_numbers_of_the_machine_are_recorded)
 	begin();
 	processors = LIB(patched, get_nprocs)();
 	page = LIB(patched, sysconf)(_SC_PAGESIZE);
-	watch_end(&trace);
+	live_end(&trace);
 	cr_expect_eq(trace.answer_count, 2);
 	cr_expect_eq(answer_of(MACHINE_GET_NPROCS), processors);
 	cr_expect_eq(answer_of(MACHINE_QUESTION(MACHINE_SYSCONF, _SC_PAGESIZE)), page);
@@ -245,7 +245,7 @@ Test(watch_told, the_set_of_processors_of_the_thread_is_recorded)
 
 	begin();
 	cr_assert_eq(LIB(patched, sched_getaffinity)(0, sizeof(set), &set), 0);
-	watch_end(&trace);
+	live_end(&trace);
 	cr_assert(machine_ask(MACHINE_AFFINITY, &now));
 	cr_expect_eq(answer_of(MACHINE_AFFINITY), now);
 	cr_expect_eq(trace.tainted, 0);
@@ -257,7 +257,7 @@ Test(watch_told, a_query_for_another_processs_processors_taints)
 
 	begin();
 	LIB(patched, sched_getaffinity)(getppid(), sizeof(set), &set);
-	watch_end(&trace);
+	live_end(&trace);
 	cr_expect_eq(trace.answer_count, 0);
 	cr_expect_neq(trace.tainted, 0);
 }
@@ -272,7 +272,7 @@ Test(watch_told, a_number_queried_by_another_thread_is_added_to_every_compile)
 {
 	begin();
 	on_another_thread(ask_processors);
-	watch_end(&trace);
+	live_end(&trace);
 	cr_expect_eq(trace.answer_count, 1);
 	cr_expect_eq(trace.tainted, 0);
 }

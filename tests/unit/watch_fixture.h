@@ -5,6 +5,7 @@
 
 #include "interpose/nvrtc/texts.h"
 #include "interpose/watch/imports.h"
+#include "interpose/watch/live.h"
 #include "interpose/watch/watch.h"
 #include "watched_fixture.h"
 
@@ -80,7 +81,7 @@ static inline void begin_trace(struct trace *begun)
 {
 	trace_init(begun, now_ns() + INT64_C(10000000000));
 	begun->reader = texts_reader;
-	watch_begin(begun);
+	live_begin(begun);
 }
 
 static inline void begin(void)
