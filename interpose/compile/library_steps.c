@@ -2,6 +2,7 @@
 /* Each step is claimed by the thread that performs it. */
 #include "interpose/compile/library_steps.h"
 
+#include "cache/calls.h"
 #include "interpose/compile/host_data.h"
 #include "interpose/compile/log.h"
 #include "interpose/elf/loaded.h"
@@ -11,7 +12,6 @@
 #include <pthread.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 /* In libpthread before glibc 2.34. */
 #pragma weak pthread_getattr_np
@@ -103,7 +103,6 @@ static bool prepare_library(struct library *library)
  */
 static bool perform_step(struct library *library, _Atomic int *step, bool (*perform)(struct library *library))
 {
-	const struct timespec millisecond = {0, 1000000};
 	int state = atomic_load_explicit(step, memory_order_acquire), under_way = STEP_UNDER_WAY;
 
 	if (state == STEP_NOT_YET && loaded_may_call() &&
@@ -113,7 +112,7 @@ static bool perform_step(struct library *library, _Atomic int *step, bool (*perf
 	}
 	state = atomic_load_explicit(step, memory_order_acquire);
 	for (int i = 0; i < 100 && state == STEP_UNDER_WAY; i++) {
-		(void)nanosleep(&millisecond, NULL);
+		call_pause(1000000);
 		state = atomic_load_explicit(step, memory_order_acquire);
 	}
 	return state == STEP_DONE;

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 /* The beginning of glibc's pthread_mutex_t. */
@@ -26,6 +25,7 @@ struct loader_mutex {
 #define COUNTER_DISTANCE_MAX (4 * sizeof(pthread_mutex_t))
 #define GLOBAL_SIZE_MAX      4096
 
+#define MOMENT       1000000    /* nanoseconds between two looks */
 #define SUBS_UNKNOWN UINT64_MAX /* dlpi_subs where the list is read without the lock */
 
 /* Written before `loaded_counter`, and never changed afterwards. */
@@ -36,11 +36,12 @@ const _Atomic uint64_t *_Atomic loaded_counter = &unknown_adds;
 static struct elf_object loader; /* which is never unloaded */
 static _Atomic bool loader_known;
 
-/* Views of objects, which are valid until one is unloaded. Read and written by the thread that has set `viewing`. */
+/*
+ * Views of objects, which are valid until one is unloaded; the valid ones come first. Read and written by the thread
+ * that has set `viewing`.
+ */
 static atomic_flag viewing = ATOMIC_FLAG_INIT;
-#define VIEWS       64
-#define VIEWS_TRIED 4
-#define PAGE_LEAST  4096
+#define VIEWS 64
 static struct view {
 	uint64_t subs; /* dlpi_subs at that time, and 1 */
 	struct elf_object object;
@@ -55,11 +56,6 @@ static const _Atomic uint64_t *known_counter(void)
 	const _Atomic uint64_t *counter = atomic_load_explicit(&loaded_counter, memory_order_acquire);
 
 	return counter != &unknown_adds ? counter : NULL;
-}
-
-static void sleep_a_moment(void)
-{
-	(void)nanosleep(&(const struct timespec){0, 1000000}, NULL);
 }
 
 /* ---- finding the loader's words ---- */
@@ -177,7 +173,7 @@ static bool is_frozen(void)
 		}
 		owner = atomic_load(&lock->owner);
 		if (owner == 0) {
-			sleep_a_moment();
+			call_pause(MOMENT);
 		}
 	}
 	error = call_kernel(SYS_tgkill, getpid(), owner, 0, 0, 0);
@@ -227,24 +223,24 @@ static bool view_map(const struct link_map *map, struct dl_phdr_info *info)
 	return (!map->l_prev && has_dynamic(info, map->l_ld)) || read_header(map, info);
 }
 
-/* Looks for the view in VIEWS_TRIED places, and makes it in the last one that was tried. Returns 0 or -ENOEXEC. */
+/* Finds the object's view among the valid ones, or adds it to them. Returns 0 or -ENOEXEC. */
 static int view_kept(const struct dl_phdr_info *info, struct elf_object *ret_object)
 {
-	uintptr_t page = (uintptr_t)info->dlpi_phdr / PAGE_LEAST;
-	struct view *view = NULL;
-	bool is_kept = true, is_this = false;
+	const uint64_t now = info->dlpi_subs + 1;
+	struct view *view = views;
 
-	for (size_t i = 0; i < VIEWS_TRIED && is_kept && !is_this; i++) {
-		view = &views[((page ^ page / VIEWS) + i) % VIEWS];
-		is_kept = view->subs == info->dlpi_subs + 1;
-		is_this = view->object.phdr == info->dlpi_phdr;
+	while (view < views + VIEWS && view->subs == now && view->object.phdr != info->dlpi_phdr) {
+		view++;
 	}
-	if (!is_kept || !is_this) {
+	if (view == views + VIEWS) {
+		return elf_view(info, ret_object);
+	}
+	if (view->subs != now) {
 		view->subs = 0;
 		if (elf_view(info, &view->object) < 0) {
 			return -ENOEXEC;
 		}
-		view->subs = info->dlpi_subs + 1;
+		view->subs = now;
 	}
 	*ret_object = view->object;
 	return 0;
@@ -304,7 +300,7 @@ static void begin_scan(void)
 	atomic_fetch_add(&scans, 1);
 	while (atomic_load(&forks) > 0 && atomic_fetch_sub(&patience, 1) > 0) {
 		atomic_fetch_sub(&scans, 1);
-		sleep_a_moment();
+		call_pause(MOMENT);
 		atomic_fetch_add(&scans, 1);
 	}
 }
@@ -362,7 +358,7 @@ bool loaded_may_call(void)
 	bool busy = is_busy();
 
 	for (int i = 0; i < LOADED_LOOKS && busy; i++) {
-		(void)nanosleep(&(const struct timespec){0, 20000}, NULL);
+		call_pause(20000);
 		busy = is_busy();
 	}
 	return !busy;
@@ -380,7 +376,7 @@ void loaded_fork_prepare(void)
 	atomic_store(&patience, LOADED_WAIT_MS);
 	atomic_fetch_add(&forks, 1);
 	for (int i = 0; i < LOADED_WAIT_MS && atomic_load(&scans) > 0; i++) {
-		sleep_a_moment();
+		call_pause(MOMENT);
 	}
 }
 
