@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -29,7 +28,6 @@
 struct walk {
 	int (*each)(const struct elf_object *object, void *context);
 	void *context;
-	uintptr_t vdso;
 };
 
 static int walk_one(struct dl_phdr_info *info, size_t size, void *context)
@@ -38,18 +36,13 @@ static int walk_one(struct dl_phdr_info *info, size_t size, void *context)
 	struct elf_object object;
 
 	(void)size;
-	if (loaded_view(info, &object) < 0 || (walk->vdso && elf_contains(&object, walk->vdso))) {
-		return 0;
-	}
-	return walk->each(&object, walk->context);
+	return loaded_view(info, &object) == 0 ? walk->each(&object, walk->context) : 0;
 }
 
 int elf_each_object(int (*each)(const struct elf_object *object, void *context), void *context)
 {
-	int saved_errno = errno; /* getauxval reports a missing entry through it */
-	struct walk walk = {.each = each, .context = context, .vdso = getauxval(AT_SYSINFO_EHDR)};
+	struct walk walk = {each, context};
 
-	errno = saved_errno;
 	return loaded_each(walk_one, &walk);
 }
 

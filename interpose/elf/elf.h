@@ -86,8 +86,8 @@ int elf_each_undefined(const struct elf_object *object, int (*each)(const struct
 int elf_each_needed(const struct elf_object *object, int (*each)(const char *name, void *context), void *context);
 
 /*
- * Does the same for the loaded objects in load order, except the vDSO and unreadable objects. -EAGAIN: the list cannot
- * be read (loaded.h).
+ * Does the same for the loaded objects in load order, except unreadable ones. The kernel's vDSO defines nothing that
+ * this library looks for. -EAGAIN: the list cannot be read (loaded.h).
  */
 int elf_each_object(int (*each)(const struct elf_object *object, void *context), void *context);
 

@@ -5,9 +5,6 @@
 #include "interpose/elf/loaded.h"
 #include "interpose/elf/loader.h"
 
-#include <errno.h>
-#include <sys/auxv.h>
-
 #if defined(__x86_64__)
 #define LIBC_FIRST "GLIBC_2.2.5"
 #else
@@ -82,24 +79,21 @@ static bool finds_in(const struct link_map *map, const char *name, const char *v
 /*
  * Does the same as elf_next_symbol() for objects after this one, by the debugger's list of loaded objects. For the
  * first dlsym of the process, when dl_iterate_phdr cannot be used: ThreadSanitizer intercepts it and needs dlsym
- * itself. Also returns 0 if there is no such list.
+ * itself. The kernel's vDSO, whose tables the loader does not relocate, is in front of this object. Also returns 0 if
+ * there is no such list.
  */
 static uintptr_t find_next_early(const char *name, const char *version)
 {
-	uintptr_t vdso = getauxval(AT_SYSINFO_EHDR);
-	int saved_errno = errno;
 	uintptr_t found = 0;
 	bool passed = false;
 
 	for (const struct link_map *map = loaded_list(); map; map = map->l_next) {
 		if (!passed) {
 			passed = map->l_ld == _DYNAMIC;
-		} else if (map->l_addr != vdso && finds_in(map, name, version, &found)) {
-			errno = saved_errno;
+		} else if (finds_in(map, name, version, &found)) {
 			return found;
 		}
 	}
-	errno = saved_errno;
 	return 0;
 }
 

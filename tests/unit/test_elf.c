@@ -3,7 +3,6 @@
 
 #include "interpose/elf/loaded.h"
 
-#include <sys/auxv.h>
 #include <sys/resource.h>
 
 Test(elf, every_undefined_symbol_of_a_library_is_listed_as_an_import)
@@ -155,14 +154,12 @@ Test(elf, an_indirect_function_is_not_found)
 
 static int count_object(const struct elf_object *object, void *context)
 {
-	uintptr_t vdso = getauxval(AT_SYSINFO_EHDR);
-
-	cr_expect(!vdso || !elf_contains(object, vdso), "the vDSO was given");
+	(void)object;
 	++*(size_t *)context;
 	return 0;
 }
 
-Test(elf, every_loaded_object_except_the_vdso_is_listed)
+Test(elf, every_loaded_object_is_listed)
 {
 	size_t before = 0;
 	size_t after = 0;
