@@ -14,15 +14,6 @@
 #define LOCK_SLEEP_MIN_US 100
 #define LOCK_SLEEP_MAX_US 5000
 
-/* Two keys rarely share a byte. If they do, their holders only wait for each other. */
-static uint64_t byte_of(const uint8_t key[ENTRY_KEY_BYTES])
-{
-	uint64_t byte;
-
-	memcpy(&byte, key, sizeof(byte));
-	return byte >> 2; /* below LOCK_EVICTION */
-}
-
 /* EINTR counts as held, so that lock_bytes() tries again after a pause. */
 static bool is_held(void)
 {
@@ -86,10 +77,11 @@ static enum lock_result take_byte(int lock, uint64_t byte, unsigned wait_us)
 
 /*
  * A lock file that cannot be opened is treated like a file system without locks, because storing without a lock is
- * better than not storing.
+ * better than not storing. Two keys rarely share a byte. If they do, their holders only wait for each other.
  */
-int lock_take(const struct directory *directory, int home, uint64_t byte, unsigned wait_us, int *ret_lock)
+int lock_take(const struct directory *directory, int home, const uint8_t *key, unsigned wait_us, int *ret_lock)
 {
+	uint64_t byte = LOCK_EVICTION;
 	enum lock_result result;
 	int lock;
 
@@ -97,22 +89,17 @@ int lock_take(const struct directory *directory, int home, uint64_t byte, unsign
 	if (directory_open_file(directory, home, LOCK_NAME, O_RDWR | O_CREAT, &lock, NULL) < 0) {
 		return 0;
 	}
+	if (key) {
+		memcpy(&byte, key, sizeof(byte));
+		byte >>= 2; /* below LOCK_EVICTION */
+	}
 	result = take_byte(lock, byte, wait_us);
 	if (result != LOCK_TAKEN) {
 		close(lock);
-		lock = -1;
-	}
-	if (result == LOCK_HELD) {
-		return -EAGAIN;
+		return result == LOCK_HELD ? -EAGAIN : 0;
 	}
 	*ret_lock = lock;
 	return 0;
-}
-
-int lock_take_key(const struct directory *directory, int home, const uint8_t key[ENTRY_KEY_BYTES], unsigned wait_us,
-                  int *ret_lock)
-{
-	return lock_take(directory, home, byte_of(key), wait_us, ret_lock);
 }
 
 void lock_release(int lock)

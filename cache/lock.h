@@ -8,7 +8,7 @@
  * The directory's lock file is <path>/v1/lock. Its bytes are locked and never written: a key selects one byte, and
  * LOCK_EVICTION is another.
  *
- * Calling sequence: lock_take() or lock_take_key(); lock_release().
+ * Calling sequence: lock_take(); lock_release().
  * Errors: -EAGAIN: another process holds the lock. If the file system has no locks, `*ret_lock` is -1 and the caller
  * continues without a lock: locks keep the sums exact and results from being lost, but no result is wrong without them.
  * After a wait that timed out, the process does not wait for such locks until it acquires one at once.
@@ -50,11 +50,11 @@ bool lock_is_remote(int file);
 /* A process that evicts locks this byte, which no key selects. */
 #define LOCK_EVICTION (UINT64_C(1) << 62)
 
-/* Locks one byte, polling for about `wait_us` microseconds. */
-int lock_take(const struct directory *directory, int home, uint64_t byte, unsigned wait_us, int *ret_lock);
-/* Locks the byte of `key`. A process holds this lock while it changes or removes the file of the key. */
-int lock_take_key(const struct directory *directory, int home, const uint8_t key[ENTRY_KEY_BYTES], unsigned wait_us,
-                  int *ret_lock);
+/*
+ * Locks the byte of a key, or LOCK_EVICTION if it is NULL, polling for about `wait_us` microseconds. A process holds
+ * the lock of a key while it changes or removes the file of the key.
+ */
+int lock_take(const struct directory *directory, int home, const uint8_t *key, unsigned wait_us, int *ret_lock);
 /* Releases the lock and closes the file; -1 is accepted. */
 void lock_release(int lock);
 

@@ -209,7 +209,7 @@ int store_discard(const struct directory *directory, int home, int shard, const 
 	int lock = -1;
 	int rc = -EAGAIN;
 
-	if (lock_take_key(directory, home, key, 0, &lock) < 0) {
+	if (lock_take(directory, home, key, 0, &lock) < 0) {
 		return rc;
 	}
 	if (fstatat(shard, name, &found, AT_SYMLINK_NOFOLLOW) == 0 && is_same(&found, seen)) {

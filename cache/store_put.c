@@ -197,7 +197,7 @@ static int write_file(const struct store *store, struct sample_task *stored, enu
 
 	directory_name(stored->key, kind, name);
 	if (entry) {
-		(void)lock_take_key(&store->directory, stored->home, stored->key, LOCK_WAIT_US, &lock);
+		(void)lock_take(&store->directory, stored->home, stored->key, LOCK_WAIT_US, &lock);
 	}
 	rc = begin_file(store, stored->home, stored->key[0], &temporary);
 	rc = rc < 0 ? rc : output_at(temporary.file, 0, bytes, written);

@@ -116,7 +116,7 @@ static void evict_in_rounds(struct sample *sample, enum evict_reason reason)
 	const bool waits = reason == EVICT_FOR_ROOM || total_bytes(sample) > task->cap + task->cap / 10;
 	int lock;
 
-	if (lock_take(task->directory, task->home, LOCK_EVICTION, waits ? LOCK_WAIT_US : 0, &lock) < 0) {
+	if (lock_take(task->directory, task->home, NULL, waits ? LOCK_WAIT_US : 0, &lock) < 0) {
 		return;
 	}
 	if (sample->sums.file >= 0) {

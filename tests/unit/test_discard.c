@@ -78,7 +78,7 @@ Store_test(discard, a_file_locked_by_a_put_is_not_removed)
 	int home, lock;
 
 	cr_assert_eq(directory_open(&directory, DIRECTORY_REACH, &home), 0);
-	cr_assert_eq(lock_take_key(&directory, home, fixture_key, 0, &lock), 0);
+	cr_assert_eq(lock_take(&directory, home, fixture_key, 0, &lock), 0);
 	skip_unless(lock >= 0, "no locks on this file system");
 	cr_assert_eq(discard(&seen), -EAGAIN);
 	cr_assert(fixture_exists(fixture.path));
