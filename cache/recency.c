@@ -66,12 +66,6 @@ int64_t recency_order(const struct stat *found, int64_t now)
 	}
 }
 
-/* `within_ns` is INT64_MAX where everything is wanted. */
-bool recency_within(int64_t used, int64_t within_ns, int64_t now)
-{
-	return within_ns > now || used >= now - within_ns;
-}
-
 bool recency_ahead(int64_t used, int64_t now)
 {
 	return used - RECENCY_PERIOD_NS > now;

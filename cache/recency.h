@@ -51,8 +51,6 @@ enum recency_mark recency_mark_of(const struct stat *found);
 int64_t recency_order(const struct stat *found, int64_t now);
 /* Returns whether `used` is more than an hour after `now`. */
 bool recency_ahead(int64_t used, int64_t now);
-/* Returns true if a file that was last used at `used` was used within the last `within_ns` nanoseconds. */
-bool recency_within(int64_t used, int64_t within_ns, int64_t now);
 
 /* Returns whether a hit has to update the time of use. */
 bool recency_due(const struct stat *found, int64_t now);

@@ -4,7 +4,6 @@
  *
  * The most recently used entries come last, so that a smaller cache that imports the file evicts the others first.
  */
-#include "cache/recency.h"
 #include "cache/settings.h"
 #include "cache/tools/bundle.h"
 #include "cli/console/console.h"
@@ -24,7 +23,7 @@
 #include <unistd.h>
 
 static struct {
-	const char *used_since, *key_file, *directory;
+	const char *key_file, *directory;
 } asked;
 
 struct export
@@ -43,20 +42,6 @@ static int put_entry(void *context, const struct entry *entry, int64_t used)
 	export->bytes += error >= 0 ? entry_info(entry)->total_size : 0;
 	export->entries += error >= 0;
 	return error < 0 ? error : 0;
-}
-
-/* Removes the entries that were not used within the last `within_ns` nanoseconds from the list. */
-static void drop_unused(struct inventory *inventory, int64_t within_ns)
-{
-	const int64_t now = recency_now();
-	size_t kept = 0;
-
-	for (size_t i = 0; i < inventory->count; i++) {
-		if (recency_within(inventory->records[i].used, within_ns, now)) {
-			inventory->records[kept++] = inventory->records[i];
-		}
-	}
-	inventory->count = kept;
 }
 
 static bool write_file(const char *file, struct reading *reading, const struct keyring *keyring, struct export *export)
@@ -125,8 +110,7 @@ static void print_report(const struct settings *settings, const char *file, cons
 	fputc('\n', stream);
 }
 
-static int export_entries(const struct settings *settings, const char *file, int64_t within_ns,
-                          const struct keyring *keyring)
+static int export_entries(const struct settings *settings, const char *file, const struct keyring *keyring)
 {
 	int64_t began_ns = progress_clock();
 	struct export export = {.store = NULL};
@@ -137,14 +121,11 @@ static int export_entries(const struct settings *settings, const char *file, int
 	error = reading_begin(settings, "exporting", &reading);
 	if (error != 0) {
 		(void)console_refuse(settings, error);
-	} else {
-		drop_unused(&reading.inventory, within_ns);
-		if (asked.directory ? write_directory(asked.directory, &reading, &export)
-		                    : write_file(file, &reading, keyring, &export)) {
-			print_report(settings, file, &export, began_ns);
-			/* entries that could not be read are missing from the file, but the file is valid */
-			status = reading_report(&reading);
-		}
+	} else if (asked.directory ? write_directory(asked.directory, &reading, &export)
+	                           : write_file(file, &reading, keyring, &export)) {
+		print_report(settings, file, &export, began_ns);
+		/* entries that could not be read are missing from the file, but the file is valid */
+		status = reading_report(&reading);
 	}
 	reading_end(&reading);
 	return status;
@@ -154,12 +135,8 @@ static int run_export(struct settings *settings, char **operands)
 {
 	struct keyring *keyring = NULL;
 	char text[KEYRING_TEXT_MAX];
-	int64_t within_ns = INT64_MAX;
 	int status;
 
-	if (asked.used_since && !settings_parse_age(asked.used_since, &within_ns)) {
-		return verb_refuse(&verb_export, "used-since", asked.used_since, SETTINGS_AGE_WANTED);
-	}
 	if (asked.directory ? operands[0] || asked.key_file : !operands[0]) {
 		console_error("export: it takes a FILE, or --directory without FILE and --key-file");
 		return verb_usage(&verb_export);
@@ -172,7 +149,7 @@ static int run_export(struct settings *settings, char **operands)
 		console_error("%s", text);
 		return EXIT_TROUBLE;
 	}
-	status = export_entries(settings, operands[0], within_ns, keyring);
+	status = export_entries(settings, operands[0], keyring);
 	keyring_free(keyring);
 	return status;
 }
@@ -183,9 +160,7 @@ const struct verb verb_export = {
     .summary = "write all entries to a file ('-': standard output) or a directory",
     .example = "nvrtccache export kernels.nvb",
     .options =
-        VERB_OPTIONS(VERB_VALUE("used-since", 'u', "AGE",
-                                "only entries used within the last AGE, such as 12h, 1.5d or 2w", &asked.used_since),
-                     VERB_VALUE("directory", 'd', "DIR",
+        VERB_OPTIONS(VERB_VALUE("directory", 'd', "DIR",
                                 "write a directory for NVRTCCACHE_LOWER, which all users can read", &asked.directory),
                      VERB_VALUE("key-file", 'k', "FILE", "sign with the first key of this file", &asked.key_file)),
     .needs = VERB_DIRECTORY,

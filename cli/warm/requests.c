@@ -87,7 +87,7 @@ int requests_take(const struct directory *directory, int64_t within_ns, struct w
 	requests.damaged = inventory.failures;
 	requests.list = calloc(inventory.count + 1, sizeof(*requests.list));
 	for (size_t i = 0; i < inventory.count && requests.list; i++) {
-		if (!recency_within(inventory.records[i].used, within_ns, now)) {
+		if (inventory.records[i].used < now - within_ns) {
 			continue;
 		}
 		if (take_request(directory, &inventory.records[i], &requests.list[requests.count]) == 0) {

@@ -73,20 +73,9 @@ No request has more than sixteen results after an import.
   $ nvrtccache export sixteen.nvb
   Exported 16 entries (* KiB) from $TMP/here in * *s (glob)
 
-A bundle of what was used lately has that and nothing else.
+A smaller cache imports the last used entries of a bundle and stays below its cap.
   $ many=$TMP/many; NVRTCCACHE_DIR=$many; for n in {1..24}; do compile -DNUMBER=$n; done
   $ n=0; for path in $(files); do touch -d "@$((EPOCHSECONDS - 3600 * (n += 1)))" $path; done
-  $ for age in 7.5h 1s 900w; do nvrtccache export --used-since $age lately-$age.nvb; done
-  Exported 7 entries (* KiB) from $TMP/many in * *s (glob)
-  Exported 0 entries (0 bytes) from $TMP/many in * *s (glob)
-  Exported 24 entries (* KiB) from $TMP/many in * *s (glob)
-  $ NVRTCCACHE_DIR=$TMP/lately nvrtccache import lately-7.5h.nvb; diff <(cd many; ls -d v1/??/* | head -n 7) <(cd lately; ls -d v1/??/*)
-  Imported 7 entries (* KiB) into $TMP/lately in * *s (glob)
-  $ brief export --used-since yesterday none.nvb; test -e none.nvb
-  [2] nvrtccache: export: --used-since: bad value 'yesterday': it takes a number and s, m, h, d or w, such as 36h, 1.5d or 2w
-  [1]
-
-A smaller cache imports the last used entries of a bundle and stays below its cap.
   $ nvrtccache export many.nvb
   Exported 24 entries (* KiB) from $TMP/many in * *s (glob)
   $ size=$(stat -c %s $(files) | sort -n | tail -n 1); blocks=$(stat -c '%b*%B' $(files) | tail -n 1); NVRTCCACHE_DIR=$TMP/smaller
