@@ -268,7 +268,7 @@ int entry_adopt(void *bytes, size_t size, struct entry **ret_entry)
 	if (rc < 0) {
 		return rc;
 	}
-	if (!entry_sound(bytes, &info)) {
+	if (info.total_size != size || !entry_sound(bytes, &info)) {
 		return -EBADMSG;
 	}
 	return adopt_bytes(bytes, &info, ret_entry);

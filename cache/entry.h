@@ -93,8 +93,8 @@ bool entry_dependencies_sound(const void *entry_bytes, const struct entry_info *
 bool entry_sound(const void *entry_bytes, const struct entry_info *info);
 
 /*
- * Calls entry_sound(), and takes ownership of `bytes`, which malloc() has allocated and which
- * begin with one whole entry (`size` >= total_size). On failure the bytes still belong to the caller.
+ * Calls entry_sound(), and takes ownership of `bytes`, which malloc() has allocated and which are one whole entry
+ * (`size` is total_size). On failure the bytes still belong to the caller.
  */
 int entry_adopt(void *bytes, size_t size, struct entry **ret_entry);
 

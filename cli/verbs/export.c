@@ -28,15 +28,17 @@ static struct {
 
 struct export
 {
-	struct bundle_writer writer;
 	struct store *store; /* of --directory; NULL: a bundle is written */
+	FILE *bundle;
+	const struct keyring_key *signer; /* NULL: it is not signed */
 	uint64_t bytes, entries;
 };
 
 static int put_entry(void *context, const struct entry *entry, int64_t used)
 {
 	struct export *export = context;
-	int error = export->store ? inventory_add(export->store, entry) : bundle_write_entry(&export->writer, entry);
+	int error = export->store ? inventory_add(export->store, entry)
+	                          : bundle_write_entry(export->bundle, entry, export->signer);
 
 	(void)used;
 	export->bytes += error >= 0 ? entry_info(entry)->total_size : 0;
@@ -44,7 +46,7 @@ static int put_entry(void *context, const struct entry *entry, int64_t used)
 	return error < 0 ? error : 0;
 }
 
-static bool write_file(const char *file, struct reading *reading, const struct keyring *keyring, struct export *export)
+static bool write_file(const char *file, struct reading *reading, struct export *export)
 {
 	struct target target;
 	int error;
@@ -52,10 +54,11 @@ static bool write_file(const char *file, struct reading *reading, const struct k
 	if (!target_open(file, "a bundle", &target)) {
 		return false;
 	}
+	export->bundle = target.stream;
 	/* the header has the number of files, for the progress line of the import */
-	error = bundle_write_begin(&export->writer, reading->inventory.count, target.stream);
+	error = bundle_write_begin(target.stream, reading->inventory.count);
 	error = error ? error : reading_each(reading, put_entry, export);
-	error = error ? error : bundle_write_end(&export->writer, keyring ? keyring->keys : NULL);
+	error = error ? error : bundle_write_end(target.stream);
 	return target_close(&target, error);
 }
 
@@ -113,7 +116,7 @@ static void print_report(const struct settings *settings, const char *file, cons
 static int export_entries(const struct settings *settings, const char *file, const struct keyring *keyring)
 {
 	int64_t began_ns = progress_clock();
-	struct export export = {.store = NULL};
+	struct export export = {.signer = keyring ? keyring->keys : NULL};
 	struct reading reading;
 	int status = EXIT_TROUBLE, error;
 
@@ -122,7 +125,7 @@ static int export_entries(const struct settings *settings, const char *file, con
 	if (error != 0) {
 		(void)console_refuse(settings, error);
 	} else if (asked.directory ? write_directory(asked.directory, &reading, &export)
-	                           : write_file(file, &reading, keyring, &export)) {
+	                           : write_file(file, &reading, &export)) {
 		print_report(settings, file, &export, began_ns);
 		/* entries that could not be read are missing from the file, but the file is valid */
 		status = reading_report(&reading);

@@ -14,8 +14,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -24,7 +22,7 @@ static struct {
 } asked;
 
 struct import {
-	struct store *store; /* NULL: entries are read only */
+	struct store *store;
 	struct bundle_reader reader;
 	uint64_t entries, bytes, known, large; /* `known`: the cache already had the entry */
 	int refusal;                           /* of the cache, which ends the import; 0: none */
@@ -48,20 +46,6 @@ static const char *explain(int error)
 	default:
 		return strerror(-error);
 	}
-}
-
-static bool begin_reading(const char *file, const struct settings *settings, FILE *stream, struct bundle_reader *reader)
-{
-	int error = bundle_read_begin(reader, entry_size_limit(settings->max_size), stream);
-
-	if (error == -EPROTONOSUPPORT) {
-		console_error("%s: bundle of format %" PRIu32 " with entries of format %" PRIu32
-		              "; this version reads format %d with format %d",
-		              file, reader->format, reader->entry_format, BUNDLE_FORMAT, ENTRY_FORMAT);
-	} else if (error != 0) {
-		console_error("%s: %s", file, explain(error));
-	}
-	return error == 0;
 }
 
 static void put_entry(struct import *import, const struct entry *entry)
@@ -92,11 +76,11 @@ static int read_all(struct import *import)
 		struct entry *entry;
 
 		rc = bundle_read_next(&import->reader, &entry);
-		if (entry && import->store) {
+		if (entry) {
 			put_entry(import, entry);
 		}
 		entry_unref(entry);
-		rc = progress_show("importing", ++count, import->reader.keys) ? -EINTR : rc;
+		rc = progress_show("importing", ++count, import->reader.header.keys) ? -EINTR : rc;
 	} while (rc > 0 && import->refusal == 0);
 	console_status("");
 	return rc;
@@ -106,7 +90,6 @@ static void print_report(const char *file, const struct settings *settings, cons
                          int64_t took_ns)
 {
 	char size[CONSOLE_NUMBER_BYTES], took[CONSOLE_NUMBER_BYTES];
-	uint64_t large = import->large + import->reader.large;
 
 	console_print(stdout, "Imported %" PRIu64 " %s (%s) into %s in %s", import->entries,
 	              import->entries == 1 ? "entry" : "entries", console_bytes(import->bytes, size),
@@ -115,114 +98,60 @@ static void print_report(const char *file, const struct settings *settings, cons
 		printf("; %" PRIu64 " %s there already", import->known, import->known == 1 ? "was" : "were");
 	}
 	putchar('\n');
-	if (large != 0) {
-		console_error("%s: left out: %" PRIu64 " %s larger than an eighth of the size limit", file, large,
-		              large == 1 ? "entry" : "entries");
+	if (import->large != 0) {
+		console_error("%s: left out: %" PRIu64 " %s larger than an eighth of the size limit", file,
+		              import->large, import->large == 1 ? "entry" : "entries");
 	}
 }
 
-/*
- * Returns a copy of the bundle without a name, which nobody can change between its verification and its import; NULL
- * after a message.
- */
-static FILE *copy_bundle(const char *file, FILE *stream)
+static int import_from(const struct settings *settings, struct import *import, const char *file)
 {
-	FILE *copy = tmpfile();
-	char bytes[16384];
-	size_t size;
-
-	(void)signal(SIGXFSZ, SIG_IGN); /* a write beyond RLIMIT_FSIZE fails instead */
-	while (copy && !interrupt_seen() && (size = fread(bytes, 1, sizeof(bytes), stream)) > 0) {
-		if (fwrite(bytes, 1, size, copy) < size) {
-			break;
-		}
-	}
-	if (!copy || interrupt_seen() || ferror(stream) || ferror(copy) || fflush(copy) != 0) {
-		console_error("%s: not imported: it cannot be copied to /tmp: %s", file,
-		              interrupt_seen() ? "interrupted" : strerror(errno));
-		if (copy) {
-			fclose(copy);
-		}
-		return NULL;
-	}
-	rewind(copy);
-	return copy;
-}
-
-/* Reads the bundle once without a store, and goes back to its beginning. Returns false if it may not be imported. */
-static bool verify(const char *file, const struct settings *settings, FILE *stream, const struct keyring *keyring)
-{
-	struct import nothing = {.store = NULL};
-	int refusal;
-
-	if (!begin_reading(file, settings, stream, &nothing.reader)) {
-		return false;
-	}
-	refusal = read_all(&nothing);
-	refusal = refusal ? refusal : bundle_judge(&nothing.reader, keyring);
-	if (refusal) {
-		console_error("%s: not imported: %s", file, explain(refusal));
-	}
-	rewind(stream);
-	return !refusal;
-}
-
-static int import_from(const struct settings *settings, struct store *store, const char *file, FILE *stream)
-{
-	struct import import = {.store = store};
+	const struct bundle_header *header = &import->reader.header;
 	int64_t began_ns = progress_clock();
-	int error;
+	int error = bundle_read_begin(&import->reader);
 
-	if (!begin_reading(file, settings, stream, &import.reader)) {
+	if (error == -EPROTONOSUPPORT) {
+		console_error("%s: bundle of format %" PRIu32 " with entries of format %" PRIu32
+		              "; this version reads format %d with format %d",
+		              file, header->format, header->entry_format, BUNDLE_FORMAT, ENTRY_FORMAT);
 		return EXIT_TROUBLE;
 	}
-	error = read_all(&import);
-	if (import.refusal != 0) {
-		return console_refuse(settings, import.refusal);
+	if (error != 0) {
+		console_error("%s: %s", file, explain(error));
+		return EXIT_TROUBLE;
 	}
-	print_report(file, settings, &import, progress_clock() - began_ns);
+	error = read_all(import);
+	if (import->refusal != 0) {
+		return console_refuse(settings, import->refusal);
+	}
+	print_report(file, settings, import, progress_clock() - began_ns);
 	if (error != 0) {
 		console_error("%s: %s; its sound entries so far are imported", file, explain(error));
 	}
 	return error == 0 ? EXIT_DONE : EXIT_TROUBLE;
 }
 
-static int import_signed(const struct settings *settings, struct store *store, const char *file, FILE *stream)
-{
-	struct keyring *keyring = NULL;
-	char text[KEYRING_TEXT_MAX];
-	int status = EXIT_TROUBLE;
-	FILE *copy;
-
-	if (keyring_read(asked.key_file, &keyring, text) != 0) {
-		console_error("%s", text);
-		return EXIT_TROUBLE;
-	}
-	copy = copy_bundle(file, stream);
-	if (copy) {
-		status =
-		    verify(file, settings, copy, keyring) ? import_from(settings, store, file, copy) : EXIT_TROUBLE;
-		fclose(copy);
-	}
-	keyring_free(keyring);
-	return status;
-}
-
 static int open_and_import(const struct settings *settings, struct store *store, const char *file)
 {
 	bool is_input = strcmp(file, "-") == 0;
-	FILE *stream = is_input ? stdin : fopen(file, "re");
-	int status;
+	struct import import = {.store = store};
+	struct keyring *keyring = NULL;
+	char text[KEYRING_TEXT_MAX];
+	int status = EXIT_TROUBLE;
 
-	file = is_input ? "standard input" : file;
-	if (!stream) {
-		console_error("%s: %s", file, strerror(errno));
+	if (asked.key_file && keyring_read(asked.key_file, &keyring, text) != 0) {
+		console_error("%s", text);
 		return EXIT_TROUBLE;
 	}
-	status = (asked.key_file ? import_signed : import_from)(settings, store, file, stream);
-	if (!is_input) {
-		fclose(stream);
+	import.reader = (struct bundle_reader){.stream = is_input ? stdin : fopen(file, "re"), .keyring = keyring};
+	file = is_input ? "standard input" : file;
+	if (import.reader.stream) {
+		status = import_from(settings, &import, file);
+		fclose(import.reader.stream);
+	} else {
+		console_error("%s: %s", file, strerror(errno));
 	}
+	keyring_free(keyring);
 	return status;
 }
 

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Bundles. Bits 1 to 4 of the first byte choose what is mended in the rest: the header; frames and their lengths; the
- * entries in them; the last frame. The second byte says how many bytes come at a time and how large entries may be.
+ * entries in them; the last frame. The second byte says how many bytes come at a time.
  *
- * Every entry that is given is sound and can be read to its last byte; reading ends; memory for bytes that do not come
- * is not asked for (the harness runs with a limit for one allocation). What has more behind it is not said to be well.
+ * Every entry that is given is sound and can be read to its last byte; reading ends. What has more behind it is not
+ * said to be well.
  */
 #include "cache/tools/bundle.h"
 
 #include "tests/fuzz/entries.h"
-
-#define AT_FRAME_NUMBER 8
-#define AT_FRAME_KEY    16
 
 struct memory {
 	uint8_t *bytes;
@@ -49,13 +46,6 @@ static void mend_entry(uint8_t *bytes, size_t size, uint64_t total)
 	seal(bytes + AT_HEADER_SUM, bytes, AT_HEADER_SUM);
 }
 
-static void mend_last(uint8_t *bytes, size_t at, uint64_t number)
-{
-	memcpy(bytes + at, "LAST\0\0\0\0", 8);
-	memcpy(bytes + at + AT_FRAME_NUMBER, &number, 8);
-	require(blake2b(bytes + at + AT_FRAME_KEY, bytes, NULL, ENTRY_KEY_BYTES, at, 0) == 0);
-}
-
 /* Returns the size, shorter where the last frame ends it. */
 static size_t mend(uint8_t *bytes, size_t size, uint8_t what)
 {
@@ -67,35 +57,30 @@ static size_t mend(uint8_t *bytes, size_t size, uint8_t what)
 	if (what & 2) {
 		char model[BUNDLE_HEADER_BYTES + 1];
 		FILE *stream = fmemopen(model, sizeof(model), "w");
-		struct bundle_writer writer;
 
-		require(stream != NULL && bundle_write_begin(&writer, 0, stream) == 0 && fclose(stream) == 0);
+		require(stream != NULL && bundle_write_begin(stream, 0) == 0 && fclose(stream) == 0);
 		memcpy(bytes, model, 16);
 	}
-	while (what & 4 && size - at >= BUNDLE_FRAME_BYTES) {
-		uint8_t frame = bytes[at];
+	while (size - at >= BUNDLE_FRAME_BYTES) {
+		uint8_t frame = bytes[at + 8];
 		uint64_t number;
 
-		if (frame & 128) {
-			mend_last(bytes, at, what & 16 ? 0 : 1);
-			at += BUNDLE_FRAME_BYTES + BUNDLE_SIGNATURE_BYTES;
-			return at < size ? at : size;
+		memcpy(&number, bytes + at, 8);
+		if (what & 4 && frame & 128) {
+			memset(bytes + at, 0, 8);
+			return what & 16 ? at + BUNDLE_FRAME_BYTES : size;
 		}
-		memcpy(bytes + at, "ENTR\0\0\0\0", 8);
-		memcpy(&number, bytes + at + AT_FRAME_NUMBER, 8);
-		if (!(frame & 64)) { /* else as large as it says */
+		if (what & 4 && !(frame & 64)) { /* else as large as it says */
 			number = ENTRY_HEADER_BYTES + number % 512 / 16 * 16;
 		}
-		memcpy(bytes + at + AT_FRAME_NUMBER, &number, 8);
-		if (number <= size - at - BUNDLE_FRAME_BYTES && number >= ENTRY_HEADER_BYTES && number % 16 == 0) {
-			if (what & 8) {
-				mend_entry(bytes + at + BUNDLE_FRAME_BYTES, number, frame & 32 ? number - 16 : number);
-				memcpy(bytes + at + AT_FRAME_KEY, bytes + at + BUNDLE_FRAME_BYTES + 16,
-				       ENTRY_KEY_BYTES);
-			}
-		}
+		/* the harness has a limit for one allocation; what is not below the format's limit is refused */
+		number = number >> 25 == 0 ? number : number | ENTRY_BYTES_MAX;
+		memcpy(bytes + at, &number, 8);
 		if (number > size - at - BUNDLE_FRAME_BYTES) {
 			break;
+		}
+		if (what & 8 && number >= ENTRY_HEADER_BYTES && number % 16 == 0) {
+			mend_entry(bytes + at + BUNDLE_FRAME_BYTES, number, frame & 32 ? number - 16 : number);
 		}
 		at += BUNDLE_FRAME_BYTES + number;
 	}
@@ -105,20 +90,18 @@ static size_t mend(uint8_t *bytes, size_t size, uint8_t what)
 static void hostile(const uint8_t *data, size_t size, uint8_t what, uint8_t how)
 {
 	struct memory memory = {.bytes = copy_of(data, size), .at_a_time = how & 15};
-	FILE *stream = fopencookie(&memory, "r", (cookie_io_functions_t){.read = get});
-	struct bundle_reader reader;
+	struct bundle_reader reader = {.stream = fopencookie(&memory, "r", (cookie_io_functions_t){.read = get})};
 	int rc;
 
-	require(stream && setvbuf(stream, NULL, _IONBF, 0) == 0);
+	require(reader.stream && setvbuf(reader.stream, NULL, _IONBF, 0) == 0);
 	memory.size = mend(memory.bytes, size, what);
-	rc = bundle_read_begin(&reader, (uint64_t)(how >> 4) * 32 - 1, stream) == 0 ? 1 : -1;
+	rc = bundle_read_begin(&reader) == 0 ? 1 : -1;
 	while (rc > 0) {
 		struct entry *entry;
 		size_t entry_size;
 
 		rc = bundle_read_next(&reader, &entry);
 		if (entry) {
-			require(entry_info(entry)->total_size <= reader.entry_size_max);
 			/* it is as long as its frame says: the next frame is behind it */
 			require(memory.at >= entry_info(entry)->total_size);
 			require(memcmp(memory.bytes + memory.at - entry_info(entry)->total_size,
@@ -128,7 +111,7 @@ static void hostile(const uint8_t *data, size_t size, uint8_t what, uint8_t how)
 		}
 	}
 	require(rc != 0 || memory.at == memory.size);
-	fclose(stream);
+	fclose(reader.stream);
 	free(memory.bytes);
 }
 

@@ -92,7 +92,7 @@ with_number() { # FILE OFFSET NUMBER: a byte of a file
 }
 first_entry() { (cd "$NVRTCCACHE_DIR/v1" && find ./?? -type f ! -name '*.facts' | sort | sed -n 's|^\./||; 1p'); }
 later_bundle() {
-	unpack 0.1.0 && fresh_cache && cp "$place/bundle.nvb" "$tmp/later.nvb" && with_number "$tmp/later.nvb" 8 3 && gives 1 import "$tmp/later.nvb" && err_has 'later.nvb.* format 3' &&
+	unpack 0.1.0 && fresh_cache && cp "$place/bundle.nvb" "$tmp/later.nvb" && with_number "$tmp/later.nvb" 8 4 && gives 1 import "$tmp/later.nvb" && err_has 'later.nvb.* format 4' &&
 		[ "$(entries)" = 0 ]
 }
 check "A bundle of a later format is refused in words, and nothing of it is taken." later_bundle

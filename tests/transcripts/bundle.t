@@ -177,12 +177,12 @@ Another user's cache is not changed, even by root, and its owner is reported.
 
 Bundles of other formats are refused by their number.
   $ NVRTCCACHE_DIR=$TMP/none
-  $ for format in 0 1 255; do
+  $ for format in 0 2 255; do
   >     cp kernels.nvb other.nvb; printf "\\x$(printf %02x $format)" | dd of=other.nvb bs=1 seek=8 conv=notrunc status=none; brief import other.nvb
   > done; test -e none
-  \[1\] nvrtccache: other.nvb: bundle of format 0 with entries of format \d+; this version reads format 2 with format \d+ (re)
-  \[1\] nvrtccache: other.nvb: bundle of format 1 with entries of format \d+; this version reads format 2 with format \d+ (re)
-  \[1\] nvrtccache: other.nvb: bundle of format 255 with entries of format \d+; this version reads format 2 with format \d+ (re)
+  \[1\] nvrtccache: other.nvb: bundle of format 0 with entries of format \d+; this version reads format 3 with format \d+ (re)
+  \[1\] nvrtccache: other.nvb: bundle of format 2 with entries of format \d+; this version reads format 3 with format \d+ (re)
+  \[1\] nvrtccache: other.nvb: bundle of format 255 with entries of format \d+; this version reads format 3 with format \d+ (re)
   [1]
 
 A damaged entry is left out, and the others are imported.
