@@ -45,11 +45,6 @@ void span_json(struct json *json, const char *name, struct span span)
 	}
 }
 
-void span_json_filled(struct json *json, const char *name, struct span span)
-{
-	span_json(json, name, span.size ? span : (struct span){NULL, 0});
-}
-
 static int take_fact(const struct about_fact *fact, void *context)
 {
 	struct request *request = context;
@@ -105,26 +100,14 @@ struct span request_arch(const struct request *request)
 	return (struct span){arch.text, arch.size};
 }
 
-const struct about_fact *request_find(const struct request *request, struct span name)
+const uint8_t *request_part(const struct request *request, struct span name)
 {
 	for (size_t i = 0; i < request->counts[ABOUT_PART]; i++) {
 		if (span_equal(span_of(&request->facts[ABOUT_PART][i]), name)) {
-			return &request->facts[ABOUT_PART][i];
+			return request->facts[ABOUT_PART][i].digest;
 		}
 	}
 	return NULL;
-}
-
-const uint8_t *request_part(const struct request *request, const char *name)
-{
-	const struct about_fact *part = request_find(request, span_text(name));
-
-	return part ? part->digest : NULL;
-}
-
-bool request_is_bound(const struct request *request)
-{
-	return request_part(request, "working directory") != NULL;
 }
 
 struct span request_binder(const struct request *request)
@@ -135,7 +118,7 @@ struct span request_binder(const struct request *request)
 	 */
 	static const char *const binders[] = {
 	    "-G",        "--device-debug", "-lineinfo",    "--generate-line-info", "-dlto", "--dlink-time-opt",
-	    "-optix-ir", "--optix-ir",     "-gen-opt-lto", "--gen-opt-lto",        "-pch",  "--pch",
+	    "-optix-ir", "--optix-ir",     "-gen-opt-lto", "--gen-opt-lto",
 	};
 
 	for (size_t i = 0; i < request->counts[ABOUT_OPTION]; i++) {

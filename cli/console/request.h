@@ -34,13 +34,9 @@ struct span request_text(const struct request *request, enum about_kind kind);
 bool request_is(const struct request *request, enum about_kind kind, const char *text);
 /* Returns the architecture that the options name, such as "sm_90"; its bytes are NULL if they name none. */
 struct span request_arch(const struct request *request);
-/* Returns the part with that name; NULL if there is none. */
-const struct about_fact *request_find(const struct request *request, struct span name);
 /* Returns the digest of the part with that name; NULL if there is none. */
-const uint8_t *request_part(const struct request *request, const char *name);
-/* Returns whether the request is path-dependent before it is compiled: its working directory is part of its key. */
-bool request_is_bound(const struct request *request);
-/* Returns the first option that is known to put paths into the output of NVRTC; size 0 if there is none. */
+const uint8_t *request_part(const struct request *request, struct span name);
+/* Returns the first option by which NVRTC puts paths into debug information or LTO-IR; size 0: there is none. */
 struct span request_binder(const struct request *request);
 
 /* The two arguments for "%.*s". */
@@ -61,8 +57,7 @@ bool span_is(struct span span, const char *text);
 /* Finds the rest of the span after `head`. Returns false if the span does not begin with `head`. */
 bool span_behind(struct span span, struct span head, struct span *ret_rest);
 struct span span_base(struct span path); /* the part after the last slash */
-/* Adds the text to JSON; null if there is none. span_json_filled() adds null for an empty text too. */
+/* Adds the text to JSON; null if there is none. */
 void span_json(struct json *json, const char *name, struct span span);
-void span_json_filled(struct json *json, const char *name, struct span span);
 
 #endif

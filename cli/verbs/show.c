@@ -28,7 +28,7 @@ static const char *spell_reason(const struct request *request, size_t number, ch
 {
 	struct span by = {NULL, 0};
 
-	if (number > 0 || !request_is_bound(request)) {
+	if (number > 0 || !request_part(request, span_text("working directory"))) {
 		return "whose path is in the result, or can be, by __FILE__ and the like";
 	}
 	/* request_binder() knows options of NVRTC only; for links the paths of files are the reason */

@@ -24,9 +24,9 @@ A changed option is reported in readable form.
 Very many differences are not all listed.
   $ fresh; host '{}' '{"options": ["-DN=4"'"$(printf ', "-DA%d"' {1..30})"']}'; explain | tail -n +3 | sed 's/-DA[0-9]*/-DA/' | uniq -c
        20   option  -DA   is new
-        1   and 10 more differences; --json has them all
+        1   and 10 more differences
   $ nvrtccache explain --json | json 'len(told["differences"])'
-  30
+  20
 
 Of another source, it says that the changed lines are not known.
   $ host '{"source": "__global__ void k() {}"}'; explain
@@ -59,23 +59,25 @@ A result that is bound to a path, by which option, and the switch that would hel
   $ fresh; for place in ci1 ci2; do mkdir $place; (cd $place; host '{"options": ["-DN=4", "-lineinfo"]}'); done; explain
   a.cu (PID, TIME)  MISS, compiled in TIME, stored as KEY
   closest cached entry: KEY, TIME earlier
-    variable PWD  has changed
-    path bound by -lineinfo  $TMP/ci2   was $TMP/ci1
+    PWD  has changed
+    working directory  $TMP/ci2   was $TMP/ci1
+    bound by -lineinfo
     NVRTCCACHE_SLOPPINESS=debug_paths lets it hit where that path is in a log or debug information only
   $ nvrtccache explain --json | json '[(d["what"], d["now"], d["was"]) for d in told["differences"]]'
-  [('variable PWD', None, None), ('path bound by -lineinfo', '$TMP/ci2', '$TMP/ci1')]
+  [('PWD', None, None), ('working directory', '$TMP/ci2', '$TMP/ci1')]
 
 The switch is named only where it would help.
   $ fresh; for place in ci1 ci2; do (cd $place; host '{"options": ["--pch"]}'); done; explain | tail -n +3
   6
   6
-    variable PWD  has changed
-    path bound by --pch  $TMP/ci2   was $TMP/ci1
+    PWD  has changed
+    working directory  $TMP/ci2   was $TMP/ci1
   $ fresh; (cd ci1; host '{"options": ["-lineinfo"]}'); (cd ci2; host '{"options": ["-lineinfo", "-DN=4"]}'); explain | tail -n +3
   6
-    variable PWD  has changed
-    path bound by -lineinfo  $TMP/ci2   was $TMP/ci1
+    PWD  has changed
+    working directory  $TMP/ci2   was $TMP/ci1
     option  -DN=4   is new
+    bound by -lineinfo
 
 A path that is spelled in what was made; as JSON, and in the log, it is the path too, and no number.
   $ fresh; for place in r1 r2; do
@@ -96,6 +98,7 @@ The same program elsewhere is nearer than one without the option that binds it.
   /w2/a.cu (PID, TIME)  MISS, compiled in TIME, stored as KEY
   closest cached entry: KEY, TIME earlier
     program name  /w2/a.cu   was /w1/a.cu
+    bound by -lineinfo
     NVRTCCACHE_SLOPPINESS=debug_paths lets it hit where that path is in a log or debug information only
 
 A header on disk that changed, by its path.
@@ -131,67 +134,65 @@ A result that is there and not given out: why.
   $ T='{"source": "__device__ const char t[] = __TIME__;"}'
   $ fresh; NVRTCCACHE_SLOPPINESS=time_macros host "$T"; host "$T"; explain
   a.cu (PID, TIME)  MISS, compiled in TIME, NOT CACHED: time_macros
-    the entry is served only with NVRTCCACHE_SLOPPINESS=time_macros.
-    The result depends on the time (__DATE__, ...). NVRTCCACHE_SLOPPINESS=time_macros caches it anyway.
-  $ nvrtccache explain --json | json 'told["cause"], told["reason"]'
-  ('unfit', 'time_macros')
+    It depends on the time (__DATE__, ...). NVRTCCACHE_SLOPPINESS=time_macros caches it anyway.
+    the entry is served only with NVRTCCACHE_SLOPPINESS=time_macros
+  $ nvrtccache explain --json | json 'told["reason"], told["detail"]'
+  ('time_macros', 'the entry is served only with NVRTCCACHE_SLOPPINESS=time_macros')
 
 And of which header it was not cached again. NVRTC 13.5 opens by its whole path what earlier releases open by a relative one.
   $ shorter() { sed "s# $TMP/inc# inc#g"; }
   $ fresh; old inc/h.h '#define M sizeof(__TIME__)'; NVRTCCACHE_SLOPPINESS=time_macros host "$H"; host "$H"; explain | shorter
   a.cu (PID, TIME)  MISS, compiled in TIME, NOT CACHED: time_macros
-    the entry is served only with NVRTCCACHE_SLOPPINESS=time_macros.
-    the file inc/h.h.
-    The result depends on the time (__DATE__, ...). NVRTCCACHE_SLOPPINESS=time_macros caches it anyway.
+    the file inc/h.h
+    It depends on the time (__DATE__, ...). NVRTCCACHE_SLOPPINESS=time_macros caches it anyway.
+    the entry is served only with NVRTCCACHE_SLOPPINESS=time_macros
 
 A variable for which it is not given.
 # requires: grep -q NVRTCWIZ "$NVRTC"
   $ fresh; host '{}'; NVRTCWIZ=1 host '{}'; explain
   a.cu (PID, TIME)  MISS, compiled in TIME, NOT CACHED: environment
-    the entry was stored while NVRTCWIZ was not set, and it is set now.
-    the compiler read the variable NVRTCWIZ, which is not in the key.
-    The compiler read a variable that is not in the key, or directory, variables or locale changed meanwhile.
+    the compiler read the variable NVRTCWIZ, which is not in the key
+    A variable that is not in the key was read, or the process's state changed.
+    the entry was stored while NVRTCWIZ was not set, and it is set now
 
 The reason for the miss and the reason for not caching are both reported.
   $ fresh; old inc/h.h '#define M 1'; host "$H"; old inc/h.h '#define M 2' $(soon); host "$H"; explain | shorter
   a.cu (PID, TIME)  MISS, compiled in TIME, NOT CACHED: too_new
-    the file inc/h.h.
-    A header changed during the compilation or just before it. The next compilation is cached.
+    the file inc/h.h
+    A header changed meanwhile or just before. The next compilation is cached.
   the same request was cached before, and that entry is not valid here:
     header changed: inc/h.h
-  $ nvrtccache explain --json | json 'told["cause"], told["reason"], told["detail"], told["refusal"]' | shorter
-  ('stale', 'too_new', 'header changed: inc/h.h', 'the file inc/h.h')
+  $ nvrtccache explain --json | json 'told["reason"], told["detail"]' | shorter
+  ('too_new', 'header changed: inc/h.h')
 
 A look-up that was not made.
   $ NVRTCCACHE_RECACHE=1 host '{}'; explain
   a.cu (PID, TIME)  MISS, compiled in TIME, stored as KEY
-    NVRTCCACHE_RECACHE is set, so nothing was looked up.
+    NVRTCCACHE_RECACHE is set, so nothing was looked up
 
 A time macro, and what allows it.
   $ fresh; host "$T"; explain
   a.cu (PID, TIME)  MISS, compiled in TIME, NOT CACHED: time_macros
-    The result depends on the time (__DATE__, ...). NVRTCCACHE_SLOPPINESS=time_macros caches it anyway.
+    It depends on the time (__DATE__, ...). NVRTCCACHE_SLOPPINESS=time_macros caches it anyway.
   first time: no cached entry of this program or this source is recorded
 
-The next miss of a request that was not cached names the last refusal, with what it was about.
+The next miss of a request that was not cached names the last refusal.
   $ host "$T"; explain | tail -n 1
   the same request was compiled before, TIME earlier, and not cached: time_macros
-  $ fresh; old inc/h.h '#define M sizeof(__TIME__)'; host "$H" "$H"; explain | tail -n 1 | sed "s# $TMP/inc# inc#g"
-  the same request was compiled before, TIME earlier, and not cached: time_macros (the file inc/h.h)
 
 What the compiler answered is told by its number.
   $ fresh; host '{"options": ["--no-such-option"]}'; explain
   5
   a.cu (PID, TIME)  MISS, compiled in TIME, NOT CACHED: return_code
-    return code 5.
-    The compiler failed in a way that may not repeat, or that its log does not explain.
+    return code 5
+    The compiler failed in a way that may not repeat, or its log does not say why.
   first time: no cached entry of this program or this source is recorded
 
 A side effect.
   $ fresh; host '{"options": ["-DN=4", "--time='$TMP'/times"]}'; explain
   a.cu (PID, TIME)  MISS, compiled in TIME, NOT CACHED: side_effects
-    the file $TMP/times.
-    The compilation wrote or removed files, ran a program or used the network, which a hit would not do.
+    the file $TMP/times
+    It wrote or removed files, ran a program or used the network; a hit would not.
   first time: no cached entry of this program or this source is recorded
 
 A cached failure is reported as one, and missing artifacts are not extracted.
@@ -214,7 +215,7 @@ An option with process-wide effect.
 # requires: [ ${NVRTC_SONAME##*.} = 13 ] # releases before differ in which do
   $ fresh; host '{"options": ["-DN=4", "-restrict"]}' '{"options": ["-DN=5"]}'; explain
   a.cu (PID, TIME)  MISS, compiled in TIME, NOT CACHED: sticky_options
-    An option of an earlier compilation affects later ones. Use that option in a process of its own, or in all compilations.
+    An option of an earlier compilation affects this one: use it in all or none.
   closest cached entry: KEY, TIME earlier
     option  -DN=5   was -DN=4
     option  -restrict   is gone
@@ -225,13 +226,13 @@ An option with process-wide effect.
 A header that is too new, and one that asks for the time, by their names.
   $ fresh; old inc/h.h '#define M 1' $(soon); host "$H"; explain | shorter
   a.cu (PID, TIME)  MISS, compiled in TIME, NOT CACHED: too_new
-    the file inc/h.h.
-    A header changed during the compilation or just before it. The next compilation is cached.
+    the file inc/h.h
+    A header changed meanwhile or just before. The next compilation is cached.
   first time: no cached entry of this program or this source is recorded
   $ fresh; old inc/h.h '#define M sizeof(__TIME__)'; host "$H"; explain | shorter
   a.cu (PID, TIME)  MISS, compiled in TIME, NOT CACHED: time_macros
-    the file inc/h.h.
-    The result depends on the time (__DATE__, ...). NVRTCCACHE_SLOPPINESS=time_macros caches it anyway.
+    the file inc/h.h
+    It depends on the time (__DATE__, ...). NVRTCCACHE_SLOPPINESS=time_macros caches it anyway.
   first time: no cached entry of this program or this source is recorded
 
 Without arguments, it explains the last call.
@@ -248,13 +249,13 @@ Options, numbers and keys that are none are refused.
   [2] nvrtccache: explain: 3: unexpected argument
   [2] nvrtccache: explain: bb: unexpected argument
   [2] nvrtccache: xyz: not a key: it takes the first of its 64 hexadecimal digits, as 'nvrtccache ls' shows them
-  [1] nvrtccache: 0123456789abcdef: no miss with such a key is recorded; 'nvrtccache ls' lists entries, 'show' describes one
+  [1] nvrtccache: 0123456789abcdef: no such miss or bypass is recorded; see 'nvrtccache doctor -- PROGRAM'
   $ brief explain ''
   [2] nvrtccache: explain: KEY is empty
 
 Where there is no directory yet, nothing is noted, and what helps is named. A directory that others can write is not read.
   $ fresh; nvrtccache explain --last
-  2> nvrtccache: $TMP/cache: no miss and no bypass is recorded; 'nvrtccache doctor -- PROGRAM' says whether a program uses the cache
+  2> nvrtccache: $TMP/cache: no such miss or bypass is recorded; see 'nvrtccache doctor -- PROGRAM'
   [1]
   $ mkdir -p cache/v1; chmod 777 cache; nvrtccache explain --last
   2> nvrtccache: $TMP/cache: not used, because others can write to it: chmod go-w, or NVRTCCACHE_SHARED=1 where its group shares it
