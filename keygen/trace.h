@@ -94,7 +94,6 @@ struct trace {
 	_Atomic uint32_t tainted;
 	char *culprits[TAINT_COUNT]; /* for each taint the first path that caused it; NULL: none is known */
 	int64_t start_ns; /* stamp_now() at the start of the compilation: a file of that time is not settled */
-	uint64_t mode;    /* the floating-point mode at that time; for precompiled headers */
 	bool failed;
 	const char *lock; /* an existing file that the compiler opens for writing only to lock it, or NULL */
 	/* tells the compiler's scratch files, whose changes are no side effects; NULL: the compiler has none */

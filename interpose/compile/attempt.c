@@ -131,7 +131,6 @@ static void begin_watch(const struct request *request, bool watchable, struct ob
 	observed->trace.reader = library->compiler->reader;
 	observed->trace.scratch = request->scratch;
 	observed->trace.lock = request->lock;
-	observed->trace.mode = arithmetic_mode();
 	if (!watchable || !keep_watching(library)) {
 		return;
 	}

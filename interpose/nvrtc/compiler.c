@@ -221,7 +221,7 @@ static enum counter complete_trace(struct handle *handle, const struct call *cal
 	uint32_t watched = atomic_load(&trace->tainted);
 
 	texts_read(handle, call, request, trace);
-	if (options_do(options, OPTION_PCH) && pch_complete(program_of(handle), call, watched, trace) != 0) {
+	if (options_do(options, OPTION_PCH) && pch_complete(handle, call, request, watched, trace) != 0) {
 		return COUNTER_BYPASSED_precompiled_header;
 	}
 	return options->bundle && ((watched & TAINT_WRITE) || describe_unpacked_here(options))

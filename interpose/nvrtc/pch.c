@@ -18,12 +18,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What a compilation has put into the PCH that it created, or would have put into it, besides files. */
-struct input {
-	struct key digest; /* of headers in memory, options, variables, the program's name, and the working directory */
-	uint32_t taints;   /* by files that were read */
-};
-
 /*
  * One PCH file, and the compilation that created it. `trace` is only a container of the events that this compilation
  * had read.
@@ -32,47 +26,36 @@ struct maker {
 	struct maker *next;
 	char *path;
 	struct file_stamp stamp; /* of the PCH file when that compilation had ended */
-	struct input input;
+	struct key input;        /* runs_digest_of_input() of that compilation */
+	uint32_t taints;         /* by files that were read */
 	struct trace trace;
 };
 
 static _Atomic(struct maker *) makers; /* grows at its head, and never shrinks */
 
-/* Returns the end of "<digits>_<digits>"; NULL if the text does not begin so. */
-static const char *skip_numbers(const char *text)
-{
-	size_t first = strspn(text, "0123456789");
-	size_t second = text[first] == '_' ? strspn(text + first + 1, "0123456789") : 0;
-
-	return first > 0 && second > 0 ? text + first + 1 + second : NULL;
-}
-
-/* Returns true for edg<digits>_<digits>, or (13.5) edg.<six letters of mkstemp>. */
+/* Returns true for edg<digits>_<process>, or (13.5) edg.<six letters of mkstemp>. */
 static bool is_work_file(const char *name)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
-	const char *end;
+	size_t digits;
+	char *end;
 
 	if (strncmp(name, "edg.", 4) == 0) {
 		return strspn(name + 4, letters) == 6 && strlen(name) == 10;
 	}
-	end = strncmp(name, "edg", 3) == 0 ? skip_numbers(name + 3) : NULL;
-	return end && *end == '\0';
+	digits = strncmp(name, "edg", 3) == 0 ? strspn(name + 3, "0123456789") : 0;
+	return digits > 0 && name[3 + digits] == '_' && strtol(name + 4 + digits, &end, 10) == getpid() && *end == '\0';
 }
 
 /* A forked child uses the directory of its parent, whose record of it may differ from the child's. */
 static bool is_scratch(const char *path)
 {
 	static const char directory[] = "/__nvrtc_auto_pch_";
-	const char *at = path ? strstr(path, directory) : NULL;
-	const char *slash = path ? strrchr(path, '/') : NULL;
+	const char *at = strstr(path, directory), *slash = strrchr(path, '/');
+	char *end;
 
 	if (at) {
-		const char *number = at + sizeof(directory) - 1;
-		const char *end = skip_numbers(number);
-
-		return end && (*end == '/' || *end == '\0') && !strstr(end, "..") &&
-		       strtol(number, NULL, 10) == getpid();
+		return strtol(at + sizeof(directory) - 1, &end, 10) == getpid() && *end == '_' && !strstr(end, "..");
 	}
 	return slash && is_work_file(slash + 1);
 }
@@ -81,7 +64,7 @@ enum scratch pch_scratch(const char *path)
 {
 	size_t size = path ? strlen(path) : 0;
 
-	if (!is_scratch(path)) {
+	if (!path || !is_scratch(path)) {
 		return SCRATCH_NO;
 	}
 	return size > 4 && strcmp(path + size - 4, ".pch") == 0 ? SCRATCH_KEPT : SCRATCH_PASSING;
@@ -126,57 +109,15 @@ static bool still_so(const struct trace_event *event)
 	return file_stamp_same(&stamp, &event->stamp);
 }
 
-enum input_tag { TAG_HEADERS, TAG_CWD, TAG_PWD, TAG_NAME, TAG_OPTION, TAG_VARIABLE, TAG_VALUE };
-
-/* Digests what NVRTC puts into a precompiled header besides the files that it reads. */
-static int read_input(const struct program *program, const struct call *call, const struct snapshot *told,
-                      struct input *ret_input)
-{
-	const char *pwd = told ? snapshot_pwd(told) : NULL;
-	struct stream stream = STREAM_EMPTY;
-	struct key headers;
-	int error;
-
-	/* the headers in memory are not known any more if the program was compiled before */
-	if (!told || !told->cwd || !program->handle.creation.bytes) {
-		return -ENOENT;
-	}
-	runs_digest_of_headers(&program->handle.creation, &headers);
-	stream_field(&stream, TAG_HEADERS, headers.bytes, sizeof(headers.bytes));
-	stream_string(&stream, TAG_CWD, told->cwd);
-	stream_string(&stream, TAG_PWD, pwd ? pwd : "");
-	stream_string(&stream, TAG_NAME, program->handle.name ? program->handle.name : "");
-	for (int i = 0; i < call->option_count; i++) {
-		stream_string(&stream, TAG_OPTION, call->options[i]);
-	}
-	for (size_t i = 0; i < told->count; i++) {
-		if (told->values[i].value) {
-			stream_string(&stream, TAG_VARIABLE, told->values[i].name);
-			stream_string(&stream, TAG_VALUE, told->values[i].value);
-		}
-	}
-	digest_key(&(struct span){stream.bytes, stream.size}, 1, &ret_input->digest);
-	error = stream.failed ? -ENOMEM : 0;
-	stream_free(&stream);
-	return error;
-}
-
-/* Returns true if the PCH has what this compilation would have put into it. */
-static bool same_input(const struct maker *maker, const struct input *input, const struct trace *trace)
-{
-	return memcmp(&maker->input.digest, &input->digest, sizeof(input->digest)) == 0 &&
-	       maker->trace.mode == trace->mode;
-}
-
 /*
  * Adds what the maker of the precompiled header had read to this trace. If one of these files has changed since, NVRTC
  * makes the header anew, or uses one that is out of date: in both cases it is not known what this compilation read.
  */
-static int complete_from(const struct maker *maker, struct input *input, struct trace *trace)
+static int complete_from(const struct maker *maker, const struct key *input, uint32_t *taints, struct trace *trace)
 {
 	struct file_stamp stamp;
 
-	if (!maker || !same_input(maker, input, trace) || look_at(maker->path, &stamp) != 0) {
+	if (!maker || memcmp(&maker->input, input, sizeof(*input)) != 0 || look_at(maker->path, &stamp) != 0) {
 		return -ENOENT;
 	}
 	if (!file_stamp_same(&stamp, &maker->stamp)) {
@@ -192,8 +133,8 @@ static int complete_from(const struct maker *maker, struct input *input, struct 
 			return -ENOMEM;
 		}
 	}
-	trace_taint(trace, maker->input.taints);
-	input->taints |= maker->input.taints;
+	trace_taint(trace, maker->taints);
+	*taints |= maker->taints;
 	return 0;
 }
 
@@ -201,7 +142,7 @@ static int complete_from(const struct maker *maker, struct input *input, struct 
  * NVRTC opens each PCH in its directory to see whether it fits, and then the one that it loads again. If it neither
  * loaded nor created one, each counts as loaded.
  */
-static int complete_from_loaded(struct input *input, struct trace *trace)
+static int complete_from_loaded(const struct key *input, uint32_t *taints, struct trace *trace)
 {
 	bool decided = trace_has(trace, TRACE_SCRATCH_READ_AGAIN) || trace_has(trace, TRACE_SCRATCH_MADE);
 	const enum trace_kind loaded = decided ? TRACE_SCRATCH_READ_AGAIN : TRACE_SCRATCH_READ;
@@ -210,7 +151,7 @@ static int complete_from_loaded(struct input *input, struct trace *trace)
 
 	for (size_t i = 0; i < count && error == 0; i++) {
 		if (trace->events[i].kind == loaded && trace->events[i].error == 0) {
-			error = complete_from(find_maker(trace->events[i].path), input, trace);
+			error = complete_from(find_maker(trace->events[i].path), input, taints, trace);
 		}
 	}
 	return error;
@@ -223,7 +164,7 @@ static void free_maker(struct maker *maker)
 	free(maker);
 }
 
-static struct maker *make_maker(const char *path, const struct input *input, const struct trace *trace)
+static struct maker *make_maker(const char *path, const struct key *input, uint32_t taints, const struct trace *trace)
 {
 	struct maker *maker = calloc(1, sizeof(*maker));
 
@@ -231,9 +172,9 @@ static struct maker *make_maker(const char *path, const struct input *input, con
 		return NULL;
 	}
 	trace_init(&maker->trace, trace->start_ns);
-	maker->trace.mode = trace->mode;
 	maker->path = strdup(path);
 	maker->input = *input;
+	maker->taints = taints;
 	for (size_t i = 0; i < trace->count; i++) {
 		if (trace->events[i].kind == TRACE_PROBE || trace->events[i].kind == TRACE_OPEN) {
 			(void)trace_add(&maker->trace, &trace->events[i]);
@@ -246,7 +187,7 @@ static struct maker *make_maker(const char *path, const struct input *input, con
 	return maker;
 }
 
-static void remember_made(const struct input *input, const struct trace *trace)
+static void remember_made(const struct key *input, uint32_t taints, const struct trace *trace)
 {
 	for (size_t i = 0; i < trace->count; i++) {
 		struct maker *maker;
@@ -254,7 +195,7 @@ static void remember_made(const struct input *input, const struct trace *trace)
 		if (trace->events[i].kind != TRACE_SCRATCH_MADE) {
 			continue;
 		}
-		maker = make_maker(trace->events[i].path, input, trace);
+		maker = make_maker(trace->events[i].path, input, taints, trace);
 		if (maker) {
 			/* if a file is created again, the search finds its newest record first */
 			maker->next = atomic_load_explicit(&makers, memory_order_relaxed);
@@ -267,18 +208,24 @@ static void remember_made(const struct input *input, const struct trace *trace)
 
 /*
  * A compilation that did not search its directory for PCHs used one of the host's files, or could not make the
- * directory.
+ * directory. The headers in memory are not known any more if the program was compiled before.
  */
-int pch_complete(const struct program *program, const struct call *call, uint32_t watched, struct trace *trace)
+int pch_complete(struct handle *handle, const struct call *call, const struct request *request, uint32_t watched,
+                 struct trace *trace)
 {
-	struct input input = {.taints = watched};
-	int error = trace_has(trace, TRACE_SCRATCH_READ) ? read_input(program, call, trace->told, &input) : -ENOENT;
+	struct key input;
+	int error;
 
+	if (!trace_has(trace, TRACE_SCRATCH_READ) || !handle->creation.bytes || !trace->told || !trace->told->cwd ||
+	    !request_unchanged(handle, call, request, trace->told)) {
+		return -ENOENT;
+	}
+	error = runs_digest_of_input(&request->run, &handle->creation, &input);
 	if (error == 0) {
-		error = complete_from_loaded(&input, trace);
+		error = complete_from_loaded(&input, &watched, trace);
 	}
 	if (error == 0) {
-		remember_made(&input, trace);
+		remember_made(&input, watched, trace);
 	}
 	return error;
 }

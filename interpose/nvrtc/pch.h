@@ -30,12 +30,13 @@
 #ifndef INTERPOSE_NVRTC_PCH_H
 #define INTERPOSE_NVRTC_PCH_H
 
-#include "interpose/nvrtc/program.h"
+#include "interpose/compile/request.h"
 #include "keygen/trace.h"
 
 enum scratch pch_scratch(const char *path); /* NULL is fine */
 /* `watched`: the taints of the trace before the texts were read. */
-int pch_complete(const struct program *program, const struct call *call, uint32_t watched, struct trace *trace);
+int pch_complete(struct handle *handle, const struct call *call, const struct request *request, uint32_t watched,
+                 struct trace *trace);
 
 /*
  * Records a call of nvrtcSetPCHHeapSize. Afterwards --pch compilations of the process report that heap size, in logs

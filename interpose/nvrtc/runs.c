@@ -75,19 +75,30 @@ void runs_creation(const char *source, const char *program_name, const struct me
 	stream_string(stream, TAG_BASE_NAME, base_name(effective_name(program_name)));
 }
 
-void runs_digest_of_headers(const struct stream *creation, struct key *ret_digest)
+static void put_except(struct stream *stream, const struct stream *run, uint8_t without)
 {
-	struct cursor cursor = cursor_over(creation->bytes, creation->size);
-	struct span headers = {creation->bytes, 0}, field;
+	struct cursor cursor = cursor_over(run->bytes, run->size);
+	struct span field;
 	uint8_t tag;
 
-	while (cursor_next(&cursor, &tag, &field) && tag != TAG_BASE_NAME) {
-		if (tag == TAG_SOURCE) {
-			headers.bytes = cursor.at;
+	while (cursor_next(&cursor, &tag, &field)) {
+		if (tag != without) {
+			stream_field(stream, tag, field.bytes, field.size);
 		}
-		headers.size = (size_t)(cursor.at - (const uint8_t *)headers.bytes);
 	}
-	digest_key(&headers, 1, ret_digest);
+}
+
+int runs_digest_of_input(const struct stream *run, const struct stream *creation, struct key *ret_digest)
+{
+	struct stream stream = STREAM_EMPTY;
+	int error;
+
+	put_except(&stream, run, TAG_EXPRESSION);
+	put_except(&stream, creation, TAG_SOURCE);
+	digest_key(&(struct span){stream.bytes, stream.size}, 1, ret_digest);
+	error = stream.failed ? -ENOMEM : 0;
+	stream_free(&stream);
+	return error;
 }
 
 void runs_mark_decoded(struct stream *creation)

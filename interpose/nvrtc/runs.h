@@ -47,8 +47,8 @@ struct program;
 void runs_creation(const char *source, const char *program_name, const struct memory_header *headers, size_t count,
                    const struct key *headers_digest, struct stream *stream);
 
-/* Computes the digest of that part of the creation run which describes the in-memory headers, names and texts. */
-void runs_digest_of_headers(const struct stream *creation, struct key *ret_digest);
+/* Computes the digest of both runs without the source and the expressions: what may go into a PCH besides files. */
+int runs_digest_of_input(const struct stream *run, const struct stream *creation, struct key *ret_digest);
 
 /* Marks a creation run whose texts were decoded by the host (decoder.h). */
 void runs_mark_decoded(struct stream *creation);
