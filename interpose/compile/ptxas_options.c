@@ -44,16 +44,3 @@ bool ptxas_options_cleared(const char *value)
 		value += size + 1;
 	}
 }
-
-bool ptxas_options_harmless(const char *value)
-{
-	static const char *const harmless[] = {"-v",  "--verbose", "-O0",      "-O1",      "-O2",
-	                                       "-O3", "-w",        "-dlcm=ca", "-dlcm=cg", "--warn-on-spills"};
-
-	for (size_t i = 0; i < sizeof(harmless) / sizeof(harmless[0]); i++) {
-		if (strcmp(value, harmless[i]) == 0) {
-			return true;
-		}
-	}
-	return false;
-}

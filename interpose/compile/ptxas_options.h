@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ptxas_options: options of ptxas that have no effect on later compilations of the process, or on paths
+ * ptxas_options: options of ptxas that have no effect on later compilations of the process
  *
  * Calling sequence: pure functions. Threads, fork, signals: no state. Errors: none.
  */
@@ -14,7 +14,5 @@
  * its values.
  */
 bool ptxas_options_cleared(const char *value);
-/* Returns true for a single option that does not concern lines or files. "-v" logs a run time, but no path. */
-bool ptxas_options_harmless(const char *value);
 
 #endif

@@ -184,18 +184,17 @@ static void note_uncleared(struct options *options, const char *option)
 	options->uncleared = (options->uncleared * 3 + XXH3_64bits(option, strlen(option))) | 1;
 }
 
+/* Most values were not compared in two directories, and -lineinfo among them writes paths. */
 static void note_ptxas(struct options *options, const char *value)
 {
-	bool harmless = ptxas_options_harmless(value), lasts = !ptxas_options_cleared(value);
-
 	if (strstr(value, "-v") || strstr(value, "-warn")) {
 		options->effects |= OPTION_SPEAKS;
 	}
-	if ((harmless && !lasts) || is_cleared(CLEARED_PTXAS, NULL, value)) {
+	if (is_cleared(CLEARED_PTXAS, NULL, value)) {
 		return;
 	}
-	options->effects |= harmless ? 0 : OPTION_BINDS;
-	if (lasts) {
+	options->effects |= OPTION_BINDS;
+	if (!ptxas_options_cleared(value)) {
 		note_uncleared(options, value);
 	}
 }

@@ -7,7 +7,7 @@
  * the option forms that the real NVRTC accepts (measured: -Ix, -I x, -I=x, --include-path=x, --include-path x, two
  * strings or one, surrounding blanks) and a list of options known to be harmless to path-neutral results. Anything else
  * makes the request path-dependent (BINDS): an unlisted option, a listed one in a form that NVRTC rejects or that
- * was not measured, -Xptxas with any but a few values (it can pass -lineinfo), an absolute --pre-include.
+ * was not measured, -Xptxas (it can pass -lineinfo), an absolute --pre-include.
  *
  * cuDNN passes options that no document names, and that only its own callback spells. cleared_options.list has digests
  * of single ones, no texts. An option is in it if a compilation with it gave the same bytes in two directories, and if
