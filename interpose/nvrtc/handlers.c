@@ -200,8 +200,6 @@ static int handle___nvrtcCPEx(struct door *door, nvrtcProgram *program, const ch
 	host_call_begin_bypass(door, name, COUNTER_BYPASSED_extensions, &event);
 	result = HOST_CALL_NEW(__nvrtcCPEx, program, source, name, header_count, headers, include_names,
 	                       extension_count, a, b, c, d);
-	/* sets up the runtime, without which the event would not reach the log and the trace file */
-	(void)runtime_get();
 	host_call_end_bypass(NULL, result, &event);
 	if (result == RESULT_SUCCESS && program) {
 		handle_free(handle_take(*program));
