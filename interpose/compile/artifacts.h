@@ -8,9 +8,9 @@
  * `bytes` are those that the bytes getter wrote. If the compiler has an artifact head (ARTIFACT_HEAD bytes), the bytes
  * begin with the size that the size getter returned, because the bytes getter does not always write as much.
  *
- * Calling sequence: artifact_collect() from the compiler's collect(); artifact_get() from
- * host_call_get() (compile/host_call.h). Threads, signals: as for getters (compile/handle.h). Errors: see each
- * function; for a damaged or missing section they return the compiler's internal error.
+ * Calling sequence: artifact_collect() from the compiler's collect(); artifact_get() from host_call_get()
+ * (compile/host_call.h). Threads, signals: as for getters (compile/handle.h). Errors: see each function; for a damaged
+ * or missing section they return the compiler's internal error.
  */
 #ifndef INTERPOSE_COMPILE_ARTIFACTS_H
 #define INTERPOSE_COMPILE_ARTIFACTS_H
