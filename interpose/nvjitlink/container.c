@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/nvjitlink/container.h"
 
+#include <ctype.h>
 #include <elf.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
-
-#ifndef EM_CUDA
-#define EM_CUDA 190
-#endif
 
 /* Sections of CUBINs without bytes, as SHT_NOBITS. */
 #define SHT_CUDA_GLOBAL 0x70000007
@@ -139,16 +137,15 @@ static bool is_whole_fatbin(struct rest rest)
 
 /* ---- objects ---- */
 
-/* A section may contain several fatbins. Where nvJitLink looks for them was not measured, so all are found. */
-static bool are_whole_fatbins(struct rest rest, const Elf64_Shdr *section)
+/* Where nvJitLink looks for fatbins in objects was not measured, so all are found. */
+static bool are_whole_fatbins(struct rest rest)
 {
-	const char *at = rest.bytes + section->sh_offset, *end = at + section->sh_size;
+	const char *at = rest.bytes, *end = at + rest.size;
 
-	while ((at = memmem(at, (size_t)(end - at), FATBIN_MAGIC, strlen(FATBIN_MAGIC)))) {
-		if (!is_whole_fatbin(rest_from(rest, (size_t)(at - rest.bytes)))) {
+	for (; (at = memmem(at, (size_t)(end - at), FATBIN_MAGIC, strlen(FATBIN_MAGIC))); at++) {
+		if (!is_whole_fatbin((struct rest){at, (size_t)(end - at)})) {
 			return false;
 		}
-		at++;
 	}
 	return true;
 }
@@ -162,16 +159,12 @@ static bool is_whole_section(struct rest rest, const Elf64_Shdr *section)
 	case SHT_CUDA_LOCAL:
 	case SHT_CUDA_SHARED:
 		return true;
+	case SHT_STRTAB:
+		return section->sh_size > 0 && fits(rest, section->sh_offset, section->sh_size) &&
+		       rest.bytes[section->sh_offset + section->sh_size - 1] == '\0';
 	default:
-		break;
+		return fits(rest, section->sh_offset, section->sh_size);
 	}
-	if (!fits(rest, section->sh_offset, section->sh_size)) {
-		return false;
-	}
-	if (section->sh_type == SHT_STRTAB) {
-		return section->sh_size > 0 && rest.bytes[section->sh_offset + section->sh_size - 1] == '\0';
-	}
-	return are_whole_fatbins(rest, section);
 }
 
 static bool is_whole_object(struct rest rest)
@@ -193,32 +186,17 @@ static bool is_whole_object(struct rest rest)
 	return true;
 }
 
-/* nvJitLink copies a CUBIN before it uses the heads, but not if it is in an archive. */
-static bool is_cubin(struct rest rest)
-{
-	Elf64_Ehdr head;
-
-	return read_at(rest, 0, &head, sizeof(head)) && head.e_ident[EI_CLASS] == ELFCLASS64 &&
-	       head.e_machine == EM_CUDA;
-}
-
 /* ---- archives ---- */
 
 /* Reads a number as ar(5) writes it: digits, then blanks up to the end. */
 static bool read_number(const char *digits, size_t *ret_number)
 {
-	size_t number = 0, count = 0;
+	char text[ARCHIVE_DIGITS + 1] = "", *end;
 
-	for (; count < ARCHIVE_DIGITS && digits[count] >= '0' && digits[count] <= '9'; count++) {
-		number = number * 10 + (size_t)(digits[count] - '0');
-	}
-	for (size_t i = count; i < ARCHIVE_DIGITS; i++) {
-		if (digits[i] != ' ') {
-			return false;
-		}
-	}
-	*ret_number = number;
-	return count > 0;
+	memcpy(text, digits, ARCHIVE_DIGITS);
+	*ret_number = strtoul(text, &end, 10);
+	return isdigit((unsigned char)text[0]) && end[strspn(end, " ")] == '\0' &&
+	       !memchr(digits, '\0', ARCHIVE_DIGITS);
 }
 
 /* The table of symbols or of long names. */
@@ -275,9 +253,9 @@ bool container_is_whole(const void *bytes, size_t size)
 
 	switch (container_kind(bytes, size)) {
 	case CONTAINER_ARCHIVE:
-		return is_whole_archive(rest);
+		return is_whole_archive(rest) && are_whole_fatbins(rest);
 	case CONTAINER_ELF:
-		return is_cubin(rest) || is_whole_object(rest);
+		return is_whole_object(rest) && are_whole_fatbins(rest);
 	case CONTAINER_FATBIN:
 		return is_whole_fatbin(rest);
 	case CONTAINER_LTOIR:

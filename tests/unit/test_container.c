@@ -241,15 +241,6 @@ Test(container, lto_ir_in_a_fatbin_is_whole)
 	cr_expect_not(is_whole(&fat, sizeof(fat)));
 }
 
-Test(container, a_cubin_is_copied_whole)
-{
-	struct object file = object();
-
-	file.head.e_machine = 190;
-	file.head.e_shoff = UINT64_MAX;
-	cr_expect(is_whole(&file, sizeof(file)));
-}
-
 Test(container, texts_and_nothing_are_no_containers)
 {
 	cr_expect_not(container_is_whole("text", 4));
