@@ -67,16 +67,13 @@ struct node nvrtc_nodes[NVRTC_NODE_COUNT] = {
 #undef NODE_ROW
 };
 
-static char *put_number(char *at, unsigned number)
+/* Writes a number below 100. */
+static char *put_number(char *at, int number)
 {
-	unsigned unit = 1;
-
-	while (number / unit >= 10) {
-		unit *= 10;
+	if (number >= 10) {
+		*at++ = (char)('0' + number / 10 % 10);
 	}
-	for (; unit > 0; unit /= 10) {
-		*at++ = (char)('0' + number / unit % 10);
-	}
+	*at++ = (char)('0' + number % 10);
 	return at;
 }
 
@@ -90,9 +87,9 @@ static void name_companion(const struct library *library, char ret_name[NAME_MAX
 	char *at = stpcpy(ret_name, "libnvrtc-builtins");
 
 	at = mempcpy(at, node, (size_t)(strstr(node, ".so.") - node));
-	at = put_number(stpcpy(at, ".so."), (unsigned)library->major);
+	at = put_number(stpcpy(at, ".so."), library->major);
 	*at++ = '.';
-	*put_number(at, (unsigned)library->minor) = '\0';
+	*put_number(at, library->minor) = '\0';
 }
 
 static bool compile_sample(const struct library *library, const char *source, int option_count)
