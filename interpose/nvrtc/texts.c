@@ -74,22 +74,23 @@ void texts_read(struct handle *handle, const struct call *call, const struct req
 	trace_taint(trace, taints_of(find_in_texts(program_of(handle), call, options_of(request), trace->places)));
 }
 
-/* Sorted hexadecimal digits. An array of pointers would need a relocation for each in every process. */
+/*
+ * Headers of CCCL, by the digest of their content, that use __FILE__ only in assertions, messages and feature tests: its
+ * text reaches the output completely or not at all, so that it is enough to search the output. A program that uses one
+ * of their macros in another way contains only the macro's name, so a header that merely has the same name or path must
+ * not count as known. scripts/known-headers makes the list from NVIDIA's wheels.
+ *
+ * Sorted hexadecimal digits. An array of pointers would need a relocation for each in every process.
+ */
 static const char known[][DIGITS_BYTES(KEY_BYTES)] = {
 #include "interpose/nvrtc/known_headers.list"
 };
-
-bool known_header(const struct key *digest)
-{
-	return digits_listed(digest->bytes, known, sizeof(known) / sizeof(known[0]));
-}
 
 uint32_t texts_reader(const void *bytes, size_t size, const struct key *digest, const struct places *places)
 {
 	uint32_t found = taints_of(scan_text(bytes, size, places));
 
-	/* in a known header, __FILE__ shows in the output if it is used */
-	if ((found & TAINT_PATH_MACRO) && known_header(digest)) {
+	if ((found & TAINT_PATH_MACRO) && digits_listed(digest->bytes, known, sizeof(known) / sizeof(known[0]))) {
 		found ^= TAINT_PATH_MACRO | TAINT_KNOWN_MACRO;
 	}
 	return found;

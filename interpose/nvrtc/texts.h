@@ -15,27 +15,9 @@
 
 #include "interpose/compiler.h"
 
-#include "keygen/digest.h"
-
-#include <stdbool.h>
-
 /* Taints the trace according to the texts. */
 void texts_read(struct handle *handle, const struct call *call, const struct request *request, struct trace *trace);
 
 trace_reader texts_reader;
-
-/*
- * known_headers: headers of CCCL, by content, that use __FILE__ only in assertions, messages and feature tests
- *
- * In these headers the text of __FILE__ reaches the output completely or not at all, so that it is enough to search the
- * output. A program that uses one of their macros in another way contains only the macro's name, so a header that
- * merely has the same name or path must not count as known: the digest of the whole content decides.
- * scripts/known-headers makes the list from NVIDIA's wheels.
- *
- * Errors, threads, fork, signals: pure function.
- */
-
-/* Returns true if a header is on the list. `digest`: BLAKE2b-256 of its content. */
-bool known_header(const struct key *digest);
 
 #endif
