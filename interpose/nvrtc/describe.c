@@ -105,7 +105,7 @@ enum counter describe_compile(struct handle *handle, const struct call *call, st
 	if (read_options(library, call, options) != 0) {
 		return COUNTER_ERRORS_memory;
 	}
-	if (options_do(options, OPTION_PCH) && (pch_heap_was_set(library) || !pch_has_place())) {
+	if (options_do(options, OPTION_PCH) && ((atomic_load(&library->told) & PCH_TOLD_HEAP) || !pch_has_place())) {
 		return COUNTER_BYPASSED_precompiled_header;
 	}
 	/* PWD is looked up only for path-dependent requests, because that takes two stats */

@@ -315,7 +315,7 @@ static int handle_nvrtcSetPCHHeapSize(struct door *door, size_t size)
 	struct library *library = library_of_door(door);
 
 	if (library) {
-		pch_set_heap(library);
+		atomic_fetch_or(&library->told, PCH_TOLD_HEAP);
 	}
 	return HOST_CALL_NEW(nvrtcSetPCHHeapSize, size);
 }

@@ -230,18 +230,6 @@ int pch_complete(struct handle *handle, const struct call *call, const struct re
 	return error;
 }
 
-#define TOLD_HEAP (UINT32_C(1) << 31) /* in `told` of struct library, beside the sticky options (options.h) */
-
-void pch_set_heap(struct library *library)
-{
-	atomic_fetch_or(&library->told, TOLD_HEAP);
-}
-
-bool pch_heap_was_set(const struct library *library)
-{
-	return (atomic_load(&library->told) & TOLD_HEAP) != 0;
-}
-
 bool pch_has_place(void)
 {
 	const char *place = environment_get("TMPDIR");

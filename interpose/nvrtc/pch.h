@@ -39,11 +39,12 @@ int pch_complete(struct handle *handle, const struct call *call, const struct re
                  struct trace *trace);
 
 /*
- * Records a call of nvrtcSetPCHHeapSize. Afterwards --pch compilations of the process report that heap size, in logs
- * and PCH status and, with warnings as errors, in the return code.
+ * In `told` of struct library, beside the sticky options (options.h): nvrtcSetPCHHeapSize was called. Afterwards --pch
+ * compilations of the process report that heap size, in logs and PCH status and, with warnings as errors, in the return
+ * code.
  */
-void pch_set_heap(struct library *library);
-bool pch_heap_was_set(const struct library *library);
+#define PCH_TOLD_HEAP (UINT32_C(1) << 31)
+
 /* Returns true if NVRTC can make its directory. Otherwise it warns, and returns another status. */
 bool pch_has_place(void);
 
