@@ -94,7 +94,7 @@ struct entry *memory_get(struct memory *memory, uint64_t low, uint64_t high, sto
 	size_t count = 0;
 	bool certain = false;
 
-	if (memory->max_bytes == 0) {
+	if (memory == NULL || memory->max_bytes == 0) {
 		return NULL;
 	}
 	fork_mutex_lock(&memory->lock);
@@ -157,7 +157,7 @@ void memory_put(struct memory *memory, uint64_t low, uint64_t high, struct entry
 	struct nodes gone = TAILQ_HEAD_INITIALIZER(gone);
 	struct node *fresh;
 
-	if (size > memory->max_bytes / 4 || cost > memory->max_bytes) {
+	if (memory == NULL || size > memory->max_bytes / 4 || cost > memory->max_bytes) {
 		return;
 	}
 	fresh = malloc(sizeof(*fresh));

@@ -63,23 +63,12 @@ static int look_on_disk(struct looking *looking, struct entry **ret_entry)
 	return error;
 }
 
-static void remember_entry(const struct finding *finding, struct entry *entry)
-{
-	const struct runtime *runtime = runtime_get();
-
-	if (runtime->memory) {
-		memory_put(runtime->memory, finding->fingerprint.low, finding->fingerprint.high, entry);
-	}
-}
-
 /* Searches memory. An entry that only its owner may read is not served after the process has changed its user. */
 static struct entry *look_in_memory(struct looking *looking)
 {
 	const struct finding *finding = looking->finding;
-	struct memory *memory = runtime_get()->memory;
-	struct entry *entry = memory ? memory_get(memory, finding->fingerprint.low, finding->fingerprint.high,
-	                                          judge_dependencies, looking)
-	                             : NULL;
+	struct entry *entry = memory_get(runtime_get()->memory, finding->fingerprint.low, finding->fingerprint.high,
+	                                 judge_dependencies, looking);
 
 	if (entry && entry_info(entry)->reader != ENTRY_ANYBODY && entry_info(entry)->reader != geteuid()) {
 		entry_unref(entry);
@@ -119,7 +108,7 @@ struct entry *look_up(const struct request *request, struct event *event, struct
 	if (error != 0) {
 		return NULL;
 	}
-	remember_entry(ret_finding, entry);
+	memory_put(runtime->memory, ret_finding->fingerprint.low, ret_finding->fingerprint.high, entry);
 	return entry;
 }
 
