@@ -132,8 +132,9 @@ static const struct key *publish_companion(struct library *library, const struct
 	return made;
 }
 
-const struct key *companion_find(struct library *library)
+const struct key *companion_find(void *context)
 {
+	struct library *library = context;
 	const struct key *known = atomic_load_explicit(&library->companion, memory_order_acquire);
 	char name[NAME_MAX];
 	struct key digest;

@@ -20,8 +20,11 @@
 #include "interpose/compile/library.h"
 #include "keygen/digest.h"
 
-/* Returns the digest of the companion that the library has loaded, or would load; NULL: it is not known, or none. */
-const struct key *companion_find(struct library *library);
+/*
+ * Returns the digest of the companion that the `struct library` has loaded, or would load; NULL: it is not known, or
+ * there is none. For `companion` of struct roots.
+ */
+const struct key *companion_find(void *library);
 /* Likewise of the companion that the library has loaded. The compiler has one (`companion` of struct compiler). */
 const struct key *companion_confirm(struct library *library);
 

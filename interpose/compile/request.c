@@ -98,19 +98,13 @@ static const struct key *arithmetic_of(void *context)
 	return arithmetic && arithmetic->knowledge != ARITHMETIC_UNKNOWN ? &arithmetic->digest : NULL;
 }
 
-/* For roots: identifies the library that the compiler loads by itself; NULL: it is not known, or there is none. */
-static const struct key *companion_of(void *context)
-{
-	return companion_find(context);
-}
-
 enum counter request_describe(struct handle *handle, size_t earlier, const struct call *call,
                               struct request *ret_request)
 {
 	enum counter reason = describe_call(handle, earlier, call, NULL, ret_request);
 
 	ret_request->roots.arithmetic = arithmetic_of;
-	ret_request->roots.companion = companion_of;
+	ret_request->roots.companion = companion_find;
 	ret_request->roots.context = handle->library;
 	ret_request->spans[0] = (struct span){ret_request->run.bytes, ret_request->run.size};
 	ret_request->spans[1] = (struct span){handle->creation.bytes, handle->creation.size};
