@@ -136,19 +136,6 @@ static uint64_t half_of(const struct attempt *attempt)
 	return digest_half(&runtime_get()->secret, attempt->request.spans);
 }
 
-static void note_performed(struct handle *handle, const struct call *call, const struct attempt *attempt,
-                           const struct entry *kept)
-{
-	const struct observed *observed = &attempt->observed;
-
-	if (handle->library->compiler->past == PAST_IS_NOTHING) {
-		handle_note_independent(handle, call, half_of(attempt));
-	} else {
-		handle_note_done(handle, call, &attempt->finding.key,
-		                 observed->doubt == COUNTER_BYPASSED_history ? OUTCOME_OTHER : observed->outcome, kept);
-	}
-}
-
 /*
  * Runs the real compilation under the watch and caches the result if that is allowed. `found`: an entry that was not
  * served, or with PURPOSE_VERIFY the one to compare with; or NULL.
@@ -156,6 +143,7 @@ static void note_performed(struct handle *handle, const struct call *call, const
 static int compile_handle(struct handle *handle, const struct call *call, struct attempt *attempt, struct entry *found,
                           enum purpose purpose)
 {
+	const struct observed *observed = &attempt->observed;
 	struct event *event = attempt->event;
 	enum counter doubt, reason;
 	struct entry *kept;
@@ -166,7 +154,7 @@ static int compile_handle(struct handle *handle, const struct call *call, struct
 	}
 	doubt = replay(handle) ? COUNTER_NONE : COUNTER_BYPASSED_history;
 	attempt_compile(handle, call, doubt, attempt, found);
-	event->compile_ns = attempt->observed.cost_ns;
+	event->compile_ns = observed->cost_ns;
 	if (purpose == PURPOSE_VERIFY) {
 		kept = entry_ref(found);
 		event_end(event, EVENT_VERIFIED, COUNTER_NONE, NULL);
@@ -181,9 +169,14 @@ static int compile_handle(struct handle *handle, const struct call *call, struct
 		event_end(event, reason == COUNTER_NONE ? EVENT_STORED : EVENT_NOT_KEPT, reason, kept);
 	}
 	recorder_call(handle, call, attempt, kept);
-	note_performed(handle, call, attempt, kept);
+	if (handle->library->compiler->past == PAST_IS_NOTHING) {
+		handle_note_independent(handle, call, half_of(attempt));
+	} else {
+		handle_note_done(handle, call, &attempt->finding.key,
+		                 observed->doubt == COUNTER_BYPASSED_history ? OUTCOME_OTHER : observed->outcome, kept);
+	}
 	entry_unref(kept);
-	return attempt->observed.return_code;
+	return observed->return_code;
 }
 
 /*
