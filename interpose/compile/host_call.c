@@ -29,13 +29,10 @@ void host_call_begin_bypass(const struct door *door, const char *name, enum coun
 
 void host_call_end_bypass(const struct call *call, int result, struct event *event)
 {
-	int saved = errno;
-
 	if (event_needs_about(event)) {
 		about_request(event, NULL, call, NULL);
 	}
 	event_tell(event, result);
-	errno = saved;
 }
 
 void host_call_private(struct library *library, const char *function)

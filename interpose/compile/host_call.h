@@ -43,15 +43,14 @@ struct library *host_call_made(const struct door *door, void *value, const char 
 
 /*
  * Called around a real call for a handle without a record: host_call_begin_bypass() counts the bypass, and
- * host_call_end_bypass() writes the event. `name` and `call` are NULL if they are not known. errno does not change.
+ * host_call_end_bypass() writes the event. `name` and `call` are NULL if they are not known. errno may change.
  */
 void host_call_begin_bypass(const struct door *door, const char *name, enum counter reason, struct event *ret_event);
 void host_call_end_bypass(const struct call *call, int result, struct event *event);
-/* Counts and reports a module that calls the compiler without this library. errno does not change. */
+/* Counts and reports a module that calls the compiler without this library. errno may change. */
 void host_call_unreached(const struct compiler *compiler, const char *module);
 /*
- * Counts a look-up of a private function as a bypass, because the calls through it are not observed. errno does not
- * change.
+ * Counts a look-up of a private function as a bypass, because the calls through it are not observed. errno may change.
  */
 void host_call_private(struct library *library, const char *function);
 /*
