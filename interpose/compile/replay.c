@@ -21,7 +21,7 @@
  * A callback that the host has set since must not cancel these calls; it cannot be unset, only replaced. Returns false
  * if the real library returned another code than the cache.
  */
-static bool perform_deferred(struct handle *handle)
+bool replay_all(struct handle *handle)
 {
 	const struct compiler *compiler = handle->library->compiler;
 	char decimals[ENVIRONMENT_DECIMALS_MAX];
@@ -67,11 +67,6 @@ static bool perform_deferred(struct handle *handle)
 	}
 	handle->served = NULL;
 	return as_told;
-}
-
-void replay_all(struct handle *handle)
-{
-	(void)perform_deferred(handle);
 }
 
 /*
@@ -153,7 +148,8 @@ static bool holds_still(struct handle *handle, size_t index)
 	if (same && entry) {
 		const char *variable;
 
-		same = result_applies(entry, runtime_sloppiness(), &variable) && entry_holds(entry, &now.roots);
+		same = result_applies(entry, runtime_sloppiness(), &variable) &&
+		       entry_holds(entry, &now.roots);
 	}
 	request_clear(&now);
 	return same;
@@ -195,24 +191,18 @@ static bool all_hold_still(struct handle *handle)
 
 bool replay_if_unchanged(struct handle *handle)
 {
-	return all_hold_still(handle) && perform_deferred(handle);
-}
-
-/* Steps are performed even if something has changed, because the next step needs their results. */
-static bool replay_steps(struct handle *handle)
-{
-	bool still = all_hold_still(handle);
-
-	return perform_deferred(handle) && still;
+	return all_hold_still(handle) && replay_all(handle);
 }
 
 /*
- * A handle whose past leaves its outputs behind (PAST_LEAVES) is replayed only if its inputs are still those of the
- * stored results; the state that the real handle has afterwards must be the one that the host was served.
+ * Steps (PAST_GROWS) are performed even if something has changed, because the next step needs their results. A handle
+ * whose past leaves its outputs behind (PAST_LEAVES) is replayed only if its inputs are still those of the stored
+ * results; the state that the real handle has afterwards must be the one that the host was served.
  */
 bool replay(struct handle *handle)
 {
 	struct key state;
+	bool still;
 
 	if (!handle->served) {
 		return true;
@@ -222,7 +212,8 @@ bool replay(struct handle *handle)
 		handle->served = NULL;
 		return true;
 	case PAST_GROWS:
-		return replay_steps(handle);
+		still = all_hold_still(handle);
+		return replay_all(handle) && still;
 	case PAST_LEAVES:
 		break;
 	}
@@ -230,6 +221,6 @@ bool replay(struct handle *handle)
 		detach_handle(handle);
 		return false;
 	}
-	(void)perform_deferred(handle);
+	(void)replay_all(handle);
 	return result_state(handle, &state) == 0 && memcmp(&state, &handle->state, sizeof(state)) == 0;
 }

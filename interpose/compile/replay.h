@@ -36,8 +36,11 @@ bool replay(struct handle *handle);
  */
 bool replay_allows(const struct handle *handle, const struct call *call, const struct entry *entry,
                    struct event *event);
-/* Performs the deferred calls, without checking whether the input has changed. */
-void replay_all(struct handle *handle);
+/*
+ * Performs the deferred calls, without checking whether the input has changed. False: a call returned another code than
+ * the cache.
+ */
+bool replay_all(struct handle *handle);
 /*
  * Performs the deferred calls if nothing that they depend on has changed. False: something has, or a call returned
  * another code.

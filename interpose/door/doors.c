@@ -32,10 +32,8 @@ void *doors_prepare_unknown(unsigned index, const uintptr_t arguments[6])
 	for (int i = 0; i < 6; i++) {
 		struct handle *handle = arguments[i] ? handle_find((void *)arguments[i]) : NULL;
 
-		if (handle && (handle->served || handle_has_deferred(handle))) {
-			replay_all(handle);
-		}
 		if (handle) {
+			(void)replay_all(handle);
 			handle_unkey(handle, COUNTER_BYPASSED_history);
 		}
 	}

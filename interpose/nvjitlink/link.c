@@ -311,7 +311,7 @@ const struct shown_field link_shown[OWN_TAGS] = {
 void link_settle(struct link *link, enum counter reason)
 {
 	if (handle_has_deferred(&link->handle)) {
-		replay_all(&link->handle);
+		(void)replay_all(&link->handle);
 	}
 	if (link->handle.keyed) {
 		handle_unkey(&link->handle, reason);

@@ -240,7 +240,7 @@ static const struct entry *answer_from(struct handle *handle, size_t product)
 	}
 	if (atomic_compare_exchange_strong(&decoder->performing, &idle, true)) {
 		if (handle->served) {
-			replay_all(handle);
+			(void)replay_all(handle);
 		}
 		atomic_store(&decoder->performing, false);
 	}
