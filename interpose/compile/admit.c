@@ -291,7 +291,7 @@ static bool must_be_equal(const struct handle *handle, const struct attempt *att
 	    compiler->refuses ? compiler->refuses(handle, &attempt->request, attempt->event) : COUNTER_NONE;
 
 	return reason != COUNTER_BYPASSED_sticky_options && reason != COUNTER_BYPASSED_uncleared_options &&
-	       entry_holds(expected, &attempt->request.roots);
+	       result_holds(expected, &attempt->request.roots);
 }
 
 void admit_compare(const struct handle *handle, const struct attempt *attempt, const struct entry *expected)

@@ -93,7 +93,7 @@ static bool never_compiled(const struct handle *handle)
  */
 static bool can_be_deferred(const struct handle *handle, const struct call *call, const struct entry *entry)
 {
-	return handle->library->compiler->past != PAST_GROWS || call->kind == 0 || !entry_names_files(entry);
+	return handle->library->compiler->past != PAST_GROWS || call->kind == 0 || !result_names_files(entry);
 }
 
 bool replay_allows(const struct handle *handle, const struct call *call, const struct entry *entry, struct event *event)
@@ -116,7 +116,7 @@ bool replay_allows(const struct handle *handle, const struct call *call, const s
 		return false;
 	}
 	/* a handle that was compiled for real cannot become detached */
-	if (!runtime_get()->settings.verify && !never_compiled(handle) && entry_names_files(entry)) {
+	if (!runtime_get()->settings.verify && !never_compiled(handle) && result_names_files(entry)) {
 		event_explain_unfit(event,
 		                    "an earlier compilation of the handle was not a hit, and this one reads files");
 		return false;
@@ -149,7 +149,7 @@ static bool holds_still(struct handle *handle, size_t index)
 		const char *variable;
 
 		same = result_applies(entry, runtime_sloppiness(), &variable) &&
-		       entry_holds(entry, &now.roots);
+		       result_holds(entry, &now.roots);
 	}
 	request_clear(&now);
 	return same;

@@ -9,11 +9,9 @@
 #define INTERPOSE_COMPILE_REQUEST_H
 
 #include "cache/counters.h"
-#include "cache/entry.h"
 #include "interpose/compile/handle.h"
 #include "interpose/compile/library.h"
 #include "interpose/watch/snapshot.h"
-#include "keygen/dependencies.h"
 #include "keygen/digest.h"
 #include "keygen/stream.h"
 #include "keygen/surroundings.h"
@@ -49,24 +47,6 @@ struct request {
 	/* Data of the compiler, freed by its free_request(). */
 	_Alignas(max_align_t) unsigned char own[REQUEST_OWN_BYTES];
 };
-
-/* Returns true if the entry is still valid. */
-static inline bool entry_holds(const struct entry *entry, const struct roots *roots)
-{
-	size_t size;
-	const void *dependencies = entry_dependencies(entry, &size);
-
-	return dependencies_hold(dependencies, size, roots, NULL, NULL, 0);
-}
-
-/* Returns true if any dependency of the entry is a path. */
-static inline bool entry_names_files(const struct entry *entry)
-{
-	size_t size;
-	const void *dependencies = entry_dependencies(entry, &size);
-
-	return dependencies_name_files(dependencies, size);
-}
 
 /*
  * Describes the request of a call. `earlier` is the number of earlier calls of the handle whose keys are its history.

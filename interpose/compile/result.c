@@ -7,6 +7,7 @@
 
 #include "interpose/watch/environment.h"
 #include "keygen/about.h"
+#include "keygen/dependencies.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -85,6 +86,22 @@ static bool is_mark(const struct section *section)
 unsigned result_sloppiness(const struct entry *entry)
 {
 	return (unsigned)result_value(entry, RESULT_TAG_SLOPPY, 0);
+}
+
+bool result_holds(const struct entry *entry, const struct roots *roots)
+{
+	size_t size;
+	const void *dependencies = entry_dependencies(entry, &size);
+
+	return dependencies_hold(dependencies, size, roots, NULL, NULL, 0);
+}
+
+bool result_names_files(const struct entry *entry)
+{
+	size_t size;
+	const void *dependencies = entry_dependencies(entry, &size);
+
+	return dependencies_name_files(dependencies, size);
 }
 
 bool result_applies(const struct entry *entry, unsigned allowed, const char **ret_variable)

@@ -66,6 +66,11 @@ bool result_says_shortage(const struct section *log);
 /* Returns the bits of enum sloppiness that a process must allow to be served the result. */
 unsigned result_sloppiness(const struct entry *entry);
 
+/* Returns true if the entry's dependencies hold. */
+bool result_holds(const struct entry *entry, const struct roots *roots);
+/* Returns true if any dependency of the entry is a path. */
+bool result_names_files(const struct entry *entry);
+
 /*
  * Returns true if this process may be served the entry. `ret_variable`: one of the variables of UNSET that is set; it
  * points into the entry; NULL: none. False without one: the entry needs more NVRTCCACHE_SLOPPINESS than `allowed`.
