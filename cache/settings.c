@@ -266,8 +266,8 @@ int settings_read(settings_lookup *lookup, struct settings *ret_settings)
 	for (size_t i = 0; i < SETTINGS_COUNT && error == 0; i++) {
 		error = read_setting(&settings_table[i], lookup(settings_table[i].variable), &fresh);
 	}
-	fresh.sloppy_time_macros = has_word(fresh.sloppiness, "time_macros");
-	fresh.sloppy_debug_paths = has_word(fresh.sloppiness, "debug_paths");
+	fresh.tolerated = (has_word(fresh.sloppiness, "time_macros") ? SLOPPINESS_TIME_MACROS : 0) |
+	                  (has_word(fresh.sloppiness, "debug_paths") ? SLOPPINESS_DEBUG_PATHS : 0);
 	if (fresh.directory != NULL) {
 		directory_strip(fresh.directory);
 	} else if (error == 0) {

@@ -63,14 +63,16 @@ SETTINGS_KINDS(SETTINGS_TYPE)
 #define SETTINGS_ONE(kind, field, variable, preset, help) +1
 enum { SETTINGS_COUNT = 0 SETTINGS(SETTINGS_ONE) };
 
+/* Bits: the differences that the user tolerates. */
+enum sloppiness { SLOPPINESS_TIME_MACROS = 1, SLOPPINESS_DEBUG_PATHS = 2 };
+
 struct settings {
 #define SETTINGS_FIELD(kind, field, variable, preset, help) setting_##kind field;
 	SETTINGS(SETTINGS_FIELD)
 #undef SETTINGS_FIELD
 	size_t base_length; /* length of $XDG_CACHE_HOME or $HOME in `directory`, if that is the default; otherwise 0 */
 	bool base_is_home;  /* $HOME */
-	bool sloppy_time_macros;                /* from `sloppiness` */
-	bool sloppy_debug_paths;                /* from `sloppiness` */
+	unsigned tolerated; /* enum sloppiness, from `sloppiness` */
 	const char *complaints[SETTINGS_COUNT]; /* names of variables with invalid values */
 	int complaint_count;
 };

@@ -34,7 +34,7 @@ static enum counter taint_reason(struct event *event, const struct trace *trace)
 	    {TAINT_UNREADABLE, COUNTER_BYPASSED_files},
 	    {TAINT_TIME_MACRO, COUNTER_BYPASSED_time_macros},
 	};
-	const bool sloppy = (runtime_sloppiness() & SLOPPINESS_TIME_MACROS) != 0;
+	const bool sloppy = (runtime_get()->settings.tolerated & SLOPPINESS_TIME_MACROS) != 0;
 	const uint32_t tainted = atomic_load(&trace->tainted) & ~(sloppy ? (uint32_t)TAINT_TIME_MACRO : 0);
 
 	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {

@@ -80,7 +80,7 @@ static int find_places(const struct request *request, const char *cwd, const str
 	uint8_t *in_code = binding->literal + count;
 	int error = search_result(&request->roots, cwd, result, result_search, binding->literal);
 
-	if (error != 0 || !compiler->search_code || !(runtime_sloppiness() & SLOPPINESS_DEBUG_PATHS)) {
+	if (error != 0 || !compiler->search_code || !(runtime_get()->settings.tolerated & SLOPPINESS_DEBUG_PATHS)) {
 		return error;
 	}
 	error = search_result(&request->roots, cwd, result, compiler->search_code, in_code);

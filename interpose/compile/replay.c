@@ -121,7 +121,7 @@ bool replay_allows(const struct handle *handle, const struct call *call, const s
 		                    "an earlier compilation of the handle was not a hit, and this one reads files");
 		return false;
 	}
-	if (result_applies(entry, runtime_sloppiness(), &variable)) {
+	if (result_applies(entry, runtime_get()->settings.tolerated, &variable)) {
 		return true;
 	}
 	if (variable) {
@@ -148,7 +148,7 @@ static bool holds_still(struct handle *handle, size_t index)
 	if (same && entry) {
 		const char *variable;
 
-		same = result_applies(entry, runtime_sloppiness(), &variable) &&
+		same = result_applies(entry, runtime_get()->settings.tolerated, &variable) &&
 		       result_holds(entry, &now.roots);
 	}
 	request_clear(&now);

@@ -286,12 +286,6 @@ void runtime_log_record(int error)
 	}
 }
 
-unsigned runtime_sloppiness(void)
-{
-	return (runtime.settings.sloppy_time_macros ? SLOPPINESS_TIME_MACROS : 0) |
-	       (runtime.settings.sloppy_debug_paths ? SLOPPINESS_DEBUG_PATHS : 0);
-}
-
 enum counter runtime_error_counter(int error, enum counter otherwise)
 {
 	switch (-error) {

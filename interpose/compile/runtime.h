@@ -44,9 +44,6 @@ const struct runtime *runtime_get(void);
 enum counter runtime_error_counter(int error, enum counter otherwise);
 /* Logs an error of cache/events.h. errno does not change. */
 void runtime_log_record(int error);
-/* Bits: what the user allows (NVRTCCACHE_SLOPPINESS). */
-enum sloppiness { SLOPPINESS_TIME_MACROS = 1, SLOPPINESS_DEBUG_PATHS = 2 };
-unsigned runtime_sloppiness(void);
 int64_t runtime_clock(void); /* CLOCK_MONOTONIC, nanoseconds */
 
 #endif

@@ -81,7 +81,7 @@ static int read_options(const struct library *library, const struct call *call, 
 	    !nvrtc_differs(DIFFERENCE_OPTIX_SPELLS_PATHS, library->major, library->minor)) {
 		ret_options->effects &= ~(uint32_t)OPTION_SPELLS;
 	}
-	if (options_do(ret_options, OPTION_SPELLS) && (runtime_sloppiness() & SLOPPINESS_DEBUG_PATHS)) {
+	if (options_do(ret_options, OPTION_SPELLS) && (runtime_get()->settings.tolerated & SLOPPINESS_DEBUG_PATHS)) {
 		ret_options->effects |= OPTION_LOOSE;
 	}
 	/* NVRTC may take the output of ptxas from a cache of the driver, and then the log lacks its messages */
