@@ -270,7 +270,7 @@ void event_tell(struct event *event, int return_code)
 	}
 	if (replay_told.mode != REPLAY_CHECK) {
 		count_end(event);
-		runtime_log_record(write_record(event));
+		(void)write_record(event);
 	}
 	directory_drop_root();
 	stream_free(&event->about);

@@ -8,7 +8,6 @@
 #include "cache/calls.h"
 #include "cache/compile_lock.h"
 #include "cache/directory.h"
-#include "cache/error_text.h"
 #include "cache/trust.h"
 #include "interpose/compile/handle.h"
 #include "interpose/compile/library_steps.h"
@@ -205,7 +204,7 @@ static void print_stats(void)
  */
 static void record_rest(void)
 {
-	runtime_log_record(events_tell_counts(EVENTS_NOW));
+	(void)events_tell_counts(EVENTS_NOW);
 	if (runtime.settings.stats) {
 		print_stats();
 	}
@@ -274,16 +273,6 @@ const struct runtime *runtime_get(void)
 int64_t runtime_clock(void)
 {
 	return call_clock_ns(CLOCK_MONOTONIC);
-}
-
-void runtime_log_record(int error)
-{
-	char text[ERROR_TEXT_BYTES];
-
-	if (error < 0 && runtime.settings.directory && log_wanted(LOG_DEBUG)) {
-		log_write(LOG_DEBUG, "cannot write the record: %s: %s", runtime.settings.directory,
-		          error_text(error, text));
-	}
 }
 
 enum counter runtime_error_counter(int error, enum counter otherwise)

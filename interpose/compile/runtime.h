@@ -42,8 +42,6 @@ struct runtime {
 const struct runtime *runtime_get(void);
 /* Returns the counter for an error (negative errno) of the layers below. */
 enum counter runtime_error_counter(int error, enum counter otherwise);
-/* Logs an error of cache/events.h. errno does not change. */
-void runtime_log_record(int error);
 int64_t runtime_clock(void); /* CLOCK_MONOTONIC, nanoseconds */
 
 #endif
