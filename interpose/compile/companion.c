@@ -13,9 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The build-id is usually in the first page of a file; if it is not there, FIRST_PAGES bytes are read. */
-#define FIRST_PAGE  4096
-#define FIRST_PAGES 65536
+#define FIRST_PAGE 4096 /* has the build-id of every release */
 
 /* A build-id is a digest itself, usually of 20 bytes: zeros and its size follow it. A longer one is digested. */
 static void put_build_id(const uint8_t *id, size_t size, struct key *ret_digest)
@@ -31,30 +29,16 @@ static void put_build_id(const uint8_t *id, size_t size, struct key *ret_digest)
 	ret_digest->bytes[sizeof(ret_digest->bytes) - 1] = (uint8_t)size;
 }
 
-/* Finds the build-id if it is within the first `most` bytes of the file; -ENOENT if it is not. */
-static int read_build_id(int file, void *bytes, size_t most, struct key *ret_digest)
+static int digest_file(const struct loader_file *file, struct key *ret_digest)
 {
+	uint8_t page[FIRST_PAGE];
 	const uint8_t *id;
-	ssize_t size = bytes ? call_pread(file, bytes, most, 0) : -1;
 	size_t id_size;
-	int result = size < 0 ? -EIO : elf_build_id_in_file(bytes, (size_t)size, &id, &id_size);
+	ssize_t size = call_pread(file->descriptor, page, sizeof(page), 0);
+	int result = size < 0 ? -EIO : elf_build_id_in_file(page, (size_t)size, &id, &id_size);
 
 	if (result == 0) {
 		put_build_id(id, id_size, ret_digest);
-	}
-	return result;
-}
-
-static int digest_file(const struct loader_file *file, struct key *ret_digest)
-{
-	uint8_t page[FIRST_PAGE] __attribute__((aligned(8))); /* a fresh block of malloc() costs a page fault */
-	int result = read_build_id(file->descriptor, page, sizeof(page), ret_digest);
-
-	if (result == -ENOENT) {
-		void *bytes = malloc(FIRST_PAGES);
-
-		result = read_build_id(file->descriptor, bytes, FIRST_PAGES, ret_digest);
-		free(bytes);
 	}
 	return result == -ENOENT ? host_data_digest(file->path, ret_digest) : result;
 }

@@ -45,8 +45,7 @@ bool elf_is_copy(const struct elf_object *object);
  */
 int elf_build_id(const struct elf_object *object, const uint8_t **ret_id, size_t *ret_size);
 /*
- * Returns the build-id from the first pages of a file; -ENOENT if they do not contain it, -ENOEXEC if the file is not
- * ELF.
+ * Returns the build-id from the beginning of a file; -ENOENT if it is not there, -ENOEXEC if the file is not ELF.
  */
 int elf_build_id_in_file(const void *bytes, size_t size, const uint8_t **ret_id, size_t *ret_size);
 
