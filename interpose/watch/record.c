@@ -165,14 +165,10 @@ static void add_content(struct trace *trace, const char *path, int descriptor)
 	struct stat status;
 	struct key digest;
 
-	if (fstat(descriptor, &status) != 0) {
-		trace_taint_by(trace, TAINT_UNREADABLE, path);
-		return;
-	}
-	if (!S_ISREG(status.st_mode)) {
+	if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
 		/*
-		 * This is not a regular file: fopen(directory, "r") succeeds; reading a FIFO or a device could block,
-		 * or consume data that the compiler needs.
+		 * If this is not a regular file: fopen(directory, "r") succeeds; reading a FIFO or a device could
+		 * block, or consume data that the compiler needs.
 		 */
 		trace_taint_by(trace, TAINT_UNREADABLE, path);
 		add_path(trace, TRACE_LISTING, path);
@@ -186,15 +182,12 @@ static void add_content(struct trace *trace, const char *path, int descriptor)
 		}
 		return;
 	}
-	if (file_stamp_racy(&before, trace->start_ns)) {
-		trace_taint_by(trace, TAINT_TOO_NEW, path);
-	}
 	if (!digest_file(trace, path, descriptor, before.size, &digest) || fstat(descriptor, &status) != 0) {
 		trace_taint_by(trace, TAINT_UNREADABLE, path);
 		return;
 	}
 	file_stamp_from(&status, &after);
-	if (!file_stamp_same(&before, &after)) {
+	if (file_stamp_racy(&before, trace->start_ns) || !file_stamp_same(&before, &after)) {
 		trace_taint_by(trace, TAINT_TOO_NEW, path);
 	}
 	(void)trace_add(trace,
@@ -215,14 +208,11 @@ static void add_scratch(struct trace *trace, const char *path, int error)
 void record_open(const char *path, int descriptor, int error)
 {
 	struct live *live = live_enter();
-
 	enum scratch scratch = scratch_of(live, path);
 
-	if (scratch != SCRATCH_NO) {
-		if (scratch == SCRATCH_KEPT) {
-			add_scratch(live->trace, path, descriptor >= 0 ? 0 : error);
-		}
-	} else if (live && take_path(live->trace, path)) {
+	if (scratch == SCRATCH_KEPT) {
+		add_scratch(live->trace, path, descriptor >= 0 ? 0 : error);
+	} else if (live && scratch == SCRATCH_NO && take_path(live->trace, path)) {
 		if (descriptor >= 0) {
 			add_content(live->trace, path, descriptor);
 		} else {
