@@ -141,24 +141,6 @@ static int store_slots(const struct elf_object *object, const struct watch *watc
 	return error;
 }
 
-/* Makes the plan. `ret_reason`: what prevents it, if that is known. */
-static int make_plan(struct plan *plan, const char **ret_reason)
-{
-	int error = elf_each_needed(plan->object, refuse_unknown_library, &plan->reason);
-
-	if (error == 0) {
-		error = elf_each_import(plan->object, plan_import, plan);
-	}
-	if (error == -ENOTSUP) {
-		*ret_reason = plan->reason;
-	}
-	if (error == 0) {
-		arithmetic_end(&plan->watch->arithmetic, plan->real);
-		error = claim_functions(plan);
-	}
-	return error;
-}
-
 int watch_patch(const struct elf_object *object, watch_resolver *resolve, struct watch **ret_watch,
                 const char **ret_reason)
 {
@@ -171,10 +153,14 @@ int watch_patch(const struct elf_object *object, watch_resolver *resolve, struct
 		plan->object = object;
 		plan->watch = watch;
 		watch->arithmetic.resolve = resolve;
-		error = make_plan(plan, ret_reason);
+		error = elf_each_needed(object, refuse_unknown_library, &plan->reason);
+		error = error ? error : elf_each_import(object, plan_import, plan);
+		*ret_reason = error == -ENOTSUP ? plan->reason : *ret_reason;
 	}
 	if (error == 0) {
-		error = store_slots(object, watch);
+		arithmetic_end(&watch->arithmetic, plan->real);
+		error = claim_functions(plan);
+		error = error ? error : store_slots(object, watch);
 	}
 	if (error == 0) {
 		*ret_watch = watch;
