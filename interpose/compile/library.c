@@ -77,11 +77,8 @@ static struct library *known_library(const struct elf_object *object)
 	return NULL;
 }
 
-/*
- * Returns the record of the library, added if necessary. NULL: no slot is free, or the path is too long. `now` was read
- * before `object`.
- */
-static struct library *library_adopt(const struct elf_object *object, struct node *node, uint64_t now)
+/* Returns the record of the library, added if necessary. NULL: no slot is free, or the path is too long. */
+static struct library *library_adopt(const struct elf_object *object, struct node *node)
 {
 	struct library *library = known_library(object);
 	const uint8_t *id;
@@ -104,7 +101,6 @@ static struct library *library_adopt(const struct elf_object *object, struct nod
 	memcpy(library->path, object->path, strlen(object->path) + 1);
 	library->object = *object;
 	library->object.path = library->path;
-	library->adopted = now;
 	if (elf_build_id(object, &id, &id_size) == 0 && id_size <= sizeof(library->build_id)) {
 		memcpy(library->build_id, id, id_size);
 		library->build_id_size = id_size;
@@ -168,7 +164,7 @@ static struct library *library_of_node(struct node *node, void *caller)
 		return library;
 	}
 	count = choose_library(node, caller, &object);
-	library = count ? library_adopt(&object, node, now) : NULL;
+	library = count ? library_adopt(&object, node) : NULL;
 	if (library && count == 1) {
 		atomic_store_explicit(&node->library, NULL, memory_order_relaxed);
 		atomic_store_explicit(&node->generation, now, memory_order_release);
@@ -203,43 +199,18 @@ real_function *library_function(const struct door *door, const struct library *k
 	return library ? library_real(library, function) : NULL;
 }
 
-/*
- * Returns the known library at the address, if it cannot have moved: a ready library is pinned, and with `now` (0: not
- * known) an adopted one counts if no object was loaded or unloaded since.
- */
-static struct library *standing_library(uintptr_t address, uint64_t now)
+struct library *library_at(uintptr_t address)
 {
-	int count = library_slots();
+	const int count = library_slots();
+	struct elf_object object;
 
-	for (int i = 0; i < count; i++) {
-		bool stands = now ? libraries[i].adopted == now
-		                  : atomic_load_explicit(&libraries[i].state, memory_order_acquire) == STEP_DONE;
-
-		if (stands && elf_contains(&libraries[i].object, address)) {
+	for (int i = 0; i < count; i++) { /* a ready library is pinned */
+		if (atomic_load_explicit(&libraries[i].state, memory_order_acquire) == STEP_DONE &&
+		    elf_contains(&libraries[i].object, address)) {
 			return &libraries[i];
 		}
 	}
-	return NULL;
-}
-
-struct library *library_at(uintptr_t address)
-{
-	struct elf_object object;
-	struct library *known = standing_library(address, 0);
-	uint64_t now;
-	struct node *node;
-
-	if (known) {
-		return known;
-	}
-	now = loaded_generation();
-	known = standing_library(address, now);
-	if (known || !elf_object_at(address, &object)) {
-		return known;
-	}
-	known = known_library(&object);
-	node = known ? NULL : node_of(&object);
-	return node ? library_adopt(&object, node, now) : known;
+	return elf_object_at(address, &object) ? library_of_object(&object) : NULL;
 }
 
 bool library_was_at(uintptr_t base)
@@ -252,11 +223,11 @@ bool library_was_at(uintptr_t base)
 	return count > 0;
 }
 
-struct library *library_of_object(const struct elf_object *object, uint64_t now)
+struct library *library_of_object(const struct elf_object *object)
 {
 	struct node *node = node_of(object);
 
-	return node ? library_adopt(object, node, now) : NULL;
+	return node ? library_adopt(object, node) : NULL;
 }
 
 /* Only the thread that called fork() exists in the child, so no thread completes a preparation or patch in progress. */
