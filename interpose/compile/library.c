@@ -77,8 +77,11 @@ static struct library *known_library(const struct elf_object *object)
 	return NULL;
 }
 
-/* Returns the record of the library, added if necessary. NULL: no slot is free, or the path is too long. */
-static struct library *library_adopt(const struct elf_object *object, struct node *node)
+/*
+ * Returns the record of the library, added if necessary. NULL: no slot is free, or the path is too long. `now` was read
+ * before `object`.
+ */
+static struct library *library_adopt(const struct elf_object *object, struct node *node, uint64_t now)
 {
 	struct library *library = known_library(object);
 	const uint8_t *id;
@@ -101,6 +104,7 @@ static struct library *library_adopt(const struct elf_object *object, struct nod
 	memcpy(library->path, object->path, strlen(object->path) + 1);
 	library->object = *object;
 	library->object.path = library->path;
+	library->adopted = now;
 	if (elf_build_id(object, &id, &id_size) == 0 && id_size <= sizeof(library->build_id)) {
 		memcpy(library->build_id, id, id_size);
 		library->build_id_size = id_size;
@@ -164,7 +168,7 @@ static struct library *library_of_node(struct node *node, void *caller)
 		return library;
 	}
 	count = choose_library(node, caller, &object);
-	library = count ? library_adopt(&object, node) : NULL;
+	library = count ? library_adopt(&object, node, now) : NULL;
 	if (library && count == 1) {
 		atomic_store_explicit(&node->library, NULL, memory_order_relaxed);
 		atomic_store_explicit(&node->generation, now, memory_order_release);
@@ -201,16 +205,19 @@ real_function *library_function(const struct door *door, const struct library *k
 
 struct library *library_at(uintptr_t address)
 {
+	const uint64_t now = loaded_generation();
 	const int count = library_slots();
 	struct elf_object object;
 
-	for (int i = 0; i < count; i++) { /* a ready library is pinned */
-		if (atomic_load_explicit(&libraries[i].state, memory_order_acquire) == STEP_DONE &&
-		    elf_contains(&libraries[i].object, address)) {
-			return &libraries[i];
+	for (int i = 0; i < count; i++) { /* a ready library is pinned; others stand while nothing else was loaded */
+		struct library *known = &libraries[i];
+
+		if ((known->adopted == now || atomic_load_explicit(&known->state, memory_order_acquire) == STEP_DONE) &&
+		    elf_contains(&known->object, address)) {
+			return known;
 		}
 	}
-	return elf_object_at(address, &object) ? library_of_object(&object) : NULL;
+	return elf_object_at(address, &object) ? library_of_object(&object, now) : NULL;
 }
 
 bool library_was_at(uintptr_t base)
@@ -223,11 +230,11 @@ bool library_was_at(uintptr_t base)
 	return count > 0;
 }
 
-struct library *library_of_object(const struct elf_object *object)
+struct library *library_of_object(const struct elf_object *object, uint64_t now)
 {
 	struct node *node = node_of(object);
 
-	return node ? library_adopt(object, node) : NULL;
+	return node ? library_adopt(object, node, now) : NULL;
 }
 
 /* Only the thread that called fork() exists in the child, so no thread completes a preparation or patch in progress. */

@@ -45,6 +45,7 @@ struct library {
 	int slot;
 	_Atomic int state; /* enum library_step: adopted, being prepared, ready, bypassed */
 	struct elf_object object;
+	uint64_t adopted;                                      /* loaded_generation() when `object` was read */
 	_Atomic(real_function *) real[COMPILER_FUNCTIONS_MAX]; /* for library_real(); NULL: not looked up yet */
 	enum counter reason;
 	/* of a ready library */
@@ -105,8 +106,8 @@ void library_no_function(void);
 #define LIBRARY_REAL(library, name) ((name##_function *)library_real(library, FUNCTION_##name))
 /* Returns the library that contains `address`. NULL: no compiler's library does, or no slot is free. */
 struct library *library_at(uintptr_t address);
-/* The same for an object, while the loader's lock is held. */
-struct library *library_of_object(const struct elf_object *object);
+/* The same for an object, while the loader's lock is held; `now`: loaded_generation(). */
+struct library *library_of_object(const struct elf_object *object, uint64_t now);
 /* Returns true if a known library has that base; it may have been unloaded. */
 bool library_was_at(uintptr_t base);
 /* Returns how many slots are used. */

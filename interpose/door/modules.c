@@ -66,7 +66,7 @@ static int view_library(struct dl_phdr_info *info, size_t size, void *context)
 	    !compiler_is_defined(&object)) {
 		return 0;
 	}
-	library = library_of_object(&object);
+	library = library_of_object(&object, pass->now);
 	if (library && pass->count < LIBRARIES_MAX) {
 		pass->libraries[pass->count++] = library;
 		pass->has_new_library = pass->has_new_library || is_added;
