@@ -124,16 +124,14 @@ int result_state(const struct handle *handle, struct key *ret_state)
 	struct result result = {.count = 0};
 	struct span spans[2 * RESULT_SECTIONS];
 	uint64_t heads[RESULT_SECTIONS][3];
-	struct section section;
 	size_t count = 0;
 	int error = handle->served ? 0 : result_collect(handle, 0, &result);
 
 	for (size_t i = 0; error == 0 && count < RESULT_SECTIONS; i++) {
+		struct section section = result.sections[i];
+
 		if (handle->served ? !entry_section_at(handle->served, i, &section) : i == result.count) {
 			break;
-		}
-		if (!handle->served) {
-			section = result.sections[i];
 		}
 		if (section.tag == RESULT_TAG_RETURN_CODE || is_mark(&section)) {
 			continue;

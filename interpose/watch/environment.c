@@ -125,27 +125,21 @@ const char *environment_first_set(const char *names, const char *end)
 /* One pass over the environment replaces one per name, because every hit in memory pays for this. */
 size_t environment_values(const struct environment *environment, struct environment_value values[ENVIRONMENT_MAX])
 {
-	const uint64_t first = environment->first, second = environment->second, lengths = environment->lengths;
-	size_t sizes[ENVIRONMENT_MAX];
+	const uint64_t first = environment->first, lengths = environment->lengths;
+	const struct variable *variables = environment->variables;
 	struct entries entries;
 	size_t count = 0;
 
-	for (size_t i = 0; i < environment->count; i++) {
-		const struct variable *variable = &environment->variables[i];
-
-		if (variable->kind == VARIABLE_LOAD || variable->kind == VARIABLE_CALL) {
-			sizes[count] = variable->size;
-			values[count].name = variable->name;
-			values[count++].value = NULL;
-		}
+	while (count < environment->count && variables[count].kind <= VARIABLE_CALL) {
+		values[count] = (struct environment_value){variables[count].name, NULL};
+		count++;
 	}
 	copy_entries(&entries);
 	for (size_t entry = 0; entry < entries.count; entry++) {
 		const char *text = entries.list[entry];
 		size_t size;
 
-		/* no listed name starts with a NUL, so an empty entry is rejected before its second byte is read */
-		if (!(first >> (text[0] & 63) & 1) || !(second >> (text[1] & 63) & 1)) {
+		if (!(first >> (text[0] & 63) & 1)) {
 			continue;
 		}
 		size = (size_t)(strchrnul(text, '=') - text);
@@ -153,7 +147,7 @@ size_t environment_values(const struct environment *environment, struct environm
 			continue;
 		}
 		for (size_t i = 0; i < count; i++) {
-			if (sizes[i] == size && text[size] == '=' && !values[i].value &&
+			if (variables[i].size == size && text[size] == '=' && !values[i].value &&
 			    memcmp(text, values[i].name, size) == 0) {
 				values[i].value = text + size + 1;
 				break;

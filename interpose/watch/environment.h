@@ -23,8 +23,9 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+/* A compiler's variables are listed in the order of these kinds. */
 enum variable_kind {
-	VARIABLE_LOAD,  /* read when the library is loaded; listed first */
+	VARIABLE_LOAD,  /* read when the library is loaded */
 	VARIABLE_CALL,  /* read at each compilation */
 	VARIABLE_PLAIN, /* known not to affect the output */
 	VARIABLE_PLACE  /* $PWD, which is part of the place that the key describes (keygen/surroundings.h) */
@@ -45,24 +46,19 @@ struct environment {
 	const struct variable *variables;
 	size_t count;
 	/*
-	 * One bit for each length, first letter and second letter of the names that are read. These masks reject nearly
-	 * all other variables of the host without a comparison.
+	 * One bit for each length and first letter of the names that are read. These masks reject most other variables
+	 * of the host without a comparison.
 	 */
-	uint64_t lengths, first, second;
+	uint64_t lengths, first;
 	_Atomic(const struct initial *) initial; /* the values at the start of the process */
 };
 
 #define ENVIRONMENT_VARIABLE(kind, name) {VARIABLE_##kind, #name, sizeof(#name) - 1},
-#define ENVIRONMENT_ASKS(kind)           (uint64_t)(VARIABLE_##kind == VARIABLE_LOAD || VARIABLE_##kind == VARIABLE_CALL)
+#define ENVIRONMENT_ASKS(kind)           (uint64_t)(VARIABLE_##kind <= VARIABLE_CALL)
 #define ENVIRONMENT_LENGTH(kind, name)   | ENVIRONMENT_ASKS(kind) << (sizeof(#name) - 1)
 #define ENVIRONMENT_FIRST(kind, name)    | ENVIRONMENT_ASKS(kind) << (#name[0] & 63)
-#define ENVIRONMENT_SECOND(kind, name)   | ENVIRONMENT_ASKS(kind) << (#name[1] & 63)
-#define ENVIRONMENT_OF(list, variables)              \
-	{variables,                                  \
-	 sizeof(variables) / sizeof((variables)[0]), \
-	 0 list(ENVIRONMENT_LENGTH),                 \
-	 0 list(ENVIRONMENT_FIRST),                  \
-	 0 list(ENVIRONMENT_SECOND),                 \
+#define ENVIRONMENT_OF(list, variables)                                                                                \
+	{variables, sizeof(variables) / sizeof((variables)[0]), 0 list(ENVIRONMENT_LENGTH), 0 list(ENVIRONMENT_FIRST), \
 	 NULL}
 
 /* Fills `values` with the LOAD and CALL variables, and returns their number. */
