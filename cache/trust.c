@@ -16,9 +16,6 @@
 /* The id that the kernel shows for ids without a mapping in this user namespace (the default of kernel.overflowuid). */
 #define OVERFLOW_ID 65534
 
-#define USERS  "/proc/self/uid_map"
-#define GROUPS "/proc/self/gid_map"
-
 /* Reads the groups at each call, because hosts drop them (setgroups) between calls. */
 static bool in_group(gid_t group)
 {
@@ -38,95 +35,10 @@ static bool in_group(gid_t group)
 	return false;
 }
 
-/*
- * Returns whether the map is "0 0 4294967295" with any blanks: every id is mapped to itself. The map of a nested
- * namespace can be this only if that of the outer one is.
- */
-static bool is_identity(const char *map, ssize_t size)
-{
-	static const char identity[] = "004294967295";
-	size_t at = 0;
-
-	for (ssize_t i = 0; i < size; i++) {
-		if (map[i] == ' ' || map[i] == '\n') {
-			continue;
-		}
-		if (map[i] != identity[at]) {
-			return false;
-		}
-		at++;
-	}
-	return at == sizeof(identity) - 1;
-}
-
-/* Returns whether /proc/self/mountinfo has a mount with the flag "idmapped", or cannot be read. */
-static bool has_idmapped_mount(void)
-{
-	static const char flag[] = "idmapped";
-	const size_t overlap = sizeof(flag) - 2; /* a flag may be in two pieces */
-	char text[4096];
-	int file = call_openat(AT_FDCWD, "/proc/self/mountinfo", O_RDONLY | O_CLOEXEC, 0);
-	ssize_t size = -1;
-	bool found = false;
-
-	for (off_t at = 0; file >= 0 && !found; at += size - (off_t)overlap) {
-		size = call_pread(file, text, sizeof(text), at);
-		if (size <= (ssize_t)overlap) {
-			break;
-		}
-		found = memmem(text, (size_t)size, flag, sizeof(flag) - 1) != NULL;
-	}
-	if (file >= 0) {
-		close(file);
-	}
-	return found || size < 0;
-}
-
-/*
- * Returns whether OVERFLOW_ID is a single user or group here. That is so only if every id is mapped, by the namespace
- * and by the mounts; otherwise it stands for all ids without a mapping. Read at each call, because hosts enter
- * namespaces and mounts come. If it cannot be read (no /proc), the function returns false.
- */
-static bool tells_apart(const char *map_path)
-{
-	char map[128]; /* a longer map is not the identity */
-	ssize_t size = call_read_file(map_path, map, sizeof(map));
-
-	return is_identity(map, size) && !has_idmapped_mount();
-}
-
 /* Reads the user at each call, because hosts change it. Root's files are trusted: root can change ours anyway. */
-static bool is_ours(const struct stat *found)
-{
-	return found->st_uid == 0 || found->st_uid == geteuid();
-}
-
 bool trust_owner(const struct stat *found)
 {
-	return is_ours(found) && (found->st_uid != OVERFLOW_ID || tells_apart(USERS));
-}
-
-/*
- * What tells_apart(USERS) has returned for this thread since it last checked a root. What is in the root is checked in
- * the same call of the host, which enters no namespace meanwhile.
- */
-static _Thread_local enum { UNKNOWN, APART, ALIKE } users;
-
-static bool is_ours_in_root(const struct stat *found)
-{
-	if (!is_ours(found) || found->st_uid != OVERFLOW_ID) {
-		return is_ours(found);
-	}
-	if (users == UNKNOWN) {
-		users = tells_apart(USERS) ? APART : ALIKE;
-	}
-	return users == APART;
-}
-
-/* A user without a mapping in the user namespace would create files without an identifiable owner. */
-bool trust_user(void)
-{
-	return geteuid() != OVERFLOW_ID || tells_apart(USERS);
+	return found->st_uid == 0 || (found->st_uid == geteuid() && found->st_uid != OVERFLOW_ID);
 }
 
 /* Most caches are private: for them only the mode and the owner are compared. */
@@ -135,23 +47,20 @@ bool trust_found(bool shared, int parent, const struct stat *found)
 	struct stat above = *found;
 	mode_t open;
 
-	if (parent == AT_FDCWD) {
-		users = UNKNOWN;
-	}
 	if (found->st_mode & S_IWOTH) {
 		return false;
 	}
 	if (!shared) {
-		return !(found->st_mode & S_IWGRP) && is_ours_in_root(found);
+		return !(found->st_mode & S_IWGRP) && trust_owner(found);
 	}
 	if (parent != AT_FDCWD && fstat(parent, &above) < 0) {
 		return false;
 	}
-	if (found->st_gid == above.st_gid && (found->st_gid != OVERFLOW_ID || tells_apart(GROUPS))) {
-		return is_ours_in_root(found) || in_group(found->st_gid);
+	if (found->st_gid == above.st_gid && found->st_gid != OVERFLOW_ID) {
+		return trust_owner(found) || in_group(found->st_gid);
 	}
 	open = S_ISDIR(found->st_mode) ? S_IRWXG | S_IRWXO : S_IWGRP;
-	return !(found->st_mode & open) && is_ours_in_root(found);
+	return !(found->st_mode & open) && trust_owner(found);
 }
 
 /*
@@ -336,5 +245,5 @@ bool ground_allows(void)
 	if (ground.known && (stat("/", &found) < 0 || found.st_dev != ground.device || found.st_ino != ground.inode)) {
 		return false;
 	}
-	return ground_base_allows(ground.base, ground.base_length, ground.base_is_home) && trust_user();
+	return ground_base_allows(ground.base, ground.base_length, ground.base_is_home) && geteuid() != OVERFLOW_ID;
 }

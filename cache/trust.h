@@ -14,12 +14,11 @@
  * group only in setgid directories, and some file systems never do. If the group cannot be set afterwards either, the
  * file is accessible to its owner only.
  *
- * In a user namespace, and on an idmapped mount, ids without a mapping appear as 65534. A user with the id 65534 there
- * cannot identify its own files, so only root's files are trusted. A group with that id is not trusted either.
+ * In a user namespace, and on an idmapped mount, ids without a mapping appear as 65534. That id may stand for many
+ * users, so no file of it is trusted, not even by a user with that id; nor is a group with it.
  *
  * Errors: a file whose owner or mode cannot be determined is not trusted, and not opened to a group. Threads: any.
- * State: whether ids of 65534 are identifiable, from a thread's check of a root to its next one; the arguments of
- * ground_settle().
+ * State: the arguments of ground_settle().
  */
 #ifndef CACHE_TRUST_H
 #define CACHE_TRUST_H
@@ -30,8 +29,6 @@
 
 /* Returns whether this user or root owns the file. */
 bool trust_owner(const struct stat *found);
-/* Returns whether files that this process creates would be trusted. */
-bool trust_user(void);
 
 /*
  * Returns whether a file or directory in `parent` is trusted. `parent` AT_FDCWD: it is the root. If not shared, the

@@ -63,7 +63,7 @@ def foreign():
     """An export of the CUB result, imported by another user under another prefix on another mount (as far as this host
     has them): the first process, later ones, and, in turn with those, processes that have a result of their own."""
     shared = "/dev/shm" if os.access("/dev/shm", os.W_OK) else top
-    user = {"user": 65534, "group": 65534, "extra_groups": []} if os.geteuid() == 0 else {}
+    user = {"user": 65533, "group": 65533, "extra_groups": []} if os.geteuid() == 0 else {}
     there = tempfile.mkdtemp(prefix="nvrtccache-bench-", dir=shared)
     command = os.path.join(build, "nvrtccache")
     bundle, tools = os.path.join(there, "bundle"), [os.path.join(there, os.path.basename(path)) for path in (life, preload)]

@@ -32,7 +32,7 @@ int main(int argc, char **argv)
 	}
 	host_open(argv[1], &compiler);
 	compile_as(&compiler, 0, argv[2]);
-	compile_as(&compiler, 65534, argv[2]);
+	compile_as(&compiler, 65533, argv[2]);
 	compile_as(&compiler, 0, argv[2]);
 	return 0;
 }

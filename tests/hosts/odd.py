@@ -22,7 +22,7 @@ import sys
 import tempfile
 import time
 
-NOBODY, MEMBER = 65534, 12345
+NOBODY, MEMBER = 65533, 12345
 DIGITS = "0123456789abcdef"
 arguments = argparse.ArgumentParser()
 arguments.add_argument("build")

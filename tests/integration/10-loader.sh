@@ -271,7 +271,7 @@ else
 	mkdir "$NVRTCCACHE_DIR"
 	cp "$LOADER/secured" "$tmp/secured"
 	chmod 755 "$tmp"
-	chown 65534 "$tmp/secured" "$NVRTCCACHE_DIR"
+	chown 65533 "$tmp/secured" "$NVRTCCACHE_DIR"
 	chmod 4755 "$tmp/secured"
 	"$tmp/secured" secure "$builtins" >"$tmp/secure.first" 2>&1
 	"$tmp/secured" secure "$builtins" >"$tmp/secure" 2>&1

@@ -154,7 +154,7 @@ check_there "With the host's clock shifted, an edit that changes no time is a mi
 
 # Rights to files that only this thread has given up (setfsuid()) are among the credentials.
 lacks=
-[ "$(id -u)" = 0 ] && setpriv --reuid 65534 true 2>/dev/null || lacks="not root"
+[ "$(id -u)" = 0 ] && setpriv --reuid 65533 true 2>/dev/null || lacks="not root"
 limited() {
 	fresh_cache
 	rm -rf "$tmp/secret" && mkdir -m 700 "$tmp/secret" && old_header "$tmp/secret/h" 'int h;' || return

@@ -98,7 +98,7 @@ needs "no systemd-analyze" command -v systemd-analyze
 check_there "systemd takes the agent's unit." agent_unit
 
 epilog() {
-	local user=65534 i
+	local user=65533 i
 	NVRTCCACHE_DIR=$tmp/node/nvrtccache-$user && export NVRTCCACHE_DIR
 	for i in 1 2 3 4; do
 		setpriv --reuid=$user --regid=$user --clear-groups env LD_PRELOAD="$prefix/lib/libnvrtccache.so" HOME=/ "$LIFE" "$NVRTC" trivial 0 "-DN=$i" --fake-pad=200000 >"$tmp/compiled" 2>&1 ||
@@ -108,7 +108,7 @@ epilog() {
 		[ "$(entries)" -le 2 ] && [ "$(entries)" -ge 1 ] && [ -z "$(find "$NVRTCCACHE_DIR" ! -uid $user)" ] && (unset SLURM_JOB_UID && sh "$tmp/slurm-epilog")
 }
 lacks=
-[ "$(id -u)" = 0 ] && setpriv --reuid=65534 --regid=65534 --clear-groups "$COMMAND" version >/dev/null 2>&1 || lacks="cannot become another user"
+[ "$(id -u)" = 0 ] && setpriv --reuid=65533 --regid=65533 --clear-groups "$COMMAND" version >/dev/null 2>&1 || lacks="cannot become another user"
 check_there "Slurm's epilog takes what a user has not used lately, as that user." epilog
 unset NVRTCCACHE_DIR
 
@@ -142,13 +142,13 @@ image() {
 }
 check "What the Dockerfile bakes in is hit, also for an architecture that the run had not." image
 another_user() {
-	local other=(setpriv --reuid=65534 --regid=65534 --clear-groups env NVRTCCACHE_LOWER="$prefix/nvrtccache" \
+	local other=(setpriv --reuid=65533 --regid=65533 --clear-groups env NVRTCCACHE_LOWER="$prefix/nvrtccache" \
 		NVRTCCACHE_DIR="$tmp/volume/nvrtccache")
 	mkdir -m 777 "$tmp/volume" && "${other[@]}" LD_PRELOAD="$prefix/lib/libnvrtccache.so" "$LIFE" "$NVRTC" trivial 0 -DBAKED >"$tmp/compiled" 2>&1 &&
 		"${other[@]}" nvrtccache stats --json >"$tmp/counts" && grep -E '"(hits_disk|misses)":' "$tmp/counts" && grep -qE '"hits_disk":1\b' "$tmp/counts"
 }
 lacks=
-[ "$(id -u)" = 0 ] && setpriv --reuid=65534 --regid=65534 --clear-groups "$COMMAND" version >/dev/null 2>&1 || lacks="cannot become another user"
+[ "$(id -u)" = 0 ] && setpriv --reuid=65533 --regid=65533 --clear-groups "$COMMAND" version >/dev/null 2>&1 || lacks="cannot become another user"
 check_there "Also by another user, with a volume that all users can write." another_user
 
 # ---- the blocks of RECIPES.md, in a world of their own: ~/work with a program, an environment and what an earlier run has left

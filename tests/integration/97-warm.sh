@@ -142,10 +142,10 @@ check "A run whose trace cannot be written is not started." \
 check "A trace that has no room for another call is a failure." \
 	eval '(ulimit -f 2 && n12_of 3 one && err_has "nvrtccache-run.*may have been overlooked" && ! err_has missed >/dev/null)'
 name="The calls of a child of another user are seen."
-if [ "$(id -u)" != 0 ] || ! setpriv --reuid 65534 --clear-groups test -r "$host" -a -r "$LIBRARY" -a -r "$n12" 2>/dev/null; then
+if [ "$(id -u)" != 0 ] || ! setpriv --reuid 65533 --clear-groups test -r "$host" -a -r "$LIBRARY" -a -r "$n12" 2>/dev/null; then
 	skip "$name" "it takes root, and files that every user can read"
 else
-	check "$name" eval 'TMPDIR=/tmp gives 3 run --must-hit -- setpriv --reuid 65534 --regid 65534 --clear-groups \
+	check "$name" eval 'TMPDIR=/tmp gives 3 run --must-hit -- setpriv --reuid 65533 --regid 65533 --clear-groups \
 		python3 "$host" compile "$n12" sm_90 one && err_has "1 of 1 compilations missed"'
 fi
 unwaited() { # WORD...: a caller that ignores SIGCHLD

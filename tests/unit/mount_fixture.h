@@ -73,10 +73,10 @@ static inline bool restrict_reading(void)
 
 static inline bool become_nobody(void)
 {
-	return setgid(65534) == 0 && setuid(65534) == 0;
+	return setgid(65533) == 0 && setuid(65533) == 0;
 }
 
-/* user::rw-, user:65534:---, group::r--, mask::r--, other::r-- */
+/* user::rw-, user:65533:---, group::r--, mask::r--, other::r-- */
 static const struct {
 	uint32_t version;
 	struct {
@@ -84,7 +84,7 @@ static const struct {
 		uint32_t id;
 	} entry[5];
 } refusing_list __attribute__((unused)) = {
-    2, {{0x01, 6, UINT32_MAX}, {0x02, 0, 65534}, {0x04, 4, UINT32_MAX}, {0x10, 4, UINT32_MAX}, {0x20, 4, UINT32_MAX}}};
+    2, {{0x01, 6, UINT32_MAX}, {0x02, 0, 65533}, {0x04, 4, UINT32_MAX}, {0x10, 4, UINT32_MAX}, {0x20, 4, UINT32_MAX}}};
 
 #define SQUASHFS "mksquashfs $from $image -noappend -all-time 1000000000 -mkfs-time 1000000000 -no-progress"
 #define SMALL_EXT4                                                                                               \

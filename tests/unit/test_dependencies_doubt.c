@@ -24,7 +24,7 @@ TestSuite(dependencies_doubt, .init = tree_begin, .fini = tree_end);
 /* Checks in a child of an unprivileged user. Returns 1 if the dependencies hold, 0 if not. */
 static int holds_for_nobody(void)
 {
-	return in_child(geteuid() == 0 && setuid(65534) != 0 ? 2 : holds() ? 1 : 0);
+	return in_child(geteuid() == 0 && setuid(65533) != 0 ? 2 : holds() ? 1 : 0);
 }
 
 Test(dependencies_doubt, an_unreadable_header_does_not_hold)

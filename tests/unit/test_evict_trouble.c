@@ -168,7 +168,7 @@ static bool take_permission(const char *shard)
 
 static int without_permission(struct store *store)
 {
-	if (geteuid() == 0 && (chown(fixture.base, 65534, 65534) != 0 || setgid(65534) != 0 || setuid(65534) != 0)) {
+	if (geteuid() == 0 && (chown(fixture.base, 65533, 65533) != 0 || setgid(65533) != 0 || setuid(65533) != 0)) {
 		return 77;
 	}
 	return fill_past_refusing_shards(store, take_permission);

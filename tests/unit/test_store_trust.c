@@ -214,7 +214,7 @@ Store_test(store_trust, rejects_files_of_another_user)
 
 static bool become_nobody(void)
 {
-	return geteuid() == 0 && setgid(65534) == 0 && setuid(65534) == 0;
+	return geteuid() == 0 && setgid(65533) == 0 && setuid(65533) == 0;
 }
 
 Store_test(store_trust, reads_but_does_not_write_a_cache_of_root)
