@@ -4,7 +4,6 @@
 #include "cache/harmless.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,56 +12,37 @@
 #define NUMBER_MAX  24 /* 18446744073709551.615 */
 #define FIRST_BYTES 512
 
-static size_t put_code(char *to, unsigned code)
+/*
+ * Writes the first character, and the replacement character for a byte that is not UTF-8. Returns how many bytes were
+ * written; `ret_length`: of how many bytes of the text.
+ */
+static size_t spell_character(char to[ESCAPE_MAX + 1], const char *at, size_t size, size_t *ret_length)
 {
-	static const char digit[] = "0123456789abcdef";
-
-	to[0] = '\\';
-	to[1] = 'u';
-	for (int i = 0; i < 4; i++) {
-		to[2 + i] = digit[code >> (12 - 4 * i) & 15];
-	}
-	return ESCAPE_MAX;
-}
-
-/* Writes the first character, or a byte that is not UTF-8. Returns how many bytes were written. */
-static size_t spell_character(char *to, const char *at, size_t size, enum json_bytes bytes, size_t *ret_length)
-{
-	uint32_t code;
+	uint32_t code = 0;
 	const size_t length = utf8_decode(at, size, &code);
 
 	*ret_length = length > 0 ? length : 1;
-	if (length == 0) {
-		return put_code(to, bytes == JSON_BYTES_REPLACED ? 0xfffd : 0xdc00u + (unsigned char)*at);
-	}
 	if (*at == '"' || *at == '\\') {
 		to[0] = '\\';
 		to[1] = *at;
 		return 2;
 	}
-	/* U+2028 and U+2029, which end a line in scripts, are among the harmful characters */
-	if (harmless_character(at, length) == 0 || (bytes == JSON_BYTES_SCRIPT && strchr("<>&", *at))) {
-		return put_code(to, code);
+	/* U+2028 and U+2029, which end a line in scripts, are among the harmful characters; <>& could end an element */
+	if (harmless_character(at, size) == 0 || strchr("<>&", *at)) {
+		return (size_t)snprintf(to, ESCAPE_MAX + 1, "\\u%04x", (unsigned)(length > 0 ? code : 0xfffd));
 	}
 	memcpy(to, at, length);
 	return length;
 }
 
-/* Most characters are written as they are, and are not looked at further. */
-static bool is_plain(char byte, enum json_bytes bytes)
+struct json json_fixed(char *buffer, size_t capacity)
 {
-	return byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\' &&
-	       (bytes != JSON_BYTES_SCRIPT || !strchr("<>&", byte));
+	return (struct json){.bytes = buffer, .capacity = capacity};
 }
 
-struct json json_fixed(char *buffer, size_t capacity, enum json_bytes spelling)
+struct json json_growing(void)
 {
-	return (struct json){.bytes = buffer, .capacity = capacity, .spelling = spelling};
-}
-
-struct json json_growing(enum json_bytes spelling)
-{
-	return (struct json){.spelling = spelling, .grows = true};
+	return (struct json){.grows = true};
 }
 
 void json_free(struct json *json)
@@ -106,30 +86,14 @@ static void put_text(struct json *json, const char *text)
 }
 
 /* Writes the content of a string, as many whole characters as fit in `most` bytes. */
-static void put_escaped(struct json *json, const char *text, size_t size, size_t most)
+static void put_escaped(struct json *json, const char *at, size_t size, size_t most)
 {
-	const char *at = text, *end = text + size;
+	char one[ESCAPE_MAX + 1];
+	size_t length, needed;
 
-	while (at < end && !json->failed) {
-		char one[ESCAPE_MAX];
-		size_t plain = 0, length, needed;
-
-		while (at + plain < end && plain < most && is_plain(at[plain], json->spelling)) {
-			plain++;
-		}
-		put_bytes(json, at, plain);
-		at += plain;
-		most -= plain;
-		if (at == end) {
-			break;
-		}
-		needed = spell_character(one, at, (size_t)(end - at), json->spelling, &length);
-		if (needed > most) {
-			break;
-		}
+	for (; size > 0 && (needed = spell_character(one, at, size, &length)) <= most; at += length, size -= length) {
 		put_bytes(json, one, needed);
 		most -= needed;
-		at += length;
 	}
 }
 
@@ -153,7 +117,6 @@ static void begin_level(struct json *json, const char *name, const char *bracket
 	put_text(json, bracket);
 	json->comma = false;
 	json->depth++;
-	json->failed |= json->depth >= JSON_DEPTH_MAX;
 	json->arrays = json->arrays << 1 | (*bracket == '[');
 }
 
@@ -188,53 +151,48 @@ void json_text(struct json *json, const char *name, const void *text, size_t siz
 	json_text_cut(json, name, text, size, SIZE_MAX);
 }
 
+static void add_plain(struct json *json, const char *name, const char *text)
+{
+	begin_member(json, name);
+	put_text(json, text);
+}
+
 void json_string(struct json *json, const char *name, const char *text)
 {
 	if (text) {
 		json_text(json, name, text, strlen(text));
 	} else {
-		json_null(json, name);
+		add_plain(json, name, "null");
 	}
-}
-
-__attribute__((format(printf, 3, 4))) static void add_number(struct json *json, const char *name, const char *format,
-                                                             ...)
-{
-	char text[NUMBER_MAX];
-	va_list numbers;
-
-	va_start(numbers, format);
-	(void)vsnprintf(text, sizeof(text), format, numbers);
-	va_end(numbers);
-	begin_member(json, name);
-	put_text(json, text);
 }
 
 void json_number(struct json *json, const char *name, uint64_t number)
 {
-	add_number(json, name, "%" PRIu64, number);
+	char text[NUMBER_MAX];
+
+	(void)snprintf(text, sizeof(text), "%" PRIu64, number);
+	add_plain(json, name, text);
 }
 
 void json_integer(struct json *json, const char *name, int64_t number)
 {
-	add_number(json, name, "%" PRId64, number);
+	char text[NUMBER_MAX];
+
+	(void)snprintf(text, sizeof(text), "%" PRId64, number);
+	add_plain(json, name, text);
 }
 
 void json_thousandths(struct json *json, const char *name, uint64_t number)
 {
-	add_number(json, name, "%" PRIu64 ".%03" PRIu64, number / 1000, number % 1000);
+	char text[NUMBER_MAX];
+
+	(void)snprintf(text, sizeof(text), "%" PRIu64 ".%03" PRIu64, number / 1000, number % 1000);
+	add_plain(json, name, text);
 }
 
 void json_bool(struct json *json, const char *name, bool value)
 {
-	begin_member(json, name);
-	put_text(json, value ? "true" : "false");
-}
-
-void json_null(struct json *json, const char *name)
-{
-	begin_member(json, name);
-	put_text(json, "null");
+	add_plain(json, name, value ? "true" : "false");
 }
 
 void json_end_line(struct json *json)

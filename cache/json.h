@@ -5,7 +5,9 @@
  * Calling sequence: json_fixed() with a buffer of the caller, or json_growing(); json_begin_object() or
  * json_begin_array(), members, json_end() for each that was begun; then use `bytes` and `size`; json_free() after
  * json_growing(). A member's name is NULL in an array, and at the outermost level. Commas are added automatically; the
- * output is one line without blanks.
+ * output is one line without blanks. Characters that a terminal (cache/harmless.h) or HTML could interpret are escaped.
+ * A byte that is not UTF-8 is written as the replacement character U+FFFD, because readers reject lone surrogates
+ * (Perfetto, serde).
  *
  * Between two members the caller may use the bytes written so far and set `size` to 0, so that long output need not be
  * in memory as a whole.
@@ -13,7 +15,7 @@
  * Usable in a host process: no stdio except snprintf(), no locale; json_fixed() allocates nothing, json_growing() uses
  * malloc().
  * Errors: if there is no room (or memory), `failed` is set, nothing is written afterwards, and the output is not valid
- * JSON. Depth: less than JSON_DEPTH_MAX levels. Threads, signals, fork: no state. Ownership: texts are copied.
+ * JSON. Depth: at most 32 levels. Threads, signals, fork: no state. Ownership: texts are copied.
  */
 #ifndef CACHE_JSON_H
 #define CACHE_JSON_H
@@ -22,28 +24,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define JSON_DEPTH_MAX 32
-
-/*
- * How bytes that are not UTF-8 are written. KEPT: as \udc80 to \udcff, like Python's surrogateescape, so that no byte
- * is lost. REPLACED: as the replacement character U+FFFD, for readers that reject lone surrogates (Perfetto, serde).
- * SCRIPT: like KEPT, and characters that could end an HTML element are escaped. Characters that a terminal could
- * interpret (cache/harmless.h) are always escaped.
- */
-enum json_bytes { JSON_BYTES_KEPT, JSON_BYTES_REPLACED, JSON_BYTES_SCRIPT };
-
 struct json {
 	char *bytes; /* not terminated by a NUL */
 	size_t size, capacity;
-	enum json_bytes spelling;
 	unsigned depth;
 	uint32_t arrays; /* one bit per level, the innermost lowest: it is an array */
 	bool comma;      /* precedes the next member */
 	bool grows, failed;
 };
 
-struct json json_fixed(char *buffer, size_t capacity, enum json_bytes spelling);
-struct json json_growing(enum json_bytes spelling);
+struct json json_fixed(char *buffer, size_t capacity);
+struct json json_growing(void);
 void json_free(struct json *json);
 
 void json_begin_object(struct json *json, const char *name);
@@ -60,7 +51,6 @@ void json_integer(struct json *json, const char *name, int64_t number);
 /* Writes a number with three decimals: 1234567 as 1234.567. */
 void json_thousandths(struct json *json, const char *name, uint64_t number);
 void json_bool(struct json *json, const char *name, bool value);
-void json_null(struct json *json, const char *name);
 
 /* Writes a line break after the outermost value. */
 void json_end_line(struct json *json);

@@ -41,7 +41,7 @@ void span_json(struct json *json, const char *name, struct span span)
 	if (span.bytes) {
 		json_text(json, name, span.bytes, span.size);
 	} else {
-		json_null(json, name);
+		json_string(json, name, NULL);
 	}
 }
 

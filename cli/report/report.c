@@ -134,7 +134,7 @@ static int write_page(const struct json *json, const char *file)
 
 static int write_report(char **traces, const char *file)
 {
-	struct json json = json_growing(JSON_BYTES_SCRIPT);
+	struct json json = json_growing();
 	int status = EXIT_DONE;
 
 	json_begin_object(&json, NULL);

@@ -67,7 +67,7 @@ static void print_line(FILE *out, const struct entry *entry, int64_t used_ns)
 /* The object is a member of an array that is printed later. */
 static bool print_object(FILE *out, const struct entry *entry, int64_t used_ns)
 {
-	struct json json = json_growing(JSON_BYTES_KEPT);
+	struct json json = json_growing();
 	struct request request = results_request(entry);
 	bool done;
 

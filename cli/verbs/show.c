@@ -184,7 +184,7 @@ static void show_entry(const struct entry *entry, int64_t used_ns, struct json *
 
 static void show_all(const struct key_entries *entries, int64_t used_ns)
 {
-	struct json json = json_growing(JSON_BYTES_KEPT);
+	struct json json = json_growing();
 
 	if (asked.json) {
 		json_begin_array(&json, NULL);

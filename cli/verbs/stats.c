@@ -70,7 +70,7 @@ static bool has_group(enum counter total)
 
 static void print_json(const struct settings *settings, const struct store_usage *usage, const struct events *events)
 {
-	struct json json = json_growing(JSON_BYTES_KEPT);
+	struct json json = json_growing();
 	const uint64_t *counts = events->counts;
 
 	json_begin_object(&json, NULL);

@@ -197,7 +197,7 @@ static void write_slice(const char *path, const struct event *event, const struc
                         struct event_span span)
 {
 	char bytes[EVENT_BYTES];
-	struct json json = json_fixed(bytes, sizeof(bytes) - 2, JSON_BYTES_REPLACED);
+	struct json json = json_fixed(bytes, sizeof(bytes) - 2);
 	const char *name = event->program ? event->program : event->compiler->unnamed;
 
 	json_begin_object(&json, NULL);
