@@ -79,23 +79,6 @@ static int examine_all(struct work *work)
 	return rc;
 }
 
-/*
- * Others stored meanwhile in a shard whose sum has changed since `examined`, and perhaps in one that was emptied, which
- * then has the same sum again. What is known of these shards is old, so they are examined again.
- */
-static void examine_changed(struct work *work, const struct store_removal *removal, const struct sums *examined)
-{
-	struct sums now = *examined;
-
-	sums_read(&now);
-	for (unsigned shard = 0; now.file >= 0 && shard < DIRECTORY_SHARDS; shard++) {
-		if (memcmp(&now.shards[shard], &examined->shards[shard], sizeof(now.shards[shard])) != 0 ||
-		    (removal->all && work->sample.sums.noted[shard])) {
-			(void)sample_shard(&work->sample, shard);
-		}
-	}
-}
-
 static int remove_one(struct work *work, const struct sample_file *file)
 {
 	if (is_stopped(work, "removing", work->sample.removed.entries, 0)) {
@@ -144,7 +127,6 @@ static int remove_excess(struct work *work)
 int store_remove(struct store *store, const struct store_removal *removal, struct store_pruned *ret_pruned)
 {
 	struct work work;
-	struct sums examined;
 	int found, rc = begin_work(store, removal, &work);
 
 	*ret_pruned = (struct store_pruned){.failures = 0};
@@ -152,16 +134,12 @@ int store_remove(struct store *store, const struct store_removal *removal, struc
 		return rc == -ENOENT ? 0 : rc;
 	}
 	found = examine_all(&work);
-	sums_flush(&work.sample.sums);
-	examined = work.sample.sums;
+	sums_flush(&work.sample.sums); /* before the removals, which take time: others store meanwhile */
 	if (found != -EINTR && found != -ENOMEM) {
 		rc = remove_some(&work, removal);
 	}
 	if (rc == 0 && !removal->all && store->options.max_size != 0) {
 		rc = remove_excess(&work);
-	}
-	if (!removal->dry) {
-		examine_changed(&work, removal, &examined);
 	}
 	end_work(&work, ret_pruned);
 	return found < 0 ? found : rc;

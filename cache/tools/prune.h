@@ -8,8 +8,9 @@
  *
  * An entry that another process has used or replaced since it was examined is not removed, and neither are files whose
  * first bytes are not ours. Temporary files are removed if they are stale (cache/upkeep/sample.h). No lock is taken.
- * The sums of all shards (cache/upkeep/sums.h) are right afterwards. A process that is killed leaves them too large,
- * until the next samples. It needs 56 bytes of memory per entry.
+ * The sums of all shards (cache/upkeep/sums.h) are right afterwards. What others have stored in a shard while its files
+ * were removed is not in its sum until its next sample, and neither is what a process had removed that was killed. It
+ * needs 56 bytes of memory per entry.
  * Errors: negative errno values. -EINTR: `progress` stopped it, and the report says what was done. An error of a shard
  * is returned at the end; for store_usage(), which then writes nothing, a shard that is not trusted has no entries.
  */

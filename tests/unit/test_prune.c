@@ -10,12 +10,11 @@ TestSuite(prune, .init = fixture_open, .fini = fixture_close);
 
 /* Called after the look and before the first removal. */
 static void (*before_removal)(void);
-static uint64_t removals; /* before that */
 
 static bool progress(const char *doing, uint64_t done, uint64_t whole)
 {
 	(void)whole;
-	if (strcmp(doing, "looking") != 0 && before_removal && done >= removals) {
+	if (strcmp(doing, "looking") != 0 && before_removal) {
 		before_removal();
 		before_removal = NULL;
 	}
@@ -112,31 +111,6 @@ Store_test(prune, files_removed_by_another_process_count_as_freed)
 	before_removal = remove_some;
 	cr_expect_eq(pruned(INT64_MAX).removed.entries, PUT - LEFT - 3);
 	expect_left("-----+++++");
-}
-
-/* In the shard of entry 3. */
-static void store_beside(void)
-{
-	uint8_t key[ENTRY_KEY_BYTES];
-
-	memcpy(key, numbered_key(3), sizeof(key));
-	key[ENTRY_KEY_BYTES - 1] ^= 1;
-	cr_assert_eq(fixture_put_entry(fixture_capped(1 << 20), fixture_entry(key, 1, ENTRY_BYTES)), 0);
-}
-
-Store_test(prune, what_others_store_meanwhile_is_in_the_sums)
-{
-	struct store_pruned cleared;
-	struct store *store;
-
-	before_removal = store_beside;
-	cr_expect_eq(pruned(INT64_MAX).left.entries, LEFT + 1);
-	expect_left("-----+++++");
-	store = fixture_store((struct store_options){.clock = fixture_clock, .progress = progress});
-	before_removal = store_beside;
-	removals = 4;
-	cr_assert_eq(clear_files(store, &cleared), 0);
-	cr_expect_eq(noted_of(store).entries, 1);
 }
 
 Store_test(prune, by_age_uses_true_ages_and_by_size_begins_with_short_lived_entries)
