@@ -73,7 +73,7 @@ bool directory_is_ours(int file, const void *magic);
 #define DIRECTORY_MAGIC_BYTES 8
 
 /*
- * ENTRY: the file of a key; BESIDE: its request (store_put_request()); FACTS: store_put_facts(). TEMPORARY:
+ * ENTRY: the file of a key; BESIDE: its request; FACTS: keygen/facts.h. TEMPORARY:
  * "tmp.<pid>.<number>" (cache/store_put.c). FOREIGN: the name is not one of ours.
  */
 enum directory_kind { DIRECTORY_ENTRY, DIRECTORY_BESIDE, DIRECTORY_FACTS, DIRECTORY_TEMPORARY, DIRECTORY_FOREIGN };

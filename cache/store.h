@@ -103,13 +103,12 @@ int store_discard(const struct directory *directory, int home, int shard, const 
  * without a lock; of two processes that write one, one is the last.
  */
 bool store_has(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], enum directory_kind kind); /* ENTRY, BESIDE */
-int store_put_request(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], const void *bytes, size_t size);
+int store_put_beside(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], enum directory_kind kind,
+                     const void *bytes, size_t size); /* BESIDE, FACTS */
 /*
  * Returns how many bytes were read, at most `room`, or a negative errno value. Updates the time of use as a hit does.
  */
 int store_get_facts(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], void *bytes, size_t room);
-/* Keeps the first bytes only, if there are more than entry_size_limit(). */
-int store_put_facts(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], const void *bytes, size_t size);
 /* Returns how many entries store_put() has evicted since the last call of this function. */
 uint64_t store_take_evictions(struct store *store);
 

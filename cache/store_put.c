@@ -22,7 +22,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define NAME_TRIES 16
 #define ROOM_TRIES 3
 
 /*
@@ -53,7 +52,6 @@ static int begin_file(const struct store *store, int home, unsigned shard, struc
 	const bool shared = store->directory.shared;
 	const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
 	struct temporary *temporary = ret_temporary;
-	int tries = 0;
 	int rc;
 
 	*temporary = (struct temporary){.shard = -1, .file = -1};
@@ -61,12 +59,10 @@ static int begin_file(const struct store *store, int home, unsigned shard, struc
 	if (rc < 0) {
 		return rc;
 	}
-	do {
-		(void)snprintf(temporary->name, sizeof(temporary->name), "tmp.%ld.%016llx", (long)getpid(),
-		               (unsigned long long)next_number());
-		temporary->file = call_openat(temporary->shard, temporary->name, flags,
-		                              trust_first_mode(shared, temporary->shard, 0666));
-	} while (temporary->file < 0 && errno == EEXIST && ++tries < NAME_TRIES);
+	(void)snprintf(temporary->name, sizeof(temporary->name), "tmp.%ld.%016llx", (long)getpid(),
+	               (unsigned long long)next_number());
+	temporary->file =
+	    call_openat(temporary->shard, temporary->name, flags, trust_first_mode(shared, temporary->shard, 0666));
 	if (temporary->file < 0) {
 		temporary->name[0] = '\0';
 		return -errno;
@@ -250,23 +246,11 @@ int store_put(struct store *store, const struct entry *entry)
 	return end_put(store, &stored, rc);
 }
 
-static int put_beside(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], enum directory_kind kind,
-                      const void *bytes, size_t size)
+int store_put_beside(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], enum directory_kind kind,
+                     const void *bytes, size_t size)
 {
 	struct sample_task stored;
 	int rc = begin_put(store, key, size, &stored);
 
 	return rc < 0 ? rc : end_put(store, &stored, write_file(store, &stored, kind, bytes, NULL));
-}
-
-int store_put_request(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], const void *bytes, size_t size)
-{
-	return put_beside(store, key, DIRECTORY_BESIDE, bytes, size);
-}
-
-int store_put_facts(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], const void *bytes, size_t size)
-{
-	const uint64_t most = entry_size_limit(store->options.max_size);
-
-	return put_beside(store, key, DIRECTORY_FACTS, bytes, size < most ? size : (size_t)most);
 }

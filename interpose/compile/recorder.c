@@ -123,7 +123,8 @@ static void write_request(const struct stream *calls, const struct attempt *atte
 	}
 	if (put_head(&head, &attempt->request, entry)) {
 		file = recording_seal(&head, calls);
-		error = file.failed ? -ENOMEM : store_put_request(runtime->store, key, file.bytes, file.size);
+		error = file.failed ? -ENOMEM
+		                    : store_put_beside(runtime->store, key, DIRECTORY_BESIDE, file.bytes, file.size);
 		if (error != 0) {
 			log_write(LOG_INFO, "cannot record the request: %s: %s", runtime->settings.directory,
 			          error_text(error, text));

@@ -101,7 +101,7 @@ static int read_facts(const struct key *name, void *bytes, size_t room)
 
 static void write_facts(const struct key *name, const void *bytes, size_t size)
 {
-	int error = runtime.store ? store_put_facts(runtime.store, name->bytes, bytes, size) : -ENXIO;
+	int error = runtime.store ? store_put_beside(runtime.store, name->bytes, DIRECTORY_FACTS, bytes, size) : -ENXIO;
 
 	if (error == 0) {
 		log_write(LOG_INFO, "kept the contents of files that were read");

@@ -248,7 +248,7 @@ static void put_facts(struct store *store, unsigned number, size_t size, int64_t
 	static uint8_t bytes[1 << 16];
 
 	memcpy(bytes, entry_magic, sizeof(entry_magic));
-	cr_assert_eq(store_put_facts(store, numbered_key(number), bytes, size), 0);
+	cr_assert_eq(store_put_beside(store, numbered_key(number), DIRECTORY_FACTS, bytes, size), 0);
 	if (fixture_exists(facts_path(number))) {
 		age_file(facts_path(number), age);
 	}
@@ -290,13 +290,4 @@ Store_test(prune, facts_of_many_do_not_exceed_the_cap_and_the_last_stay)
 	}
 	cr_expect_leq(usage_of(store).bytes, cap + cap / 10);
 	cr_expect(fixture_exists(facts_path(39)));
-}
-
-Store_test(prune, facts_are_cut_to_an_eighth_of_the_cap)
-{
-	uint8_t bytes[FILE_BYTES];
-	struct store *store = capped_today(8 * FILE_BYTES);
-
-	put_facts(store, 0, 4 * FILE_BYTES, 0);
-	cr_expect_eq(store_get_facts(store, numbered_key(0), bytes, sizeof(bytes)), (int)sizeof(bytes));
 }
