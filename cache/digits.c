@@ -68,21 +68,3 @@ const char *digits_number(const char *text, uint64_t max, uint64_t *ret_number)
 	*ret_number = number;
 	return text;
 }
-
-/* Rounding down after each digit, from the last one, gives the same result as rounding down once at the end. */
-const char *digits_decimal(const char *text, uint64_t *ret_number, uint64_t *ret_fraction, bool *ret_has_point)
-{
-	const char *point = digits_number(text, INT64_MAX, ret_number);
-	size_t count = 0;
-
-	*ret_fraction = 0;
-	*ret_has_point = point != NULL && *point == '.';
-	if (!*ret_has_point) {
-		return point;
-	}
-	count = strspn(point + 1, "0123456789");
-	for (size_t i = count; i > 0; i--) {
-		*ret_fraction = (((uint64_t)(point[i] - '0') << DIGITS_FRACTION) + *ret_fraction) / 10;
-	}
-	return count > 0 ? point + 1 + count : NULL;
-}

@@ -26,11 +26,5 @@ bool digits_listed(const uint8_t bytes[DIGITS_LISTED], const char (*list)[DIGITS
  * which is at least 9.
  */
 const char *digits_number(const char *text, uint64_t max, uint64_t *ret_number);
-/*
- * Parses decimal digits, up to INT64_MAX, and a fraction: a point with digits after it. `ret_fraction` is in units of
- * 2^-DIGITS_FRACTION, rounded down; `ret_has_point` says whether there is one. Returns like digits_number().
- */
-#define DIGITS_FRACTION 60
-const char *digits_decimal(const char *text, uint64_t *ret_number, uint64_t *ret_fraction, bool *ret_has_point);
 
 #endif

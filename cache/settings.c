@@ -15,29 +15,35 @@
 #include <string.h>
 #include <strings.h>
 
-/* Also used for --max-size of the command. There are no fractions of a byte, so a point needs a unit. */
+/*
+ * Also used for --max-size of the command. A byte has no fraction, so a point needs a unit. With more than three
+ * decimals a fraction of a byte could become 0, which means no limit.
+ */
 int settings_parse_size(const char *text, uint64_t *ret_size)
 {
 	static const char units[] = "bkmgt";
-	uint64_t size, fraction;
-	bool has_point;
-	const char *rest = digits_decimal(text, &size, &fraction, &has_point);
-	const char *unit = rest != NULL && *rest != '\0' ? strchr(units, *rest | 0x20) : units;
-	const unsigned shift = unit != NULL ? 10 * (unsigned)(unit - units) : 0;
+	uint64_t size, thousandths = 0, decimal = 1000;
+	const char *rest = digits_number(text, INT64_MAX, &size);
+	const char *unit;
+	unsigned shift;
 
-	if (rest == NULL || unit == NULL || (has_point && shift == 0) || size > (uint64_t)INT64_MAX >> shift) {
+	if (rest && *rest == '.') {
+		while (*++rest >= '0' && *rest <= '9' && decimal > 0) {
+			decimal /= 10;
+			thousandths += decimal * (uint64_t)(*rest - '0');
+		}
+	}
+	unit = rest && *rest != '\0' ? strchr(units, *rest | 0x20) : units;
+	shift = unit ? 10 * (unsigned)(unit - units) : 0;
+	if (!rest || !unit || rest[-1] == '.' || decimal == 0 || (decimal < 1000 && shift == 0) ||
+	    size > (uint64_t)INT64_MAX >> shift) {
 		return -EINVAL;
 	}
 	rest += shift > 0;
 	if (*rest != '\0' && strcasecmp(rest, "B") != 0 && (shift == 0 || strcasecmp(rest, "iB") != 0)) {
 		return -EINVAL;
 	}
-	size = (size << shift) + (fraction >> (DIGITS_FRACTION - shift));
-	/* a fraction of a byte must not become 0, which means no limit */
-	if (size == 0 && text[strcspn(text, "123456789")] != '\0') {
-		return -EINVAL;
-	}
-	*ret_size = size;
+	*ret_size = (size << shift) + (thousandths << shift) / 1000;
 	return 0;
 }
 
@@ -47,19 +53,16 @@ static const struct {
 	int32_t seconds;
 } units_of_time[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 24 * 3600}, {'w', 7 * 24 * 3600}};
 
-/* Does not use strtod(), which accepts signs, exponents, "nan" and the locale's decimal comma. */
 bool settings_parse_age(const char *text, int64_t *ret_ns)
 {
-	uint64_t number, fraction;
-	bool has_point;
+	uint64_t number;
 
-	text = digits_decimal(text, &number, &fraction, &has_point);
+	text = digits_number(text, UINT_MAX, &number);
 	for (size_t i = 0; text != NULL && i < sizeof(units_of_time) / sizeof(units_of_time[0]); i++) {
 		const int64_t unit = units_of_time[i].seconds * INT64_C(1000000000);
 
 		if (text[0] == units_of_time[i].letter && text[1] == '\0' && number < (uint64_t)(INT64_MAX / unit)) {
-			*ret_ns = (int64_t)number * unit +
-			          (int64_t)((double)fraction / (double)(UINT64_C(1) << DIGITS_FRACTION) * (double)unit);
+			*ret_ns = (int64_t)number * unit;
 			return true;
 		}
 	}

@@ -2,10 +2,10 @@
 /*
  * settings: the environment variables that configure the cache (docs/DESIGN.md E1)
  *
- * Purpose: reads the variables NVRTCCACHE_*, for the library and the command. One list defines every variable.
- * Sizes accept K, M, G, T (powers of 1024, either case, optional B or iB), and with these a fraction (1.5G). Booleans
- * accept 1/0, yes/no, true/false, on/off. A moment is whole milliseconds or seconds (300ms, 2s). If a value is invalid,
- * the variable has its default, and its name is added to `complaints`.
+ * Purpose: reads the variables NVRTCCACHE_*, for the library and the command. One list defines every variable. Sizes
+ * accept K, M, G, T (powers of 1024, either case, optional B or iB), and with these up to three decimals (1.5G).
+ * Booleans accept 1/0, yes/no, true/false, on/off. A moment is whole milliseconds or seconds (300ms, 2s). If a value is
+ * invalid, the variable has its default, and its name is added to `complaints`.
  *
  * Calling sequence: settings_read() into a struct, use the fields, settings_free(); settings_each_unknown() for unknown
  * variables with our prefix. `lookup` works like getenv(): the library passes secure_getenv(), so that AT_SECURE
@@ -125,9 +125,9 @@ typedef void settings_unknown(const char *name, size_t size, const char *suggest
 void settings_each_unknown(char *const *environment, settings_unknown *each, void *context);
 /* Parses a size: "64M" is 67108864, "1.5K" is 1536. -EINVAL: not a size, or larger than 2^63-1 bytes. */
 int settings_parse_size(const char *text, uint64_t *ret_size);
-/* Parses a length of time such as "90s", "36h", "1.5d" or "2w", below 292 years. */
+/* Parses a length of time such as "90s", "36h" or "2w", below 136 years. */
 bool settings_parse_age(const char *text, int64_t *ret_ns);
-#define SETTINGS_AGE_WANTED "a number and s, m, h, d or w, such as 36h, 1.5d or 2w"
+#define SETTINGS_AGE_WANTED "a whole number and s, m, h, d or w, such as 36h or 2w"
 /* Returns a description of the values that a variable accepts; for an unknown name, that of a size. */
 const char *settings_wanted(const char *variable);
 

@@ -144,8 +144,7 @@ const struct verb verb_prune = {
     .example = "nvrtccache prune --max-size 1.5G",
     .options = VERB_OPTIONS(
         VERB_VALUE("max-size", 's', "SIZE", "evict down to SIZE, such as 500M or 1.5G; 0: no limit", &asked.max_size),
-        VERB_VALUE("older-than", 'o', "AGE", "evict entries not used for AGE, such as 36h, 1.5d or 2w",
-                   &asked.older_than),
+        VERB_VALUE("older-than", 'o', "AGE", "evict entries not used for AGE, such as 36h or 2w", &asked.older_than),
         VERB_FLAG("dry-run", 'n', "change nothing, and say what would be evicted", &asked.dry_run)),
     .needs = VERB_DIRECTORY,
     .run = run_prune,

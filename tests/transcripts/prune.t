@@ -23,7 +23,7 @@ prune removes what was used longest ago, down to the size, and stale files.
 
 prune removes what was not used for so long, and then down to the size.
   $ fresh; plant 8
-  $ for words in '--older-than 330m' '--older-than 4.5h --max-size 12K' '-o 0.2d' '--older-than 1w'; do nvrtccache prune $words; done
+  $ for words in '--older-than 330m' '--older-than 270m --max-size 12K' '-o 5h' '--older-than 1w'; do nvrtccache prune $words; done
   Removed 2 entries (8.0 KiB) from $TMP/cache in * *s (glob)
   6 entries left, 24.0 KiB of 5.0 GiB
   Removed 3 entries (12.0 KiB) from $TMP/cache in * *s (glob)
@@ -42,10 +42,10 @@ prune removes what was not used for so long, and then down to the size.
 
 A bad age is refused with what would be right.
   $ plant 3
-  $ for age in 3 d 1.d .5d 1.5 -1d +1d '1 d' 1D 1dd 1y 1e3s 0x1s 99999999999w 999999999999999999999s; do
+  $ for age in 3 d 1.d .5d 1.5d -1d +1d '1 d' 1D 1dd 1y 1e3s 0x1s 99999999999w 999999999999999999999s; do
   >     brief prune --older-than "$age" | sed "s/'$age'/AGE/"
   > done | uniq -c
-       15 [2] nvrtccache: prune: --older-than: bad value AGE: it takes a number and s, m, h, d or w, such as 36h, 1.5d or 2w
+       15 [2] nvrtccache: prune: --older-than: bad value AGE: it takes a whole number and s, m, h, d or w, such as 36h or 2w
   $ brief prune --older-than
   [2] nvrtccache: option '--older-than' requires an argument
   $ entries
