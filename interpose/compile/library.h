@@ -46,7 +46,7 @@ struct library {
 	_Atomic int state; /* enum library_step: adopted, being prepared, ready, bypassed */
 	struct elf_object object;
 	uint64_t adopted;                                      /* loaded_generation() when `object` was read */
-	_Atomic(real_function *) real[COMPILER_FUNCTIONS_MAX]; /* for library_real(); NULL: not looked up yet */
+	_Atomic(real_function *) real[COMPILER_FUNCTIONS_MAX]; /* for library_real(); NULL: not known yet */
 	enum counter reason;
 	/* of a ready library */
 	void *handle; /* dlopen()'s; never closed */
@@ -100,8 +100,6 @@ real_function *library_function(const struct door *door, const struct library *k
  * signal handler may call it.
  */
 real_function *library_real(const struct library *library, size_t function);
-/* In `real` for a function that the library lacks. Never called. */
-void library_no_function(void);
 /* The library's function of that name, or NULL. */
 #define LIBRARY_REAL(library, name) ((name##_function *)library_real(library, FUNCTION_##name))
 /* Returns the library that contains `address`. NULL: no compiler's library does, or no slot is free. */
