@@ -18,11 +18,8 @@
 
 #include "interpose/compile/library.h"
 
-/*
- * Prepares the library, unless that was done. Returns true if its results can be cached; otherwise *ret_reason says why
- * its calls bypass the cache.
- */
-bool library_prepare(struct library *library, enum counter *ret_reason);
+/* Prepares the library, unless that was done. Returns COUNTER_NONE, or the reason why its calls bypass the cache. */
+enum counter library_prepare(struct library *library);
 /* Patches the library's imports, unless that was done. Returns false if it cannot be watched. */
 bool library_patch(struct library *library);
 /* Makes all later calls of the library bypass the cache, for example because its watch was lost. */

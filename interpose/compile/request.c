@@ -52,10 +52,10 @@ static enum counter describe_call(struct handle *handle, size_t earlier, const s
 	    .history = handle->keys,
 	    .history_count = handle->library->compiler->past == PAST_LEAVES ? earlier : 0,
 	};
-	enum counter reason;
+	enum counter reason = library_prepare(handle->library);
 
 	request->library = handle->library;
-	if (!library_prepare(handle->library, &reason)) {
+	if (reason != COUNTER_NONE) {
 		return reason;
 	}
 	/* nothing before this looks whether there was memory for the whole creation run */

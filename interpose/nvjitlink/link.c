@@ -163,11 +163,10 @@ void link_add(nvjitlink_handle value, struct library *library, enum reach reach,
 	}
 	put_told(&link->handle.creation);
 	link->head_size = link->handle.creation.size;
-	if (link->options & LINK_OPTIONS_UNCLEARED) {
-		handle_unkey(&link->handle, COUNTER_BYPASSED_uncleared_options);
-	} else if (link->options & LINK_OPTIONS_LOGS) {
-		handle_unkey(&link->handle, COUNTER_BYPASSED_logs);
-	} else if (!library_prepare(library, &reason)) {
+	reason = link->options & LINK_OPTIONS_UNCLEARED ? COUNTER_BYPASSED_uncleared_options
+	         : link->options & LINK_OPTIONS_LOGS    ? COUNTER_BYPASSED_logs
+	                                                : library_prepare(library);
+	if (reason != COUNTER_NONE) {
 		handle_unkey(&link->handle, reason);
 	}
 }

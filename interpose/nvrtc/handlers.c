@@ -142,9 +142,7 @@ static void record_encoded(struct program *program, const char *name, struct dec
 /* Returns true if the release is known to decode as decoder.h says. */
 static bool decodes_in_order(struct library *library)
 {
-	enum counter reason;
-
-	return library_prepare(library, &reason) &&
+	return library_prepare(library) == COUNTER_NONE &&
 	       nvrtc_differs(DIFFERENCE_DECODES_IN_ORDER, library->major, library->minor);
 }
 
