@@ -78,7 +78,7 @@ static void make_excursion(struct excursion *excursion)
 	}
 	ours = handle_enter_real(handle);
 	excursion->result = handle->library->compiler->host_stops(excursion->handle);
-	handle_leave_real(ours);
+	(void)pthread_setcancelstate(ours, NULL);
 }
 
 static int leave_library(struct excursion *excursion)

@@ -327,18 +327,13 @@ int handle_enter_real(const struct handle *handle)
 	return ours;
 }
 
-void handle_leave_real(int state)
-{
-	(void)pthread_setcancelstate(state, NULL);
-}
-
 int handle_run(const struct handle *handle, const struct call *call)
 {
 	struct lasting lasting = lasting_begin(handle->library, call);
 	int ours = handle_enter_real(handle);
 	int result = handle->library->compiler->run(handle, call);
 
-	handle_leave_real(ours);
+	(void)pthread_setcancelstate(ours, NULL);
 	lasting_end(handle->library, &lasting, result);
 	return result;
 }

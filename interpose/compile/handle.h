@@ -116,12 +116,11 @@ void handle_note_independent(struct handle *handle, const struct call *call, uin
 /* Makes the real call of a handle. */
 int handle_run(const struct handle *handle, const struct call *call);
 /*
- * Around the real call and the host's callback: only between the two is the thread cancellable, if the host has set so.
+ * Before the real call and the host's callback, during which alone the thread is cancellable, if the host has set so.
  * The library's own opens and reads are cancellation points, and a thread cancelled in one of them would leak
- * descriptors and references. Returns the state for handle_leave_real().
+ * descriptors and references. Returns the state that pthread_setcancelstate() gets afterwards.
  */
 int handle_enter_real(const struct handle *handle);
-void handle_leave_real(int state);
 
 void handle_fork_child(void);
 

@@ -6,11 +6,8 @@
 
 struct lasting lasting_begin(struct library *library, const struct call *call)
 {
-	struct lasting lasting = {0};
+	struct lasting lasting = library->compiler->lasting ? library->compiler->lasting(call) : (struct lasting){0};
 
-	if (library->compiler->lasting) {
-		lasting = library->compiler->lasting(call);
-	}
 	atomic_fetch_or(&library->told, lasting.sticky);
 	if (lasting.uncleared) {
 		atomic_fetch_add(&library->uncleared_running, 1);
