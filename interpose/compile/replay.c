@@ -105,26 +105,17 @@ bool replay_allows(const struct handle *handle, const struct call *call, const s
 	/* such a result is never cached, so another program must have written the entry */
 	if (outcome != OUTCOME_SUCCESS && outcome != OUTCOME_FAILURE) {
 		event_explain_unfit(event, "the entry has a return code that is never cached");
-		return false;
-	}
-	if (!can_be_deferred(handle, call, entry)) {
+	} else if (!can_be_deferred(handle, call, entry)) {
 		event_explain_unfit(event, "steps of a link that open files are not served");
-		return false;
-	}
-	if (compiler->reachable && !compiler->reachable(handle, entry)) {
+	} else if (compiler->reachable && !compiler->reachable(handle, entry)) {
 		event_explain_unfit(event, "the program is linked with getters that bypass the cache");
-		return false;
-	}
-	/* a handle that was compiled for real cannot become detached */
-	if (!runtime_get()->settings.verify && !never_compiled(handle) && result_names_files(entry)) {
+	} else if (!runtime_get()->settings.verify && !never_compiled(handle) && result_names_files(entry)) {
+		/* a handle that was compiled for real cannot become detached */
 		event_explain_unfit(event,
 		                    "an earlier compilation of the handle was not a hit, and this one reads files");
-		return false;
-	}
-	if (result_applies(entry, runtime_get()->settings.tolerated, &variable)) {
+	} else if (result_applies(entry, runtime_get()->settings.tolerated, &variable)) {
 		return true;
-	}
-	if (variable) {
+	} else if (variable) {
 		event_explain_unfit(event, "the entry was stored while %s was not set, and it is set now", variable);
 	} else {
 		event_explain_unfit(event, "the entry is served only with NVRTCCACHE_SLOPPINESS=%s",
