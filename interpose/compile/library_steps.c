@@ -118,15 +118,14 @@ static bool perform_step(struct library *library, _Atomic int *step, bool (*perf
 	return state == STEP_DONE;
 }
 
-bool library_prepare(struct library *library, enum counter *ret_reason)
+enum counter library_prepare(struct library *library)
 {
 	if (perform_step(library, &library->state, prepare_library)) {
-		return true;
+		return COUNTER_NONE;
 	}
-	*ret_reason = atomic_load_explicit(&library->state, memory_order_acquire) == STEP_REFUSED
-	                  ? library->reason
-	                  : COUNTER_BYPASSED_unwatchable;
-	return false;
+	return atomic_load_explicit(&library->state, memory_order_acquire) == STEP_REFUSED
+	           ? library->reason
+	           : COUNTER_BYPASSED_unwatchable;
 }
 
 /*
@@ -143,7 +142,7 @@ static uintptr_t bound_function(const struct elf_object *library, const char *na
 		return (uintptr_t)next_symbol_in(library->path, name, version,
 		                                 version ? NEXT_SYMBOL_DLVSYM : NEXT_SYMBOL_DLSYM);
 	}
-	address = elf_global_symbol(name, version);
+	address = elf_next_symbol(0, name, version);
 	return address ? address : next_symbol_global(name, version);
 }
 

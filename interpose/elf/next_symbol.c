@@ -48,11 +48,6 @@ uintptr_t elf_next_symbol(uintptr_t after, const char *name, const char *version
 	return scope.found;
 }
 
-uintptr_t elf_global_symbol(const char *name, const char *version)
-{
-	return elf_next_symbol(0, name, version);
-}
-
 /* ---- for the first dlsym of a process, when dl_iterate_phdr cannot be called ---- */
 
 /* The dynamic section of this object. link.h does not declare it hidden, so it could be another object's. */

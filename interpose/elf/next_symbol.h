@@ -53,10 +53,9 @@ uintptr_t next_symbol_global(const char *name, const char *version);
 
 /*
  * Returns the definition of `name@version` in the first object after the one that contains `after`, in load order; 0 if
- * there is none. This is RTLD_NEXT without dlsym. Copies of this library are skipped (elf_is_copy()).
+ * there is none. This is RTLD_NEXT without dlsym; with `after` 0 it begins with the first object, as the loader does
+ * for libc's functions in the global scope. Copies of this library are skipped (elf_is_copy()).
  */
 uintptr_t elf_next_symbol(uintptr_t after, const char *name, const char *version);
-/* Does the same for all objects from the first one on, as the loader does for libc's functions in the global scope. */
-uintptr_t elf_global_symbol(const char *name, const char *version);
 
 #endif

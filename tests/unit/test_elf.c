@@ -146,9 +146,9 @@ Test(elf, an_indirect_function_is_not_found)
 	cr_expect_eq(elf_symbol(&object, "strlen", NULL), 0);
 	/* a sanitizer has its own strlen; on x86-64 rawmemchr is an indirect function too */
 #ifdef __x86_64__
-	cr_expect_eq(elf_global_symbol("rawmemchr", NULL), 0);
+	cr_expect_eq(elf_next_symbol(0, "rawmemchr", NULL), 0);
 #else
-	cr_expect_eq(elf_global_symbol("strlen", NULL), 0);
+	cr_expect_eq(elf_next_symbol(0, "strlen", NULL), 0);
 #endif
 }
 
@@ -227,11 +227,11 @@ Test(elf, an_address_outside_all_objects_belongs_to_none)
 Test(elf, a_global_lookup_finds_what_the_loader_finds_outside_this_library)
 {
 	struct elf_object object;
-	uintptr_t found = elf_global_symbol("lib_stat", NULL);
+	uintptr_t found = elf_next_symbol(0, "lib_stat", NULL);
 
 	cr_expect_eq(found, 0);
-	cr_assert(elf_object_at((uintptr_t)elf_global_symbol, &object));
-	found = elf_global_symbol("opendir", NULL);
+	cr_assert(elf_object_at((uintptr_t)elf_next_symbol, &object));
+	found = elf_next_symbol(0, "opendir", NULL);
 	cr_expect_neq(found, 0);
 	cr_expect_not(elf_contains(&object, found));
 }
@@ -241,7 +241,7 @@ Test(elf, the_next_definition_comes_after_the_given_object)
 	struct elf_object first = fixture("watched_lazy.so");
 	struct elf_object second = fixture("watched_now.so");
 
-	cr_expect_eq(elf_global_symbol("lib_stat", NULL), elf_symbol(&first, "lib_stat", NULL));
+	cr_expect_eq(elf_next_symbol(0, "lib_stat", NULL), elf_symbol(&first, "lib_stat", NULL));
 	cr_expect_eq(elf_next_symbol((uintptr_t)first.dynamic, "lib_stat", NULL),
 	             elf_symbol(&second, "lib_stat", NULL));
 	cr_expect_eq(elf_next_symbol((uintptr_t)second.dynamic, "lib_stat", NULL), 0);
@@ -252,8 +252,8 @@ Test(elf, lookups_preserve_errno_and_dlerror)
 	fixture("watched_lazy.so");
 	cr_assert_null(dlopen("/nonexistent/library.so", RTLD_LAZY));
 	errno = 77;
-	elf_global_symbol("fopen", NULL);
-	elf_global_symbol("lib_no_such", NULL);
+	elf_next_symbol(0, "fopen", NULL);
+	elf_next_symbol(0, "lib_no_such", NULL);
 	loaded_generation();
 	cr_expect_eq(errno, 77);
 	cr_expect_not_null(dlerror());

@@ -29,7 +29,7 @@ static inline void fixture_path(const char *name, char path[PATH_MAX])
 /* A watch_resolver. */
 static inline uintptr_t resolve_here(const struct elf_object *library, const char *name, const char *version)
 {
-	return library ? (uintptr_t)dlsym(RTLD_DEFAULT, name) : elf_global_symbol(name, version);
+	return library ? (uintptr_t)dlsym(RTLD_DEFAULT, name) : elf_next_symbol(0, name, version);
 }
 
 static inline void *load(const char *path, int flags)
