@@ -201,32 +201,19 @@ uint32_t sample_expects(const struct sample *sample, unsigned shard)
 	return sum->known || total.known == 0 ? sum->files : total.files / total.known;
 }
 
-/* Fewer than `most` names are expected to be drawn, so that all names have the same chance. */
-static int draw(struct sample *sample, unsigned shard, uint32_t expected, struct drawing *ret_drawing)
-{
-	const uint32_t most = sample->most;
-	const uint32_t step = expected > most ? expected / (most - most / 4) + 1 : 1;
-
-	*ret_drawing = (struct drawing){.sample = sample, .step = step, .pick = (uint32_t)(sample->random % step)};
-	return directory_walk_shard(sample->task->directory, sample->task->home, shard, visit_file, ret_drawing);
-}
-
 /*
- * A shard with many more entries than expected is read twice: the last names had no chance. A shard that cannot be read
- * becomes known too, or every store would try to read it again.
+ * Fewer than `most` names are expected to be drawn, so that all names have the same chance; if the sum is far too small,
+ * the last ones have none. A shard that cannot be read becomes known too, or every store would try to read it again.
  */
 int sample_shard(struct sample *sample, unsigned shard)
 {
+	const uint32_t most = sample->most, expected = sample_expects(sample, shard);
+	const uint32_t step = expected > most ? expected / (most - most / 4) + 1 : 1;
+	struct drawing drawing = {.sample = sample, .step = step, .pick = (uint32_t)(sample->random % step)};
 	struct sums_shard *sum = &sample->sums.shards[shard];
 	const struct sums_shard before = *sum;
-	const size_t count = sample->count;
-	struct drawing drawing;
-	int rc = draw(sample, shard, sample_expects(sample, shard), &drawing);
+	int rc = directory_walk_shard(sample->task->directory, sample->task->home, shard, visit_file, &drawing);
 
-	if (drawing.drawn == sample->most && drawing.entries / drawing.step > sample->most) {
-		sample->count = count;
-		rc = draw(sample, shard, drawing.entries, &drawing);
-	}
 	if (rc == 0) {
 		sum->files = drawing.entries;
 		sum->bytes = drawing.temporary_bytes + drawing.drawn_bytes;
