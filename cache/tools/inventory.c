@@ -80,24 +80,13 @@ static int compare_records(const void *left, const void *right)
 	return memcmp(a->key, b->key, ENTRY_KEY_BYTES);
 }
 
-/* Returns whether keys of the shard can begin with these digits, the first two of which name it. */
-static bool shard_begins(unsigned shard, const char *digits)
-{
-	char text[DIGITS_BYTES(1)];
-
-	return strncasecmp(digits_spell(&(uint8_t){(uint8_t)shard}, 1, text), digits, strnlen(digits, 2)) == 0;
-}
-
 /* A shard that cannot be read is counted, unless the listing was stopped or has no memory. */
 static int list_shards(const struct directory *directory, int home, struct listing *listing)
 {
 	for (unsigned shard = 0; shard < DIRECTORY_SHARDS; shard++) {
 		const struct inventory *inventory = &listing->inventory;
-		int rc = 0;
+		int rc = directory_walk_shard(directory, home, shard, take_file, listing);
 
-		if (shard_begins(shard, listing->digits)) {
-			rc = directory_walk_shard(directory, home, shard, take_file, listing);
-		}
 		if (rc == -ENOMEM) {
 			return rc;
 		}

@@ -35,7 +35,7 @@ struct inventory {
 
 /*
  * Lists the keys that have a file of that kind, an entry or a request, and that begin with these hexadecimal digits
- * ("": all). Two or more name the shard to read. A missing directory has no records. `progress` may be NULL.
+ * ("": all). A missing directory has no records. `progress` may be NULL.
  */
 int inventory_take(const struct directory *directory, enum directory_kind kind, const char *digits,
                    store_progress *progress, struct inventory *ret_inventory);

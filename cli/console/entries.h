@@ -3,8 +3,7 @@
  * entries: finds the key that begins with the given digits and reads its entries; reads all entries of a directory
  *
  * Purpose: people write the first digits of a key, as `ls` shows them. Finding the key reads file names and no entry.
- * If the text has two digits or more, only the shard that they name is searched. A reading has the least recently used
- * entry first, and shows a progress bar.
+ * A reading has the least recently used entry first, and shows a progress bar.
  *
  * Calling sequence: key_open(), key_release(); reading_begin(), reading_each(), reading_end(). Errors: of a
  * key, reported on stderr; of a reading, those of cache/tools/inventory.h; -EINTR after a signal (interrupt_hold()); a
