@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* Those that users can do something about. */
 static const struct {
 	int error;
 	const char *text;
@@ -14,24 +15,13 @@ static const struct {
     {EPERM, "not used, because it belongs to another user or others can write to it"},
     {EBADMSG, "damaged"},
     {ENOENT, "no such file or directory"},
-    {EIO, "input/output error"},
-    {ENXIO, "no such device"},
     {EACCES, "permission denied"},
-    {EBUSY, "busy"},
-    {EEXIST, "file exists"},
     {ENOTDIR, "not a directory"},
-    {EISDIR, "is a directory"},
-    {EINVAL, "not supported there"},
-    {ENFILE, "too many open files in the system"},
     {EMFILE, "too many open files in this process"},
     {EFBIG, "too large"},
     {ENOSPC, "no space left"},
     {EDQUOT, "the quota is used up"},
     {EROFS, "read-only"},
-    {ENAMETOOLONG, "name too long"},
-    {ELOOP, "is a symbolic link"},
-    {ESTALE, "stale file handle"},
-    {ENOTCONN, "not connected"},
     {ENOMEM, "out of memory"},
     {EAGAIN, "locked by another process"},
 };

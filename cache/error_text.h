@@ -3,7 +3,7 @@
  * error_text: texts for errno values, for the logs of host processes
  *
  * strerror() may open message catalogues and allocate, and depends on the host's locale. These texts are constants;
- * only the number of an unknown error goes into the caller's buffer.
+ * only the number of another error goes into the caller's buffer.
  */
 #ifndef CACHE_ERROR_TEXT_H
 #define CACHE_ERROR_TEXT_H
