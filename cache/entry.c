@@ -114,56 +114,68 @@ static uint64_t measure_parts(const void *dependencies, size_t dependencies_size
 	return total < ENTRY_BYTES_MAX ? total : 0;
 }
 
-/* Builds all parts in one allocation, whose bytes are later written to the file. */
-int entry_build(const uint8_t key[ENTRY_KEY_BYTES], uint64_t cost_ns, const void *dependencies,
-                size_t dependencies_size, const struct section *sections, size_t section_count,
-                struct entry **ret_entry)
+/* Writes the table of sections at `offset`, and their bytes behind it. */
+static void put_sections(uint8_t *bytes, uint64_t offset, const struct section *sections, size_t count)
 {
-	uint64_t total = measure_parts(dependencies, dependencies_size, sections, section_count);
-	uint64_t body = align_size(ENTRY_HEADER_BYTES + (uint64_t)dependencies_size);
-	uint64_t offset = body + section_count * sizeof(struct row);
-	struct header header = {.format = ENTRY_FORMAT};
-	struct entry_info info;
-	uint8_t *bytes;
-	size_t i;
-	int rc;
+	uint8_t *table = bytes + offset;
 
-	if (total == 0) {
-		return -EINVAL;
-	}
-	bytes = malloc(total);
-	if (!bytes) {
-		return -ENOMEM;
-	}
-	if (dependencies_size > 0) {
-		memcpy(bytes + ENTRY_HEADER_BYTES, dependencies, dependencies_size);
-	}
-	zero_to_alignment(bytes, ENTRY_HEADER_BYTES + dependencies_size);
-	for (i = 0; i < section_count; i++) {
+	offset += count * sizeof(struct row);
+	for (size_t i = 0; i < count; i++) {
 		struct row row = {.tag = sections[i].tag,
 		                  .value = sections[i].value,
 		                  .offset = (uint32_t)offset,
 		                  .size = (uint32_t)sections[i].size};
 
-		memcpy(bytes + body + i * sizeof(row), &row, sizeof(row));
+		memcpy(table + i * sizeof(row), &row, sizeof(row));
 		if (row.size > 0) {
 			memcpy(bytes + offset, sections[i].bytes, row.size);
 		}
 		zero_to_alignment(bytes, offset + row.size);
 		offset += align_size(row.size);
 	}
-	memcpy(header.magic, entry_magic, sizeof(entry_magic));
+}
+
+/* Writes the header, with the checksums of all that is behind it. */
+static void put_header(uint8_t *bytes, uint64_t body, struct header *header)
+{
+	memcpy(header->magic, entry_magic, sizeof(entry_magic));
+	header->dependencies_sum = XXH3_128bits(bytes + ENTRY_HEADER_BYTES, body - ENTRY_HEADER_BYTES);
+	header->body_sum = XXH3_128bits(bytes + body, header->total_size - body);
+	header->header_sum = XXH3_128bits(header, offsetof(struct header, header_sum));
+	memcpy(bytes, header, sizeof(*header));
+}
+
+/* Builds all parts in one allocation, whose bytes are later written to the file. */
+int entry_build(const uint8_t key[ENTRY_KEY_BYTES], uint64_t cost_ns, const void *dependencies,
+                size_t dependencies_size, const struct section *sections, size_t section_count,
+                struct entry **ret_entry)
+{
+	const uint64_t body = align_size(ENTRY_HEADER_BYTES + (uint64_t)dependencies_size);
+	struct header header = {.format = ENTRY_FORMAT,
+	                        .section_count = (uint32_t)section_count,
+	                        .total_size = measure_parts(dependencies, dependencies_size, sections, section_count),
+	                        .dependencies_size = dependencies_size,
+	                        .created_ns = (uint64_t)call_clock_ns(CLOCK_REALTIME),
+	                        .cost_ns = cost_ns};
+	struct entry_info info;
+	uint8_t *bytes;
+	int rc;
+
+	if (header.total_size == 0) {
+		return -EINVAL;
+	}
+	bytes = malloc(header.total_size);
+	if (!bytes) {
+		return -ENOMEM;
+	}
 	memcpy(header.key, key, ENTRY_KEY_BYTES);
-	header.section_count = (uint32_t)section_count;
-	header.total_size = total;
-	header.dependencies_size = dependencies_size;
-	header.created_ns = (uint64_t)call_clock_ns(CLOCK_REALTIME);
-	header.cost_ns = cost_ns;
-	header.dependencies_sum = XXH3_128bits(bytes + ENTRY_HEADER_BYTES, body - ENTRY_HEADER_BYTES);
-	header.body_sum = XXH3_128bits(bytes + body, total - body);
-	header.header_sum = XXH3_128bits(&header, offsetof(struct header, header_sum));
-	memcpy(bytes, &header, sizeof(header));
-	rc = entry_parse_header(bytes, total, total, &info);
+	if (dependencies_size > 0) {
+		memcpy(bytes + ENTRY_HEADER_BYTES, dependencies, dependencies_size);
+	}
+	zero_to_alignment(bytes, ENTRY_HEADER_BYTES + dependencies_size);
+	put_sections(bytes, body, sections, section_count);
+	put_header(bytes, body, &header);
+	rc = entry_parse_header(bytes, header.total_size, header.total_size, &info);
 	if (rc == 0) {
 		rc = adopt_bytes(bytes, &info, ret_entry);
 	}
