@@ -23,7 +23,7 @@
  * checks the real user, but the effective user creates the file.
  */
 enum above { ABOVE_ONE, ABOVE_ALL };
-static int can_make(const char *path, enum above above)
+static int try_make(const char *path, enum above above)
 {
 	char parent[PATH_MAX];
 	int error;
@@ -63,7 +63,7 @@ int places_directory(const struct settings *settings)
 	if (!ground_base_allows(path, settings->base_length, settings->base_is_home)) {
 		return -ENXIO;
 	}
-	error = error == -ENOENT ? can_make(path, ABOVE_ALL) : error;
+	error = error == -ENOENT ? try_make(path, ABOVE_ALL) : error;
 	return error ? error : -ENOENT;
 }
 
@@ -73,7 +73,7 @@ static int try_file(const char *path)
 	int file = call_openat(AT_FDCWD, path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0);
 
 	if (file < 0) {
-		return errno == ENOENT ? can_make(path, ABOVE_ONE) : -errno;
+		return errno == ENOENT ? try_make(path, ABOVE_ONE) : -errno;
 	}
 	close(file);
 	return 0;
