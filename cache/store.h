@@ -9,6 +9,9 @@
  * <directory>/v1/lock: store_put() locks one byte of this file, which the key selects, and waits at most 200 ms for it.
  * A lock that is held across a call of store_put() must be in another file.
  *
+ * Sources: cache/store.c opens, reads and discards; cache/store_put.c has what writes, store_put() and
+ * store_put_beside().
+ *
  * Calling sequence: store_open() once (touches nothing on disk), store_get(), store_put(), store_close().
  *
  * Reading: the root is opened with O_PATH|O_DIRECTORY|O_NOFOLLOW. v1 and the shard are opened in the same way if

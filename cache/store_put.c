@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Storing a result in the file of its key, and files beside it:
+ * store_put: storing a result in the file of its key, and files beside it (cache/store.h)
  *
  *   lock the key --> temporary file: the new result, then each sound old one with other dependencies --> rename
  *   --> unlock --> above the cap: evict the least recently used entries
