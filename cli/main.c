@@ -48,33 +48,25 @@ static int refuse_command(void)
 
 static void print_overview(void)
 {
-	puts("usage: nvrtccache <command> [argument...]\n");
-	console_fold(0, 0,
-	             "Caches the results of CUDA's run-time compilers (NVRTC, nvJitLink, libNVVM) for unmodified "
-	             "programs.");
-	puts("\nCommands:");
+	puts("usage: nvrtccache <command> [argument...]\n\n"
+	     "Caches the results of CUDA's run-time compilers for unmodified programs.\n\n"
+	     "Commands:");
 	for (size_t i = 0; i < VERB_COUNT; i++) {
-		console_fold((unsigned)printf("  %-8s ", verbs[i]->name), 11, verbs[i]->summary);
+		printf("  %-8s %s\n", verbs[i]->name, verbs[i]->summary);
 	}
 	puts("\nOptions:\n"
 	     "  -h, --help     show this text\n"
-	     "  -V, --version  show the version\n");
-	console_fold(0, 0,
-	             "See 'nvrtccache help COMMAND' for the options of a command and 'nvrtccache help environment' for "
-	             "the variables.");
-}
-
-static void print_variable(const char *name, const char *words)
-{
-	console_fold((unsigned)printf("%-22s ", name), 23, words);
+	     "  -V, --version  show the version\n\n"
+	     "'nvrtccache help COMMAND' shows the options of a command, and 'nvrtccache help\n"
+	     "environment' the variables.");
 }
 
 static void print_environment(void)
 {
 	for (size_t i = 0; i < SETTINGS_COUNT; i++) {
-		print_variable(settings_table[i].variable, settings_table[i].help);
+		printf("%-22s %s\n", settings_table[i].variable, settings_table[i].help);
 	}
-	print_variable("NVRTCCACHE_LIBRARY", "the library that 'run', 'env' and 'doctor' preload");
+	puts("NVRTCCACHE_LIBRARY     the library that 'run', 'env' and 'doctor' preload");
 }
 
 static int run_version(struct settings *settings, char **operands)

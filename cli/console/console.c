@@ -20,8 +20,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define WIDTH 80 /* columns */
-
 /* Formats the text and makes it harmless. It is valid until the next call, and cut after 64 KiB. */
 __attribute__((format(printf, 1, 0))) static const char *format_text(const char *format, va_list arguments)
 {
@@ -66,26 +64,6 @@ void console_print(FILE *stream, const char *format, ...)
 	va_start(arguments, format);
 	console_vprint(stream, format, arguments); /* NOLINT(clang-analyzer-valist.Uninitialized): it is */
 	va_end(arguments);
-}
-
-void console_fold(unsigned column, unsigned indent, const char *words)
-{
-	bool is_first = true;
-
-	for (words += strspn(words, " \n"); *words; words += strspn(words, " \n")) {
-		unsigned size = (unsigned)strcspn(words, " \n");
-
-		if (column + !is_first + size > WIDTH && column > indent) {
-			printf("\n%*s", (int)indent, "");
-			column = indent;
-			is_first = true;
-		}
-		printf("%s%.*s", is_first ? "" : " ", (int)size, words);
-		column += !is_first + size;
-		is_first = false;
-		words += size;
-	}
-	putchar('\n');
 }
 
 void console_line(const char *format, ...)

@@ -39,11 +39,6 @@ __attribute__((format(printf, 2, 3))) void console_print(FILE *stream, const cha
 __attribute__((format(printf, 2, 0))) void console_vprint(FILE *stream, const char *format, va_list arguments);
 /* Prints a line of such text on stdout. */
 __attribute__((format(printf, 1, 2))) void console_line(const char *format, ...);
-/*
- * Prints words on stdout, line by line within 80 columns, and ends the last line. `column` is where the output stands;
- * further lines begin at `indent`. A line break in `words` is a blank.
- */
-void console_fold(unsigned column, unsigned indent, const char *words);
 
 /* Returns the reason why a directory or a file is not used, for a negative errno value. Not to be freed. */
 const char *console_reason(int error);

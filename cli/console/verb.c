@@ -12,8 +12,6 @@
 #include <string.h>
 
 #define OPTIONS_MAX  32
-#define OPTION_WIDTH 28
-#define USAGE_INDENT 8
 #define OPTION_FIRST 256 /* of a row without a letter; greater than any letter */
 
 static bool show_help;
@@ -55,35 +53,28 @@ static struct table make_table(const struct verb *verb)
 
 static void print_option(const struct verb_option *row)
 {
-	int width =
-	    printf("  %c%c%c --%s%s%s", row->letter ? '-' : ' ', row->letter ? row->letter : ' ',
-	           row->letter ? ',' : ' ', row->name, row->argument ? " " : "", row->argument ? row->argument : "");
-	int gap = width < OPTION_WIDTH - 2 ? OPTION_WIDTH - width : 2;
+	char name[64];
 
-	printf("%*s", gap, "");
-	console_fold((unsigned)(width + gap), OPTION_WIDTH, row->words);
+	snprintf(name, sizeof(name), "%s %s", row->name, row->argument ? row->argument : "");
+	printf(row->letter ? "  -%c, --%-20s  %s\n" : "  %c   --%-20s  %s\n", row->letter ? row->letter : ' ', name,
+	       row->words);
 }
 
 void verb_print_help(const struct verb *verb)
 {
-	console_fold((unsigned)printf("usage: nvrtccache %s%s", verb->name, *verb->arguments ? " " : ""), USAGE_INDENT,
-	             verb->arguments);
-	putchar('\n');
-	console_fold(0, 0, verb->summary);
-	puts("\nOptions:");
+	printf("usage: nvrtccache %s%s%s\n\n%s\n\nOptions:\n", verb->name, *verb->arguments ? " " : "", verb->arguments,
+	       verb->summary);
 	for (const struct verb_option *row = verb->options; row && row->name; row++) {
 		print_option(row);
 	}
 	print_option(&help_row);
 	if (verb->more) {
-		putchar('\n');
-		console_fold(0, 0, verb->more);
+		printf("\n%s\n", verb->more);
 	}
-	putchar('\n');
-	console_fold((unsigned)printf("Exit status: "), 0,
-	             verb->exits ? verb->exits
-	                         : "0: success; 1: failure (reason on stderr); 2: unknown option or invalid value.");
-	printf("\nExample:\n  %s\n", verb->example);
+	printf("\nExit status: %s\n\nExample:\n  %s\n",
+	       verb->exits ? verb->exits
+	                   : "0: success; 1: failure (reason on stderr); 2: unknown option or invalid value.",
+	       verb->example);
 }
 
 int verb_usage(const struct verb *verb)

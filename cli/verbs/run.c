@@ -178,10 +178,10 @@ const struct verb verb_run = {
     .more = "The library is taken from NVRTCCACHE_LIBRARY, or else searched for in the directory of this command, in\n"
             "../lib relative to it, and in the usual library directories. If a copy is preloaded already, only that "
             "copy is used.",
-    .exits =
-        "that of the program; 2: unknown option or invalid value; 3: with --must-hit, after a miss or without a call;\n"
-        "125: it was not started because the library is not found or cannot be loaded; 126: program cannot be run;\n"
-        "127: program not found.",
+    .exits = "that of the program; 2: unknown option or invalid value; 3: with --must-hit, after a miss or without a\n"
+             "call; 125: it was not started, because the library is not found or cannot be loaded; 126: program cannot "
+             "be run;\n"
+             "127: program not found.",
     .example = "NVRTCCACHE_STATS=1 nvrtccache run -- python3 train.py",
     .options = VERB_OPTIONS(
         VERB_FLAG("cudnn", 0, "make cuDNN 9.22 and later use libnvrtc (CUDNN_NVRTC_RUNTIME_LINKING)", &asked.cudnn),

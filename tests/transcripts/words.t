@@ -5,8 +5,7 @@ The overview names every command.
   $ nvrtccache help
   usage: nvrtccache <command> [argument...]
   
-  Caches the results of CUDA's run-time compilers (NVRTC, nvJitLink, libNVVM) for
-  unmodified programs.
+  Caches the results of CUDA's run-time compilers for unmodified programs.
   
   Commands:
     run      run a program with the cache
@@ -32,14 +31,13 @@ The overview names every command.
     -h, --help     show this text
     -V, --version  show the version
   
-  See 'nvrtccache help COMMAND' for the options of a command and 'nvrtccache help
-  environment' for the variables.
+  'nvrtccache help COMMAND' shows the options of a command, and 'nvrtccache help
+  environment' the variables.
   $ nvrtccache help >overview; for option in --help -h; do nvrtccache $option | cmp - overview; done
 
 help environment names the variables.
   $ nvrtccache help environment
-  NVRTCCACHE_DIR         cache directory ($XDG_CACHE_HOME/nvrtccache or
-                         ~/.cache/nvrtccache)
+  NVRTCCACHE_DIR         cache directory ($XDG_CACHE_HOME/nvrtccache or ~/.cache/nvrtccache)
   NVRTCCACHE_MAX_SIZE    size limit of the directory; 0: none
   NVRTCCACHE_MEM_SIZE    size limit of the cache in memory; 0: off
   NVRTCCACHE_DISABLE     every call goes to the real compiler
@@ -49,18 +47,15 @@ help environment names the variables.
   NVRTCCACHE_VERIFY      every hit is compiled as well, and compared
   NVRTCCACHE_SHARED      the directory is shared by its group
   NVRTCCACHE_FSYNC       entries are synced to the disk before they appear
-  NVRTCCACHE_WAIT        seconds to wait for another process that compiles the
-                         same key
+  NVRTCCACHE_WAIT        seconds to wait for another process that compiles the same key
   NVRTCCACHE_NAMESPACE   part of every key
-  NVRTCCACHE_RECORD      requests are stored too, with their sources, for
-                         'nvrtccache warm'
+  NVRTCCACHE_RECORD      requests are stored too, with their sources, for 'nvrtccache warm'
   NVRTCCACHE_SLOPPINESS  differences to tolerate: time_macros, debug_paths
   NVRTCCACHE_LOG         log file, or stderr
   NVRTCCACHE_LOG_LEVEL   error, warning, info or debug (1 to 4)
   NVRTCCACHE_STATS       one line of counts on stderr at exit
   NVRTCCACHE_TRACE       trace-event JSON file of every compile and hit
-  NVRTCCACHE_AGENT       socket of the node's nvrtccache-agent; 1: in the
-                         directory
+  NVRTCCACHE_AGENT       socket of the node's nvrtccache-agent; 1: in the directory
   NVRTCCACHE_AGENT_WAIT  how long to wait for what the agent fetches
   NVRTCCACHE_LIBRARY     the library that 'run', 'env' and 'doctor' preload
 
