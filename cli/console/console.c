@@ -8,11 +8,9 @@
 
 #include "cache/harmless.h"
 #include "cache/tools/places.h"
-#include "cache/trust.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <pwd.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,8 +78,8 @@ const char *console_reason(int error)
 {
 	switch (error) {
 	case -EPERM:
-		return "not used, because others can write to it: chmod go-w, or NVRTCCACHE_SHARED=1 where its group "
-		       "shares it";
+		return "not used, because it is another user's, or others can write to it: set NVRTCCACHE_DIR; chmod "
+		       "go-w if it is yours alone; NVRTCCACHE_SHARED=1 if its group shares it";
 	case -ENXIO:
 		return "$HOME or $XDG_CACHE_HOME is missing or belongs to another user: set NVRTCCACHE_DIR";
 	case -ENOTDIR:
@@ -95,33 +93,9 @@ const char *console_reason(int error)
 	}
 }
 
-const char *console_refusal(const struct settings *settings, int error, char ret_text[CONSOLE_REFUSAL_BYTES])
-{
-	const struct passwd *owner;
-	struct stat found;
-
-	/* only -EPERM is about owner or mode, and a directory that cannot be examined keeps the general reason */
-	if (error != -EPERM || stat(settings->directory, &found) < 0) {
-		return console_reason(error);
-	}
-	if (!trust_owner(&found)) {
-		owner = getpwuid(found.st_uid);
-		snprintf(ret_text, CONSOLE_REFUSAL_BYTES,
-		         "not used, because it belongs to user %u (%s): set NVRTCCACHE_DIR, or run the command as that "
-		         "user",
-		         found.st_uid, owner ? owner->pw_name : "without a name");
-		return ret_text;
-	}
-	/* no change of the mode is suggested for a directory that others share, which the sticky bit of /tmp shows */
-	return found.st_mode & S_ISVTX ? "not used, because others share it: set NVRTCCACHE_DIR to a directory of yours"
-	                               : console_reason(error);
-}
-
 int console_refuse(const struct settings *settings, int error)
 {
-	char text[CONSOLE_REFUSAL_BYTES];
-
-	console_error("%s: %s", settings->directory, console_refusal(settings, error, text));
+	console_error("%s: %s", settings->directory, console_reason(error));
 	return EXIT_TROUBLE;
 }
 

@@ -42,10 +42,7 @@ __attribute__((format(printf, 1, 2))) void console_line(const char *format, ...)
 
 /* Returns the reason why a directory or a file is not used, for a negative errno value. Not to be freed. */
 const char *console_reason(int error);
-/* Returns the reason why the directory of the settings is not used, which names its owner if that is why. */
-#define CONSOLE_REFUSAL_BYTES 256
-const char *console_refusal(const struct settings *settings, int error, char ret_text[CONSOLE_REFUSAL_BYTES]);
-/* Reports that reason on stderr. Returns EXIT_TROUBLE. */
+/* Reports that reason on stderr for the directory of the settings. Returns EXIT_TROUBLE. */
 int console_refuse(const struct settings *settings, int error);
 
 /*

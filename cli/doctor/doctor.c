@@ -226,7 +226,6 @@ static void note_present(struct findings *findings, const struct settings *setti
 /* Returns false if the directory is not used. */
 static bool check_directory(struct findings *findings, const struct settings *settings)
 {
-	char text[CONSOLE_REFUSAL_BYTES];
 	int error, place;
 
 	if (!settings->directory) {
@@ -249,8 +248,7 @@ static bool check_directory(struct findings *findings, const struct settings *se
 		                                : "can be created");
 	} else {
 		findings->refused = settings->directory;
-		finding_add(findings, FINDING_FAIL, "directory %s: %s", settings->directory,
-		            console_refusal(settings, error, text));
+		finding_add(findings, FINDING_FAIL, "directory %s: %s", settings->directory, console_reason(error));
 	}
 	return error == 0;
 }

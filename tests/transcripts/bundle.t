@@ -147,10 +147,10 @@ A cache that is not there gives an empty bundle, and nothing is made for one.
 A directory that others can write takes no bundle, and gives none.
   $ NVRTCCACHE_DIR=$TMP/open; mkdir -p open/v1; chmod 777 open
   $ brief import kernels.nvb; entries
-  [1] nvrtccache: $TMP/open: not used, because others can write to it: chmod go-w, or NVRTCCACHE_SHARED=1 where its group shares it
+  [1] nvrtccache: $TMP/open: not used, because it is another user's, or others can write to it: set NVRTCCACHE_DIR; chmod go-w if it is yours alone; NVRTCCACHE_SHARED=1 if its group shares it
   0
   $ brief export none.nvb; test -e none.nvb
-  [1] nvrtccache: $TMP/open: not used, because others can write to it: chmod go-w, or NVRTCCACHE_SHARED=1 where its group shares it
+  [1] nvrtccache: $TMP/open: not used, because it is another user's, or others can write to it: set NVRTCCACHE_DIR; chmod go-w if it is yours alone; NVRTCCACHE_SHARED=1 if its group shares it
   [1]
 
 Neither is done where the cache may not be written, or the file is none.
@@ -167,11 +167,11 @@ Neither is done where the cache may not be written, or the file is none.
   $ NVRTCCACHE_READONLY=1 NVRTCCACHE_DIR=$TMP/cache nvrtccache export again.nvb
   Exported 3 entries (* KiB) from $TMP/cache in * *s (glob)
 
-Another user's cache is not changed, even by root, and its owner is reported.
+Another user's cache is not changed, even by root.
 # requires: [ "$(id -u)" = 0 ] && : >owned && chown 65534 owned
   $ NVRTCCACHE_DIR=$TMP/theirs; mkdir theirs; chown 65534 theirs
   $ for words in 'import kernels.nvb' 'export none.nvb' ls prune clear verify 'stats --zero' 'show 00' 'explain 00'; do brief $words; done | uniq -c
-        9 [1] nvrtccache: $TMP/theirs: not used, because it belongs to user 65534 (*): set NVRTCCACHE_DIR, or run the command as that user (glob)
+        9 [1] nvrtccache: $TMP/theirs: not used, because it is another user's, or others can write to it: set NVRTCCACHE_DIR; chmod go-w if it is yours alone; NVRTCCACHE_SHARED=1 if its group shares it
   $ ls -A theirs; test -e none.nvb
   [1]
 

@@ -54,20 +54,16 @@ A foreign file in the place of one of the record's files is reported.
 
 A directory that is not used is a FAIL, with the reason.
   $ chmod 777 cache; fails
-  FAIL  directory $TMP/cache: not used, because others can write to it: chmod go-w, or NVRTCCACHE_SHARED=1 where its group shares it
-  $ chmod $(sed -n 's/.*: chmod \([^ ,]*\).*/\1/p' out) cache; fails
+  FAIL  directory $TMP/cache: not used, because it is another user's, or others can write to it: set NVRTCCACHE_DIR; chmod go-w if it is yours alone; NVRTCCACHE_SHARED=1 if its group shares it
+  $ chmod $(sed -n 's/.*; chmod \([^ ]*\).*/\1/p' out) cache; fails
   $ chmod 770 cache; fails
-  FAIL  directory $TMP/cache: not used, because others can write to it: chmod go-w, or NVRTCCACHE_SHARED=1 where its group shares it
+  FAIL  directory $TMP/cache: not used, because it is another user's, or others can write to it: set NVRTCCACHE_DIR; chmod go-w if it is yours alone; NVRTCCACHE_SHARED=1 if its group shares it
   $ NVRTCCACHE_SHARED=1 fails
   $ chmod 700 cache; NVRTCCACHE_SHARED=1 fails
   warn  NVRTCCACHE_SHARED is set, and the directory's group cannot write to it (mode 700): chmod 2770
   $ ln -s cache link; for directory in $TMP/link /dev/null/x; do NVRTCCACHE_DIR=$directory fails; done
   FAIL  directory $TMP/link: a symbolic link, or not a directory
   FAIL  directory /dev/null/x: a symbolic link, or not a directory
-
-No change is suggested for a directory that others share: /tmp has the sticky bit.
-  $ mkdir -m 1777 tmp; NVRTCCACHE_DIR=$TMP/tmp fails
-  FAIL  directory $TMP/tmp: not used, because others share it: set NVRTCCACHE_DIR to a directory of yours
 
 What follows from a directory that is not used is not reported again.
 # requires: [ -x $LINKED ]
@@ -83,7 +79,7 @@ What follows from a directory that is not used is not reported again.
 Nor is another user's.
 # requires: [ $(id -u) = 0 ] && chmod 711 . .. && setpriv --reuid=23456 --clear-groups $BUILD/nvrtccache version
   $ mkdir others; chown 12345 others; NVRTCCACHE_DIR=$TMP/others setpriv --reuid=23456 --clear-groups nvrtccache doctor | grep FAIL
-  FAIL  directory $TMP/others: not used, because it belongs to user 12345 (without a name): set NVRTCCACHE_DIR, or run the command as that user
+  FAIL  directory $TMP/others: not used, because it is another user's, or others can write to it: set NVRTCCACHE_DIR; chmod go-w if it is yours alone; NVRTCCACHE_SHARED=1 if its group shares it
 
 Free space is held against the cap; none is a FAIL.
 # requires: unshare -m true

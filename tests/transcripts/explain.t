@@ -258,5 +258,5 @@ Where there is no directory yet, nothing is noted, and what helps is named. A di
   2> nvrtccache: $TMP/cache: no such miss or bypass is recorded; see 'nvrtccache doctor -- PROGRAM'
   [1]
   $ mkdir -p cache/v1; chmod 777 cache; nvrtccache explain --last
-  2> nvrtccache: $TMP/cache: not used, because others can write to it: chmod go-w, or NVRTCCACHE_SHARED=1 where its group shares it
+  2> nvrtccache: $TMP/cache: not used, because it is another user's, or others can write to it: set NVRTCCACHE_DIR; chmod go-w if it is yours alone; NVRTCCACHE_SHARED=1 if its group shares it
   [1]

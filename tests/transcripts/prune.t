@@ -86,10 +86,10 @@ clear leaves a read-only cache alone and says why.
 A directory that others can write is neither read nor cleared.
   $ chmod 777 cache
   $ nvrtccache stats
-  2> nvrtccache: $TMP/cache: not used, because others can write to it: chmod go-w, or NVRTCCACHE_SHARED=1 where its group shares it
+  2> nvrtccache: $TMP/cache: not used, because it is another user's, or others can write to it: set NVRTCCACHE_DIR; chmod go-w if it is yours alone; NVRTCCACHE_SHARED=1 if its group shares it
   [1]
   $ nvrtccache clear
-  2> nvrtccache: $TMP/cache: not used, because others can write to it: chmod go-w, or NVRTCCACHE_SHARED=1 where its group shares it
+  2> nvrtccache: $TMP/cache: not used, because it is another user's, or others can write to it: set NVRTCCACHE_DIR; chmod go-w if it is yours alone; NVRTCCACHE_SHARED=1 if its group shares it
   [1]
   $ entries
   3

@@ -60,7 +60,7 @@ config says which files and directories of the settings cannot be used, and why.
   $ mkdir open good && chmod 777 open && : >good/file
   $ NVRTCCACHE_LOWER=$TMP/nowhere:$TMP/open::$TMP/good nvrtccache config >/dev/null
   2> nvrtccache: NVRTCCACHE_LOWER: '$TMP/nowhere' cannot be used: No such file or directory
-  2> nvrtccache: NVRTCCACHE_LOWER: '$TMP/open' cannot be used: not used, because others can write to it: chmod go-w, or NVRTCCACHE_SHARED=1 where its group shares it
+  2> nvrtccache: NVRTCCACHE_LOWER: '$TMP/open' cannot be used: not used, because it is another user's, or others can write to it: set NVRTCCACHE_DIR; chmod go-w if it is yours alone; NVRTCCACHE_SHARED=1 if its group shares it
   2> nvrtccache: NVRTCCACHE_LOWER: '$TMP/good' cannot be used: No such file or directory
   $ for path in nowhere/file good good/new good/file; do
   >     for name in LOG TRACE; do env NVRTCCACHE_$name=$TMP/$path nvrtccache config >/dev/null; done

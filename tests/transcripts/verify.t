@@ -110,12 +110,12 @@ A cache that is only read loses nothing.
 
 A directory that others can write to is not read.
   $ three; chmod 777 cache; nvrtccache verify
-  2> nvrtccache: $TMP/cache: not used, because others can write to it: chmod go-w, or NVRTCCACHE_SHARED=1 where its group shares it
+  2> nvrtccache: $TMP/cache: not used, because it is another user's, or others can write to it: set NVRTCCACHE_DIR; chmod go-w if it is yours alone; NVRTCCACHE_SHARED=1 if its group shares it
   [1]
   $ nvrtccache verify --json 2>/dev/null | json 'told["complete"], told["bad"]'
   (False, [])
   $ for words in 'show 00' 'extract 00 --ptx'; do brief $words; done | uniq -c
-        2 [1] nvrtccache: $TMP/cache: not used, because others can write to it: chmod go-w, or NVRTCCACHE_SHARED=1 where its group shares it
+        2 [1] nvrtccache: $TMP/cache: not used, because it is another user's, or others can write to it: set NVRTCCACHE_DIR; chmod go-w if it is yours alone; NVRTCCACHE_SHARED=1 if its group shares it
 
 A full disk is reported.
 # requires: [ -w /dev/full ]
