@@ -163,10 +163,10 @@ const char *dependency_state_text(enum dependency_state state)
 }
 
 int dependencies_tell(const void *dependencies, size_t size, const struct roots *roots, bool is_here,
-                      int (*each)(const struct dependency *dependency, void *context), void *context,
-                      struct dependencies_told *ret_told)
+                      int (*each)(const struct dependency *dependency, void *context), void *context)
 {
 	struct dependencies_budget unlimited = {UINT64_MAX, DEPENDENCIES_BYTES_MAX, INT64_MAX};
+	struct dependencies_told told;
 	const struct walk_order order = {
 	    .budget = &unlimited,
 	    .roots = roots ? roots : &(const struct roots){0},
@@ -177,9 +177,5 @@ int dependencies_tell(const void *dependencies, size_t size, const struct roots 
 	    .context = context,
 	};
 
-	if (size == 0) {
-		*ret_told = (struct dependencies_told){0};
-		return 0;
-	}
-	return walk_dependencies(&order, dependencies, size, ret_told);
+	return size == 0 ? 0 : walk_dependencies(&order, dependencies, size, &told);
 }

@@ -121,12 +121,6 @@ struct dependency {
 	int64_t answer, now; /* `now`: if the state is not DEPENDENCY_NOT_ASKED */
 };
 
-struct dependencies_told {
-	uint32_t roots, bound_roots; /* `bound_roots`: those with a text in the dependencies */
-	bool exact;                  /* sizes and times of files are in the result */
-	bool joined;                 /* two paths that were different files are now one file */
-};
-
 /*
  * Calls `each` for every dependency until it returns a negative errno value. A root with the text NULL is not known; if
  * the dependencies contain its text, that is used. `is_here`: the working directory of the process is that of the
@@ -134,7 +128,6 @@ struct dependencies_told {
  * DEPENDENCY_NOT_ASKED. Size 0: there are no dependencies.
  */
 int dependencies_tell(const void *dependencies, size_t size, const struct roots *roots, bool is_here,
-                      int (*each)(const struct dependency *dependency, void *context), void *context,
-                      struct dependencies_told *ret_told);
+                      int (*each)(const struct dependency *dependency, void *context), void *context);
 
 #endif

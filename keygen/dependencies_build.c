@@ -213,8 +213,7 @@ static int pass_over(const struct dependency *dependency, void *context)
 /* A result whose dependencies cannot be read back would be stored by every process, and never be found. */
 static int check_readable(const struct stream *stream)
 {
-	struct dependencies_told told;
-	int error = dependencies_tell(stream->bytes, stream->size, NULL, false, pass_over, NULL, &told);
+	int error = dependencies_tell(stream->bytes, stream->size, NULL, false, pass_over, NULL);
 
 	return error == 0 || error == -ENOMEM ? error : -EINVAL;
 }

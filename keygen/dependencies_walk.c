@@ -164,7 +164,6 @@ static int walk_root(struct walk *walk, uint32_t number)
 		dependency.state = DEPENDENCY_UNCHANGED;
 	}
 	walk->root[number] = (struct root){(char *)dependency.path, size};
-	walk->told.bound_roots++;
 	return walk->order->every ? 0 : report(walk, &dependency);
 }
 

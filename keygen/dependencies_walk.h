@@ -29,6 +29,12 @@ struct walk_order {
 	void *context;
 };
 
+struct dependencies_told {
+	uint32_t roots;
+	bool exact;  /* sizes and times of files are in the result */
+	bool joined; /* two paths that were different files are now one file */
+};
+
 /* `ret_told` is written only on success. */
 int walk_dependencies(const struct walk_order *order, const void *dependencies, size_t size,
                       struct dependencies_told *ret_told);

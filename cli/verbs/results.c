@@ -157,8 +157,7 @@ static int tell_dependency(const struct dependency *dependency, void *context)
 }
 
 /* Relative paths are looked up in the working directory, and roots at the paths that the entry recorded. */
-static int tell_dependencies(const struct entry *entry, const struct request *request, struct states *states,
-                             struct dependencies_told *ret_told)
+static int tell_dependencies(const struct entry *entry, const struct request *request, struct states *states)
 {
 	size_t size, count = request->counts[ABOUT_ROOT];
 	const void *dependencies = entry_dependencies(entry, &size);
@@ -172,23 +171,17 @@ static int tell_dependencies(const struct entry *entry, const struct request *re
 		/* copied, because the texts of facts are not NUL-terminated */
 		roots.root[i] = (struct root){strndup(fact->text, fact->size), fact->size};
 	}
-	error = dependencies_tell(dependencies, size, &roots, true, tell_dependency, states, ret_told);
+	error = dependencies_tell(dependencies, size, &roots, true, tell_dependency, states);
 	roots_free(&roots);
 	return error;
 }
 
-static void print_end(const struct states *states, const struct dependencies_told *told, int error)
+static void print_end(const struct states *states, int error)
 {
 	char *here = states->is_relative ? getcwd(NULL, 0) : NULL;
 
 	if (states->count == 0) {
 		printf(RESULTS_LABEL "on no file\n", "depends");
-	}
-	if (told->exact) {
-		printf(RESULTS_LABEL "sizes and times of files included\n", "");
-	}
-	if (told->joined) {
-		printf(RESULTS_LABEL "two of these paths were different files, and are the same file now\n", "");
 	}
 	if (here) {
 		console_line(RESULTS_LABEL "relative paths are relative to %s, the working directory", "", here);
@@ -202,17 +195,16 @@ static void print_end(const struct states *states, const struct dependencies_tol
 void results_states(const struct entry *entry, const struct request *request, struct json *json)
 {
 	struct states states = {.json = json};
-	struct dependencies_told told = {.roots = 0};
 	int error;
 
 	if (json) {
 		json_begin_array(json, "dependencies");
 	}
-	error = tell_dependencies(entry, request, &states, &told);
+	error = tell_dependencies(entry, request, &states);
 	if (json) {
 		json_end(json);
 		json_string(json, "dependencies_error", error ? console_reason(error) : NULL);
 	} else {
-		print_end(&states, &told, error);
+		print_end(&states, error);
 	}
 }

@@ -96,13 +96,12 @@ static void judge_content(struct verify *verify, const struct entry *entry)
 {
 	/* without roots and working directory, only paths that are the same for every request are checked */
 	static const struct roots everywhere = {.root = NULL};
-	struct dependencies_told told;
 	struct request request = {.is_cut = false};
 	struct section about;
 	bool outdated = false;
 	size_t size;
 	const void *dependencies = entry_dependencies(entry, &size);
-	int error = dependencies_tell(dependencies, size, &everywhere, false, see_state, &outdated, &told);
+	int error = dependencies_tell(dependencies, size, &everywhere, false, see_state, &outdated);
 
 	if (error == -EPROTONOSUPPORT) {
 		/* not damage, because the version that wrote the entry may be able to read it */

@@ -144,7 +144,7 @@ rooted() {
 check "Headers under an absolute -I are looked up where they were, wherever one is." rooted
 lineinfo() {
 	cached three nvrtc "$NVRTC" add.cu add.cu -e 'add<float>' -Iinc -DN=4 -arch=compute_80 -lineinfo && gives 0 show "$key" &&
-		out_has "^bound to  $work  by -lineinfo\$" && out_has 'sizes and times of files included' && touch -d '2001-01-01' inc/half.h && state touched "($work/)?inc/half\\.h"
+		out_has "^bound to  $work  by -lineinfo\$" && touch -d '2001-01-01' inc/half.h && state touched "($work/)?inc/half\\.h"
 }
 check "-lineinfo binds to the working directory, and makes times count." lineinfo
 found_in_output() {
