@@ -138,8 +138,6 @@ int events_append(const struct directory *directory, const struct events_record 
                   enum events_when when);
 /* Makes all counts zero for readers. */
 int events_zero(const struct directory *directory);
-/* Returns the name of the first file of the record that is not ours or not trusted, or NULL. */
-const char *events_foreign(const struct directory *directory);
 
 /* ---- reading (events_file.c) ---- */
 

@@ -179,8 +179,8 @@ static int carry_past(int file, const struct events *past)
 	return error;
 }
 
-/* Returns the name of a file that is not of the record and must not be replaced, or NULL. */
-static const char *find_foreign(const struct directory *directory, int home)
+/* Returns whether a file is not of the record and must not be replaced. */
+static bool has_foreign(const struct directory *directory, int home)
 {
 	for (size_t i = 0; i < FILES; i++) {
 		int file = -1;
@@ -191,28 +191,16 @@ static const char *find_foreign(const struct directory *directory, int home)
 			close(file);
 		}
 		if (!is_ours) {
-			return names[i];
+			return true;
 		}
 	}
-	return NULL;
-}
-
-const char *events_foreign(const struct directory *directory)
-{
-	const char *name = NULL;
-	int home;
-
-	if (directory_open(directory, DIRECTORY_REACH, &home) == 0) {
-		name = find_foreign(directory, home);
-		close(home);
-	}
-	return name;
+	return false;
 }
 
 static int roll_locked(const struct directory *directory, int home, int file)
 {
 	struct events past;
-	int error = find_foreign(directory, home) ? -EPERM : 0;
+	int error = has_foreign(directory, home) ? -EPERM : 0;
 
 	error = error ? error : events_read(directory, EVENTS_PAST, &past);
 	if (error != 0) {

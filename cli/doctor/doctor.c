@@ -6,7 +6,6 @@
 #include "cli/doctor/doctor.h"
 
 #include "cache/agent_client.h"
-#include "cache/events.h"
 #include "cache/lock.h"
 #include "cache/tools/places.h"
 #include "cli/console/console.h"
@@ -17,6 +16,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,19 +57,14 @@ void finding_add(struct findings *findings, enum finding_level level, const char
 /* Adds warnings about valid settings that prevent hits. */
 static void note_modes(struct findings *findings, const struct settings *settings)
 {
-	const struct {
-		bool set;
-		const char *text;
-	} modes[] = {
-	    {settings->disable, "NVRTCCACHE_DISABLE is set: every call goes to the real compiler"},
-	    {settings->recache, "NVRTCCACHE_RECACHE is set: every call is compiled, and its result stored again"},
-	    {settings->verify, "NVRTCCACHE_VERIFY is set: every hit is compiled as well, as slow as without a cache"},
-	};
-
-	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
-		if (modes[i].set) {
-			finding_add(findings, FINDING_WARN, "%s", modes[i].text);
-		}
+	if (settings->disable) {
+		finding_add(findings, FINDING_WARN, "NVRTCCACHE_DISABLE is set: every call goes to the real compiler");
+	}
+	if (settings->recache) {
+		finding_add(findings, FINDING_WARN, "NVRTCCACHE_RECACHE is set: nothing is looked up");
+	}
+	if (settings->verify) {
+		finding_add(findings, FINDING_WARN, "NVRTCCACHE_VERIFY is set: every hit is compiled as well");
 	}
 }
 
@@ -143,17 +138,10 @@ static bool check_library(struct findings *findings)
 /* Notes what the kind of the file system means for users; the library works on all of them. */
 static void note_file_system(struct findings *findings, int place)
 {
-	static const uint32_t in_memory[] = {0x01021994, 0x858458f6}; /* tmpfs, ramfs */
 	struct statfs found;
-	uint32_t type;
 
-	if (fstatfs(place, &found) < 0) {
-		finding_add(findings, FINDING_WARN, "the file system cannot be identified: %s", strerror(errno));
-		return;
-	}
 	/* f_type is signed and wider on some machines */
-	type = (uint32_t)found.f_type;
-	if (type == in_memory[0] || type == in_memory[1]) {
+	if (fstatfs(place, &found) == 0 && (uint32_t)found.f_type == TMPFS_MAGIC) {
 		finding_add(findings, FINDING_WARN, "file system in memory: entries are lost at a reboot");
 	} else if (lock_is_remote(place)) {
 		finding_add(findings, FINDING_WARN,
@@ -163,7 +151,6 @@ static void note_file_system(struct findings *findings, int place)
 	}
 }
 
-/* The limit is compared with the whole file system and not with its free space: a full disk makes stores evict. */
 static void note_space(struct findings *findings, const struct settings *settings, int place)
 {
 	char free_text[CONSOLE_NUMBER_BYTES], cap_text[CONSOLE_NUMBER_BYTES];
@@ -172,28 +159,19 @@ static void note_space(struct findings *findings, const struct settings *setting
 	if (fstatvfs(place, &found) < 0) {
 		return;
 	}
-	console_bytes((uint64_t)found.f_bavail * found.f_frsize, free_text);
-	console_bytes(settings->max_size, cap_text);
 	/* file systems without a fixed number of inodes report 0 of 0 */
 	if (found.f_bavail == 0 || (found.f_files != 0 && found.f_favail == 0)) {
-		finding_add(findings, FINDING_FAIL, "the file system has no free %s: nothing can be stored",
-		            found.f_bavail == 0 ? "space" : "inodes");
-	} else if (settings->max_size > (uint64_t)found.f_blocks * found.f_frsize) {
-		finding_add(findings, FINDING_WARN, "the size limit of %s is larger than the whole file system",
-		            cap_text);
+		finding_add(findings, FINDING_FAIL, "the file system has no free space or no free inodes");
 	} else {
-		finding_add(findings, FINDING_OK, "%s free, size limit %s", free_text,
-		            settings->max_size ? cap_text : "none");
+		finding_add(findings, FINDING_OK, "%s free, size limit %s",
+		            console_bytes((uint64_t)found.f_bavail * found.f_frsize, free_text),
+		            settings->max_size ? console_bytes(settings->max_size, cap_text) : "none");
 	}
 }
 
 /* Examines a usable directory. With NVRTCCACHE_READONLY, write permission and free space are not checked. */
 static void note_present(struct findings *findings, const struct settings *settings, int place)
 {
-	const char *foreign =
-	    events_foreign(&(struct directory){.path = settings->directory, .shared = settings->shared});
-	struct stat found;
-
 	/* asked as the effective user, who creates files; fails on a read-only file system too */
 	if (settings->read_only) {
 		finding_add(findings, FINDING_OK, "directory %s is only read, because NVRTCCACHE_READONLY is set",
@@ -204,18 +182,6 @@ static void note_present(struct findings *findings, const struct settings *setti
 	} else {
 		finding_add(findings, FINDING_OK, "directory %s belongs to you and can be written",
 		            settings->directory);
-	}
-	if (settings->shared && fstat(place, &found) == 0 && !(found.st_mode & S_IWGRP)) {
-		finding_add(
-		    findings, FINDING_WARN,
-		    "NVRTCCACHE_SHARED is set, and the directory's group cannot write to it (mode %o): chmod 2770",
-		    found.st_mode & 07777);
-	}
-	if (foreign) {
-		finding_add(findings, FINDING_WARN,
-		            "%s/v1/%s is not a record of this cache, so counts and calls for 'nvrtccache explain' "
-		            "are lost; remove it",
-		            settings->directory, foreign);
 	}
 	note_file_system(findings, place);
 	if (!settings->read_only) {
@@ -273,11 +239,6 @@ static void check_agent(struct findings *findings, const struct settings *settin
 	outcome = agent_fetch(&options, nobodys);
 	if (outcome == AGENT_FETCH_FOUND || outcome == AGENT_FETCH_ABSENT) {
 		finding_add(findings, FINDING_OK, "agent %s answers", settings->agent);
-	} else if (outcome == AGENT_FETCH_NOT_ASKED) {
-		finding_add(
-		    findings, FINDING_OK,
-		    "agent %s gets new entries for upload and is never asked, because NVRTCCACHE_AGENT_WAIT is 0",
-		    settings->agent);
 	} else {
 		finding_add(findings, FINDING_WARN, "agent %s %s; see nvrtccache-agent(1)", settings->agent,
 		            agent_outcome_words(outcome));

@@ -274,16 +274,6 @@ static bool has_text(struct span content, const char *text)
 	return content.bytes && memmem(content.bytes, content.size, text, strlen(text)) != NULL;
 }
 
-/* Returns what makes cuDNN use the libnvrtc of the system. Its releases know one variable each. */
-static const char *way_out(struct span content)
-{
-	return has_text(content, "CUDNN_NVRTC_RUNTIME_LINKING")
-	           ? "; CUDNN_NVRTC_RUNTIME_LINKING=1 (nvrtccache run --cudnn) makes it load libnvrtc"
-	       : has_text(content, "CUDNN_NVRTC_OVERRIDE_PATH")
-	           ? "; CUDNN_NVRTC_OVERRIDE_PATH=/path/of/libnvrtc.so.N makes it load that"
-	           : "";
-}
-
 /* Returns whether a file is the library of a compiler: "libnvrtc.so.13", or "libnvrtc-672ee683.so.11.2" in a wheel. */
 static bool is_library(const char *path, const char *name)
 {
@@ -317,7 +307,10 @@ static void tell_object(const struct seen *seen, const char *path)
 			finding_add(seen->findings, FINDING_FAIL,
 			            "inside: %s is linked statically into %s, where the cache cannot intercept it: not "
 			            "cached%s",
-			            compilers[i].title, path, way_out(content));
+			            compilers[i].title, path,
+			            has_text(content, "CUDNN_NVRTC_RUNTIME_LINKING")
+			                ? "; nvrtccache run --cudnn makes it load libnvrtc"
+			                : "");
 		}
 	}
 	if (content.bytes) {

@@ -592,7 +592,6 @@ Test(events, a_roll_over_does_not_replace_a_file_that_is_not_ours)
 {
 	roll();
 	cr_assert(file_write(old, "My thesis, chapter one.\n", 24));
-	cr_expect_str_eq(events_foreign(&directory), "events.old");
 	for (int i = 0; i < 300; i++) {
 		(void)tell(1, 10000);
 		cr_assert_leq(size_of(file), (off_t)EVENTS_BYTES);
@@ -600,7 +599,6 @@ Test(events, a_roll_over_does_not_replace_a_file_that_is_not_ours)
 	cr_expect_eq(tell(1, 10000), -EFBIG);
 	cr_expect_eq(size_of(old), 24);
 	cr_assert_eq(unlink(old), 0);
-	cr_expect_null(events_foreign(&directory));
 	tell_patiently(1, 10000);
 	cr_expect_geq(total(MISSES), 300); /* those that had no room were in a later record */
 }
@@ -615,7 +613,6 @@ Test(events, nothing_is_appended_to_a_file_that_is_not_ours)
 	cr_assert_eq(chmod(file, 0600), 0);
 	cr_expect_eq(tell(1, 0), -EPERM);
 	cr_expect_eq(size_of(file), 24);
-	cr_expect_str_eq(events_foreign(&directory), "events");
 }
 
 Test(events, a_lock_of_another_process_stops_the_roll_over_and_no_record)
