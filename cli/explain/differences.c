@@ -194,11 +194,13 @@ bool differences_related(const struct request *now, const struct request *was)
 	bool is_named = program.size > 0 && !span_is(program, "default_program") && !span_is(program, "<unnamed>");
 	bool is_related = is_named && span_equal(span_base(program), span_base(request_text(was, ABOUT_PROGRAM)));
 
-	for (size_t i = 0; i < now->counts[ABOUT_PART] && !is_related; i++) {
-		const struct about_fact *part = &now->facts[ABOUT_PART][i];
-		const uint8_t *before = request_part(was, span_of(part));
+	/* links have several inputs of one name */
+	for (size_t i = 0; i < now->counts[ABOUT_PART]; i++) {
+		const struct about_fact *ours = &now->facts[ABOUT_PART][i];
 
-		is_related = before && is_source(span_of(part)) && is_same_digest(part->digest, before);
+		for (size_t j = 0; j < was->counts[ABOUT_PART] && !is_related && is_source(span_of(ours)); j++) {
+			is_related = is_like(SAME_TEXT, now, ours, was, &was->facts[ABOUT_PART][j]);
+		}
 	}
 	return is_related && span_equal(request_text(now, ABOUT_COMPILER), request_text(was, ABOUT_COMPILER)) &&
 	       span_equal(request_text(now, ABOUT_STEP), request_text(was, ABOUT_STEP));

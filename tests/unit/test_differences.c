@@ -133,6 +133,7 @@ Test(differences, only_related_requests_are_compared)
 	cr_expect_not(related("cnvrtc;na.cu;psource=1", "cnvrtc;nb.cu;psource=2"));
 	cr_expect_not(related("cnvrtc;ndefault_program;psource=1", "cnvrtc;ndefault_program;psource=2"));
 	cr_expect_not(related("cnvrtc;na;psource=1", "cnvvm;na;psource=1"));
+	cr_expect(related("cnvjitlink;pinput a=1;pinput a=2", "cnvjitlink;pinput a=3;pinput a=2"));
 	cr_expect_not(related("cnvvm;na;scompile;pmodule 1=1", "cnvvm;na;sverify;pmodule 1=1"));
 	cr_expect(related("cnvvm;n<unnamed>;pmodule 1=1", "cnvvm;n<unnamed>;pmodule 1=1"));
 }
