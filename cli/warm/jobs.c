@@ -46,48 +46,41 @@ static struct key digest_of(const void *bytes, size_t size)
 	return digest;
 }
 
-/* Which sections are artifacts is not known here. Those that are not are never inputs. */
+/*
+ * Which sections are artifacts is not known here. Those that are not are never inputs. Without memory some are missing:
+ * then a link has inputs of which no program asks.
+ */
 static int add_origins(void *context, const struct entry *entry)
 {
 	struct jobs *jobs = context;
 	struct section section;
 
 	for (size_t i = 0; entry_section_at(entry, i, &section); i++) {
-		struct origin *grown;
+		struct origin *grown = realloc(jobs->origins, (jobs->origin_count + 1) * sizeof(*grown));
 
-		if (section.size < ARTIFACT_LEAST) {
-			continue;
-		}
-		grown = realloc(jobs->origins, (jobs->origin_count + 1) * sizeof(*grown));
 		if (!grown) {
-			return -ENOMEM;
+			break;
 		}
 		jobs->origins = grown;
-		grown[jobs->origin_count++] =
-		    (struct origin){digest_of(section.bytes, section.size), NULL, section.tag, section.size};
+		grown[jobs->origin_count] =
+		    (struct origin){digest_of(section.bytes, section.size), jobs->reading, section.tag, section.size};
+		jobs->origin_count += section.size >= ARTIFACT_LEAST;
 	}
 	return 0;
 }
 
-/* Reads what the inputs of links are compared with. Without links it reads nothing. */
-static int read_origins(struct jobs *jobs)
+/* Reads what the inputs of links are compared with. Links are last in the list; without them nothing is read. */
+static void read_origins(struct jobs *jobs)
 {
 	const struct warm_requests *requests = jobs->requests;
-	size_t first_link = 0;
-	int error = 0;
 
-	while (first_link < requests->count && !requests->list[first_link].is_link) {
-		first_link++;
-	}
-	for (size_t i = 0; first_link < requests->count && i < first_link && error != -ENOMEM; i++) {
-		size_t known = jobs->origin_count;
-
-		error = inventory_read(&jobs->directory, requests->list[i].key, add_origins, jobs);
-		while (known < jobs->origin_count) {
-			jobs->origins[known++].request = &requests->list[i];
+	for (size_t i = 0; requests->count > 0 && requests->list[requests->count - 1].is_link; i++) {
+		jobs->reading = &requests->list[i];
+		if (jobs->reading->is_link) {
+			break;
 		}
+		(void)inventory_read(&jobs->directory, jobs->reading->key, add_origins, jobs);
 	}
-	return error == -ENOMEM ? error : 0; /* an entry may be gone */
 }
 
 /* Returns the compilation that made an input; NULL: none of them. A linear search costs less than the digest. */
@@ -202,20 +195,21 @@ static int spell_request(const struct jobs *jobs, const struct job *job, struct 
  * Opens a file with the request of a job, with its inputs replaced. An input of a compilation that has no job stays.
  * -ECANCELED: the job of a compilation failed from which it has an input.
  */
-static int open_request(const struct jobs *jobs, const struct job *job, int *ret_file)
+static int open_request(const struct jobs *jobs, struct job *job)
 {
 	char path[] = "/tmp/nvrtccache-request.XXXXXX";
 	struct stream spelled = STREAM_EMPTY;
 	int error = spell_request(jobs, job, &spelled);
 
 	/* libc has memfd_create() from 2.27 on, Linux from 3.17 on */
-	*ret_file = error == 0 ? (int)syscall(SYS_memfd_create, "request", MFD_CLOEXEC) : -1;
-	if (error == 0 && *ret_file < 0 && (*ret_file = mkostemp(path, O_CLOEXEC)) >= 0) {
+	job->file = error == 0 ? (int)syscall(SYS_memfd_create, "request", MFD_CLOEXEC) : -1;
+	if (error == 0 && job->file < 0 && (job->file = mkostemp(path, O_CLOEXEC)) >= 0) {
 		(void)unlink(path);
 	}
-	if (error == 0 && (*ret_file < 0 || output_at(*ret_file, 0, spelled.bytes, spelled.size) != 0)) {
+	if (error == 0 && (job->file < 0 || output_at(job->file, 0, spelled.bytes, spelled.size) != 0)) {
 		error = -errno;
 	}
+	job->request_size = (off_t)spelled.size;
 	stream_free(&spelled);
 	return error;
 }
@@ -261,8 +255,7 @@ static bool set_variables(const struct jobs *jobs)
 }
 
 /* The child: its own process group, so that ^C on the terminal does not end what it compiles. */
-__attribute__((noreturn)) static void become_worker(const struct jobs *jobs, const struct job *job, int request,
-                                                    int output, pid_t parent)
+__attribute__((noreturn)) static void become_worker(const struct jobs *jobs, const struct job *job, pid_t parent)
 {
 	char *words[] = {WORKER_NAME, (char *)(uintptr_t)job->compiler, (char *)(uintptr_t)job->arch,
 	                 jobs->mode == REPLAY_COMPILE ? "1" : "2", NULL};
@@ -270,21 +263,20 @@ __attribute__((noreturn)) static void become_worker(const struct jobs *jobs, con
 
 	(void)setpgid(0, 0);
 	(void)setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0}); /* a core would lie in the request's directory */
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent && dup2(request, STDIN_FILENO) >= 0 &&
-	    dup2(output, STDOUT_FILENO) >= 0 && dup2(nothing, STDERR_FILENO) >= 0) {
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent && dup2(job->file, STDIN_FILENO) >= 0 &&
+	    dup2(nothing, STDOUT_FILENO) >= 0 && dup2(nothing, STDERR_FILENO) >= 0) {
 		(void)execv("/proc/self/exe", words);
 	}
 	_exit(EXIT_TROUBLE);
 }
 
 /*
- * A request that cannot be opened is a failure of that request alone; without a pipe or a process no other worker can
- * start either, so that ends the run.
+ * A request that cannot be opened is a failure of that request alone; without a process no other worker can start
+ * either, so that ends the run.
  */
 static int start_worker(const struct jobs *jobs, struct job *job)
 {
-	int ends[2], request = -1;
-	int error = open_request(jobs, job, &request);
+	int error = open_request(jobs, job);
 	pid_t parent = getpid();
 
 	if (error < 0) {
@@ -292,40 +284,31 @@ static int start_worker(const struct jobs *jobs, struct job *job)
 		        error != -ECANCELED          ? console_reason(error)
 		        : jobs->mode == REPLAY_CHECK ? "an input is not in the cache"
 		                                     : "the compilation of an input failed");
-		close(request);
+		close(job->file);
 		return 0;
-	}
-	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0) {
-		error = -errno;
-		close(request);
-		return error;
 	}
 	job->worker = fork();
 	if (job->worker == 0) {
-		become_worker(jobs, job, request, ends[1], parent);
+		become_worker(jobs, job, parent);
 	}
-	error = job->worker < 0 ? -errno : 0;
-	job->output = ends[0];
-	close(ends[1]);
-	close(request);
-	return error;
+	return job->worker < 0 ? -errno : 0;
 }
 
 /* ---- all workers ---- */
 
 /*
  * A worker that was killed, or that ended before it said something, has not stored anything that could be wrong: the
- * library stores a result only when the call has returned. The pipe has room for what it says.
+ * library stores a result only when the call has returned.
  */
 static void end_job(struct job *job, int status)
 {
-	bool told = read(job->output, &job->verdict, sizeof(job->verdict)) == sizeof(job->verdict);
+	ssize_t told = pread(job->file, &job->verdict, sizeof(job->verdict), job->request_size);
 
-	close(job->output);
+	close(job->file);
 	job->worker = 0;
 	if (WIFSIGNALED(status)) {
 		explain(job, "the compiler was killed by signal %d", WTERMSIG(status));
-	} else if (!told) {
+	} else if (told != sizeof(job->verdict)) {
 		explain(job, "the worker failed");
 	}
 }
@@ -361,8 +344,9 @@ static bool may_start(const struct jobs *jobs, size_t next, size_t running)
 int jobs_run(struct jobs *jobs)
 {
 	size_t next = 0, running = 0;
-	int error = set_variables(jobs) ? read_origins(jobs) : -ENOMEM;
+	int error = set_variables(jobs) ? 0 : -ENOMEM;
 
+	read_origins(jobs);
 	for (;;) {
 		while (error == 0 && may_start(jobs, next, running)) {
 			error = start_worker(jobs, &jobs->list[next]);

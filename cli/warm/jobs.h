@@ -28,7 +28,8 @@ struct job {
 	unsigned place;       /* of the compiler among those of its kind */
 	struct verdict verdict;
 	pid_t worker;
-	int output; /* its standard output */
+	int file; /* the request, behind which the worker writes its verdict */
+	off_t request_size;
 };
 
 struct jobs {
@@ -38,6 +39,7 @@ struct jobs {
 	unsigned parallel;
 	struct job *list; /* in the order of the requests: links start when all others have ended */
 	size_t count;
+	const struct warm_request *reading;
 	struct origin *origins; /* artifacts of compilations, which may be the inputs of links */
 	size_t origin_count;
 	size_t kindless; /* requests without a compiler of their kind, which have no job */

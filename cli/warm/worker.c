@@ -45,13 +45,13 @@ struct worker {
 };
 
 static struct verdict verdict;
-static int parent; /* the pipe */
+static int parent; /* reads the verdict in this file, behind the request */
 
 /* exit() and not _exit(): the library records there what it has not recorded yet. */
 __attribute__((noreturn)) static void finish(enum job_outcome outcome)
 {
 	verdict.outcome = outcome;
-	exit(write(parent, &verdict, sizeof(verdict)) < 0);
+	exit(lseek(parent, 0, SEEK_END) < 0 || write(parent, &verdict, sizeof(verdict)) < 0);
 }
 
 __attribute__((format(printf, 1, 2), noreturn)) static void fail(const char *format, ...)
@@ -331,7 +331,7 @@ int worker_main(int count, char **words)
 	struct worker worker = {.arch = count > 2 ? words[2] : ""};
 	const char *locale;
 
-	parent = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+	parent = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
 	if (count != 4 || parent < 0) {
 		fail("a worker is started by 'nvrtccache warm' only");
 	}
@@ -340,9 +340,7 @@ int worker_main(int count, char **words)
 		fail("the library is not preloaded");
 	}
 	read_request(&worker);
-	/* compilers find neither the request nor the pipe there */
-	(void)dup2(STDERR_FILENO, STDIN_FILENO);
-	(void)dup2(STDERR_FILENO, STDOUT_FILENO);
+	(void)dup2(STDERR_FILENO, STDIN_FILENO); /* compilers do not find the request there */
 	set_variables(&worker.recording);
 	enter_directory(&worker.recording);
 	worker.order->mode = words[3][0] == '1' ? REPLAY_COMPILE : REPLAY_CHECK;

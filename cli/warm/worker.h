@@ -10,9 +10,8 @@
  * and the library performs only calls whose options are known to write no file (cache/replay.h).
  *
  * Calling sequence: in the child of a fork, execv() of this command with the name WORKER_NAME and the arguments of
- * worker_main(): the compiler's file, the architecture or "", the mode's number. Standard input is the request, and
- * standard output a pipe that gets a struct verdict in one write. A worker that ends without it has failed. Threads:
- * one.
+ * worker_main(): the compiler's file, the architecture or "", the mode's number. Standard input is a file with the
+ * request, behind which the worker writes a struct verdict. A worker that ends without it has failed. Threads: one.
  */
 #ifndef CLI_WARM_WORKER_H
 #define CLI_WARM_WORKER_H
