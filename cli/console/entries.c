@@ -46,14 +46,10 @@ static int find_key(const struct settings *settings, const char *text, struct in
 	if (inventory.count == 1) {
 		*ret_record = inventory.records[0];
 		status = EXIT_DONE;
-	} else if (inventory.count > 1) {
-		console_error("%s: ambiguous key: %zu keys begin with it; 'nvrtccache ls' lists them", text,
-		              inventory.count);
-		/* "no entry" is not printed here, because an unreadable shard may contain the key */
-	} else if (inventory.failures > 0) {
+	} else if (inventory.count == 0 && inventory.failures > 0) { /* one of them may have the key */
 		console_error("%s: %u of its directories cannot be read", settings->directory, inventory.failures);
 	} else {
-		console_error("%s: no entry in %s has a key that begins with it; 'nvrtccache ls' lists the keys", text,
+		console_error("%s: %zu keys in %s begin with it; 'nvrtccache ls' lists them", text, inventory.count,
 		              settings->directory);
 	}
 	inventory_free(&inventory);

@@ -13,6 +13,7 @@
 #include "cli/console/progress.h"
 #include "cli/console/verb.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -103,8 +104,16 @@ static void print_count(const char *name, uint64_t count)
 	printf(ROW "%" PRIu64 "\n", name, count);
 }
 
-static void print_some(const char *name, uint64_t count)
+/* Prints a counter under its JSON name, with blanks instead of underscores. */
+static void print_some(const char *indent, enum counter counter, uint64_t count)
 {
+	char name[32];
+
+	snprintf(name, sizeof(name), "%s%s", indent, counter_name(counter));
+	for (char *at = name; *at != '\0'; at++) {
+		*at = *at == '_' ? ' ' : *at;
+	}
+	name[0] = (char)toupper(name[0]);
 	if (count != 0) {
 		print_count(name, count);
 	}
@@ -119,7 +128,7 @@ static void print_share(const char *name, uint64_t part, uint64_t whole)
 	putchar('\n');
 }
 
-/* Prints the sum, then every reason that occurred. Underscores in the counters' JSON names become blanks. */
+/* Prints the sum, then every reason that occurred. */
 static void print_group(const char *title, enum counter_group group, const uint64_t counts[COUNTER_COUNT])
 {
 	uint64_t sum = 0;
@@ -129,13 +138,7 @@ static void print_group(const char *title, enum counter_group group, const uint6
 	}
 	print_count(title, sum);
 	for (int i = 0; i < COUNTER_COUNT; i++) {
-		char name[32];
-
-		snprintf(name, sizeof(name), "  %s", counter_name((enum counter)i));
-		for (char *at = name; *at != '\0'; at++) {
-			*at = *at == '_' ? ' ' : *at;
-		}
-		print_some(name, counter_group((enum counter)i) == group ? counts[i] : 0);
+		print_some("  ", (enum counter)i, counter_group((enum counter)i) == group ? counts[i] : 0);
 	}
 }
 
@@ -155,17 +158,6 @@ static void print_compilers(const uint64_t counts[COUNTER_COUNT], uint64_t looke
 			       console_time(counts[counter_share(compilers[i].group, COUNTER_TOTAL_saved_ns)], text));
 		}
 	}
-}
-
-/* Prints how often the node's agent was asked and what it answered. Prints nothing without an agent. */
-static void print_agent(const uint64_t counts[COUNTER_COUNT])
-{
-	print_some("Agent asked", counts[COUNTER_TOTAL_agent_asked]);
-	print_some("  entry found", counts[COUNTER_TOTAL_agent_found]);
-	print_some("  no entry", counts[COUNTER_TOTAL_agent_absent]);
-	print_some("  down", counts[COUNTER_TOTAL_agent_down]);
-	print_some("  no answer", counts[COUNTER_TOTAL_agent_timeouts]);
-	print_some("Agent not asked", counts[COUNTER_TOTAL_agent_skipped]);
 }
 
 /* Prints when the counters started: "2026-11-20 14:02 (2.1 days)". */
@@ -203,28 +195,17 @@ static void print_table(const struct settings *settings, const struct store_usag
 	print_share("  from disk", counts[COUNTER_TOTAL_hits_disk], looked_up);
 	print_compilers(counts, looked_up);
 	print_share("Misses", counts[COUNTER_TOTAL_misses], looked_up);
-	if (counts[COUNTER_TOTAL_stale] != 0) {
-		print_share("  out of date", counts[COUNTER_TOTAL_stale], looked_up);
-	}
 	print_count("Stored", counts[COUNTER_TOTAL_stores]);
 	print_group("Not cached", COUNTER_NOT_KEPT, counts);
-	print_some("Evicted", counts[COUNTER_TOTAL_evictions]);
-	print_some("Unreached modules", counts[COUNTER_TOTAL_unreached]);
-	if (counts[COUNTER_TOTAL_verified] != 0) {
-		print_count("Verified", counts[COUNTER_TOTAL_verified]);
-		print_count("  mismatches", counts[COUNTER_ERRORS_mismatch]);
-		print_some("  not comparable", counts[COUNTER_TOTAL_verify_uncompared]);
+	for (enum counter counter = COUNTER_TOTAL_evictions; counter <= COUNTER_TOTAL_agent_skipped; counter++) {
+		print_some("", counter, counter == COUNTER_TOTAL_agent_wait_ns ? 0 : counts[counter]);
 	}
-	print_agent(counts);
 	printf(ROW "%s\n", "Time compiling", console_time(counts[COUNTER_TOTAL_compile_ns], text));
 	printf(ROW "%s\n", "Time saved", console_time(counts[COUNTER_TOTAL_saved_ns], text));
 	print_group("Bypassed", COUNTER_BYPASSED, counts);
 	print_group("Errors", COUNTER_ERRORS, counts);
 	if (events->since_ns == 0) {
-		puts(
-		    "No call of a compiler has reached the cache. What is linked statically (Warp) or runs as a "
-		    "process\n"
-		    "(nvcc, Triton's ptxas, cuTile) is not served: 'nvrtccache doctor -- PROGRAM' names what it uses.");
+		puts("No call of a compiler has reached the cache: see 'nvrtccache doctor -- PROGRAM'.");
 	}
 }
 

@@ -155,15 +155,14 @@ static bool make_jobs(struct jobs *jobs, const struct names *compilers, const st
 
 static void print_json(const struct jobs *jobs, const size_t counts[4])
 {
-	const char *const outcomes[] = {"waits", "stored", "there", asked.check ? "missing" : "failed"};
+	const char *const outcomes[] = {"waiting", "stored", "there", asked.check ? "missing" : "failed"};
 	struct json json = json_growing();
 	char key[KEY_TEXT_BYTES];
 
 	json_begin_object(&json, NULL);
-	json_number(&json, "stored", counts[JOB_STORED]);
-	json_number(&json, "there", counts[JOB_THERE]);
-	json_number(&json, outcomes[JOB_FAILED], counts[JOB_FAILED]);
-	json_number(&json, "waiting", counts[JOB_WAITS]);
+	for (int outcome = JOB_WAITS; outcome <= JOB_FAILED; outcome++) {
+		json_number(&json, outcomes[outcome], counts[outcome]);
+	}
 	json_number(&json, "damaged", jobs->requests->damaged);
 	json_number(&json, "without_compiler", jobs->kindless);
 	json_begin_array(&json, "requests");

@@ -81,9 +81,9 @@ A smaller cache imports the last used entries of a bundle and stays below its ca
   $ size=$(stat -c %s $(files) | sort -n | tail -n 1); blocks=$(stat -c '%b*%B' $(files) | tail -n 1); NVRTCCACHE_DIR=$TMP/smaller
   $ NVRTCCACHE_MAX_SIZE=$((blocks * 10)) nvrtccache import many.nvb
   Imported 24 entries (* KiB) into $TMP/smaller in * *s (glob)
-  $ entries; nvrtccache stats | grep Evicted
+  $ entries; nvrtccache stats | grep Evictions
   10
-  Evicted          14
+  Evictions        14
   $ diff <(cd many; ls -d v1/??/* | head -n 8) <(cd smaller; ls -d v1/??/* | head -n 8)
 
 An entry larger than an eighth of the cap is left out, and said to be.

@@ -17,8 +17,7 @@ stats of a cache that is not there yet shows zeros, aligned, and makes nothing.
   Time saved       0 s
   Bypassed         0
   Errors           0
-  No call of a compiler has reached the cache. What is linked statically (Warp) or runs as a process
-  (nvcc, Triton's ptxas, cuTile) is not served: 'nvrtccache doctor -- PROGRAM' names what it uses.
+  No call of a compiler has reached the cache: see 'nvrtccache doctor -- PROGRAM'.
   $ test -e cache
   [1]
 

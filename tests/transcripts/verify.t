@@ -158,18 +158,18 @@ A malformed key is reported, and a key without an entry.
   [2] nvrtccache: xyz: not a key: it takes the first of its 64 hexadecimal digits, as 'nvrtccache ls' shows them
   [2] nvrtccache: show: KEY is empty
   [2] nvrtccache: ZEROS0: not a key: it takes the first of its 64 hexadecimal digits, as 'nvrtccache ls' shows them
-  [1] nvrtccache: ZEROS: no entry in $TMP/cache has a key that begins with it; 'nvrtccache ls' lists the keys
+  [1] nvrtccache: ZEROS: 0 keys in $TMP/cache begin with it; 'nvrtccache ls' lists them
   [2] nvrtccache: xyz: not a key: it takes the first of its 64 hexadecimal digits, as 'nvrtccache ls' shows them
   [2] nvrtccache: extract: KEY is empty
   [2] nvrtccache: ZEROS0: not a key: it takes the first of its 64 hexadecimal digits, as 'nvrtccache ls' shows them
-  [1] nvrtccache: ZEROS: no entry in $TMP/cache has a key that begins with it; 'nvrtccache ls' lists the keys
+  [1] nvrtccache: ZEROS: 0 keys in $TMP/cache begin with it; 'nvrtccache ls' lists them
 
 A beginning of several keys is refused; one of them is a key, in capital letters too.
   $ fresh; for n in {1..17}; do compile -DN=$n; done; entries # of sixteen first digits one comes twice
   17
   $ digit=$(files | sed -E 's,.*/v1/(.).*,\1,' | sort | uniq -d | head -n 1)
   $ nvrtccache show $digit 2>&1 | sed "s/ $digit:/ DIGIT:/"
-  nvrtccache: DIGIT: ambiguous key: \d+ keys begin with it; 'nvrtccache ls' lists them (re)
+  nvrtccache: DIGIT: \d+ keys in .* begin with it; 'nvrtccache ls' lists them (re)
   $ digits=$(key 1 | cut -c 1-63); for key in $digits ${digits^^}; do nvrtccache show $key | head -n 2 | sed "s/$digits.*/DIGITS/"; done
   key       DIGITS
   program   k.cu
