@@ -42,21 +42,15 @@ uint64_t counters_here(enum counter counter)
 void counters_add_shares(uint64_t counts[COUNTER_COUNT])
 {
 	for (size_t i = 0; i < COUNTER_COUNT - COUNTER_NVRTC_hits_memory; i++) {
-		uint64_t *total = &counts[COUNTER_TOTAL_hits_memory + i % COUNTERS_EACH];
-
-		*total = counters_sum(*total, counts[COUNTER_NVRTC_hits_memory + i]);
+		counts[COUNTER_TOTAL_hits_memory + i % COUNTERS_EACH] += counts[COUNTER_NVRTC_hits_memory + i];
 	}
 }
 
-/* Not relaxed: if another thread takes the bit between the steps, it takes the amount too, or the bit is set again. */
+/* In this order: a thread that takes the bit before it is set again takes the amount too. */
 static void add_unrecorded(uint64_t counter, uint64_t amount)
 {
-	const uint64_t bit = UINT64_C(1) << counter % 64;
-
 	atomic_fetch_add(&unrecorded[counter], amount);
-	if ((atomic_load(&changed[counter / 64]) & bit) == 0) {
-		atomic_fetch_or(&changed[counter / 64], bit);
-	}
+	atomic_fetch_or(&changed[counter / 64], UINT64_C(1) << counter % 64);
 }
 
 void counters_add(enum counter counter, uint64_t amount)

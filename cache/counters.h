@@ -163,11 +163,6 @@ void counters_take(struct counters_amounts *ret_amounts);
 void counters_give_back(const struct counters_amounts *amounts);
 void counters_fork_child(void);
 
-/* Adds without overflow. */
-static inline uint64_t counters_sum(uint64_t a, uint64_t b)
-{
-	return b > UINT64_MAX - a ? UINT64_MAX : a + b;
-}
 /*
  * Identifies this list of counters, whose numbers differ from those of other lists: records with other lists are not
  * counted. A unit test says the number for a changed list.

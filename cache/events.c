@@ -25,25 +25,23 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <xxhash.h>
 
 #define PERIOD_NS   INT64_C(1000000000)
 #define PROMPT_HITS 256
 
-static struct directory where; /* written before there are threads that record */
-static enum events_access access_wanted;
+static struct events_place where; /* written before there are threads that record */
 static _Atomic pid_t owner;
 static _Atomic int64_t began_ns; /* CLOCK_MONOTONIC_COARSE at the first record that was tried; 0: none yet */
 static _Atomic int64_t tried_ns; /* the same clock at the last record that was tried */
 static _Atomic uint64_t tries;
-static atomic_bool failed; /* the last record could not be written */
-static atomic_bool wrote;  /* a record was written, so the directory existed or was created */
 
-void events_open(const struct directory *directory, enum events_access access, pid_t process)
+void events_open(const struct directory *directory, pid_t process)
 {
-	where = *directory;
-	access_wanted = access;
+	where.directory = *directory;
+	(void)snprintf(where.path, sizeof(where.path), "%s/" DIRECTORY_HOME "/" EVENTS_NAME, directory->path);
 	atomic_store_explicit(&owner, process, memory_order_relaxed);
 }
 
@@ -53,16 +51,17 @@ static void begin_promptly(void)
 	atomic_store_explicit(&tries, 0, memory_order_relaxed);
 }
 
+/* Drops what the process has inherited. */
 static void begin_anew(pid_t process)
 {
+	counters_fork_child();
 	begin_promptly();
-	atomic_store_explicit(&wrote, false, memory_order_relaxed);
+	atomic_store_explicit(&where.known, 0, memory_order_relaxed);
 	atomic_store_explicit(&owner, process, memory_order_relaxed);
 }
 
 void events_fork_child(void)
 {
-	counters_fork_child();
 	begin_anew(getpid());
 }
 
@@ -72,13 +71,7 @@ static bool is_due(void)
 	int64_t first_ns = atomic_load_explicit(&began_ns, memory_order_relaxed);
 	int64_t last_ns = atomic_load_explicit(&tried_ns, memory_order_relaxed);
 
-	if (first_ns == 0 || now_ns - last_ns >= PERIOD_NS) {
-		return true;
-	}
-	if (atomic_load_explicit(&failed, memory_order_relaxed)) {
-		return false;
-	}
-	return atomic_load_explicit(&tries, memory_order_relaxed) < PROMPT_HITS ||
+	return atomic_load_explicit(&tries, memory_order_relaxed) < PROMPT_HITS || now_ns - last_ns >= PERIOD_NS ||
 	       (now_ns - first_ns < PERIOD_NS && now_ns != last_ns);
 }
 
@@ -86,96 +79,66 @@ static bool is_due(void)
 static bool is_one_hit(const struct counters_amounts *amounts)
 {
 	const struct counters_amount *list = amounts->list; /* in the order of the counters */
-	enum counter_group of;
+	const uint64_t first = COUNTER_NVRTC_hits_memory, kind = (list[0].counter - first) % COUNTERS_EACH;
 
-	if (amounts->count == 0 || list[0].amount != 1) {
-		return false;
-	}
-	of = counter_group((enum counter)list[0].counter);
-	return of >= COUNTER_NVRTC && list[0].counter <= counter_share(of, COUNTER_TOTAL_hits_disk) &&
-	       (amounts->count == 1 || list[1].counter > counter_share(of, COUNTER_TOTAL_bypassed));
+	return list[0].counter >= first && kind < 2 && list[0].amount == 1 &&
+	       (amounts->count == 1 || list[1].counter - list[0].counter + kind == COUNTERS_EACH - 1); /* saved_ns */
 }
 
 /*
- * Drops all counts, and returns true, if they may be those of the process that this one was forked from. Atfork
- * handlers do not run for _Fork, clone and vfork (glibc bug 17490).
+ * Takes the counts that are not recorded, or drops them if they may be those of the process that this one was forked
+ * from. Atfork handlers do not run for _Fork, clone and vfork (glibc bug 17490). The first hits are spared a system
+ * call.
  */
-static bool drop_inherited(const struct counters_amounts *amounts, enum events_when when)
+static void take_own(struct counters_amounts *ret_amounts, bool after_hit)
 {
 	pid_t process;
 
-	if (when == EVENTS_WHEN_DUE && is_one_hit(amounts)) { /* spares the first hits a system call */
-		return false;
+	counters_take(ret_amounts);
+	if (ret_amounts->count == 0 || (after_hit && is_one_hit(ret_amounts))) {
+		return;
 	}
 	process = getpid();
-	if (atomic_load_explicit(&owner, memory_order_relaxed) == process) {
-		return false;
+	if (atomic_load_explicit(&owner, memory_order_relaxed) != process) {
+		begin_anew(process);
+		ret_amounts->count = 0;
 	}
-	counters_fork_child();
-	begin_anew(process);
-	return true;
 }
 
-/* Writes the record with the counts that are not recorded yet. */
-static int write_record(struct events_record *record, const struct counters_amounts *amounts, enum events_when when)
+int events_tell(struct events_record *record, enum events_when when)
 {
-	int64_t none = 0, now_ns = call_clock_ns(CLOCK_MONOTONIC_COARSE);
+	const bool has_call = record->kind != EVENTS_COUNTS;
+	int64_t none = 0, now_ns;
+	struct counters_amounts amounts;
 	int error;
 
-	(void)atomic_compare_exchange_strong(&began_ns, &none, now_ns);
-	atomic_store_explicit(&tried_ns, now_ns, memory_order_relaxed);
-	atomic_fetch_add_explicit(&tries, 1, memory_order_relaxed);
-	record->parts[EVENTS_AMOUNTS] =
-	    (struct events_text){amounts->list, amounts->count * sizeof(struct counters_amount)};
-	error = events_append(&where, record,
-	                      atomic_load_explicit(&wrote, memory_order_relaxed) ? EVENTS_FIND : EVENTS_MAKE, when);
-	if (error == 0) {
-		atomic_store_explicit(&wrote, true, memory_order_relaxed);
-	} else {
-		counters_give_back(amounts);
-	}
-	atomic_store_explicit(&failed, error != 0, memory_order_relaxed);
-	return error;
-}
-
-static int check_directory(void)
-{
-	return !where.path ? -ENXIO : where.path[0] != '/' ? -EINVAL : 0;
-}
-
-int events_tell(struct events_record *record)
-{
-	struct counters_amounts amounts;
-	int error = check_directory();
-
-	if (error != 0 || access_wanted == EVENTS_READ_ONLY) {
-		return error;
-	}
-	counters_take(&amounts);
-	if (drop_inherited(&amounts, EVENTS_NOW)) {
-		amounts.count = 0;
-	}
-	return write_record(record, &amounts, EVENTS_WHEN_DUE);
-}
-
-int events_tell_counts(enum events_when when)
-{
-	struct events_record record = {.kind = EVENTS_COUNTS};
-	struct counters_amounts amounts;
-	int error = check_directory();
-
-	if (access_wanted == EVENTS_READ_ONLY || error != 0 || (when == EVENTS_WHEN_DUE && !is_due())) {
-		return error;
+	if (!where.directory.path || (!has_call && when == EVENTS_WHEN_DUE && !is_due())) {
+		return 0;
 	}
 	if (when == EVENTS_NOW) { /* hits after our exit handler are recorded at once, like the first ones */
 		begin_promptly();
 	}
-	counters_take(&amounts);
-	if (amounts.count == 0 || drop_inherited(&amounts, when)) {
+	take_own(&amounts, !has_call && when == EVENTS_WHEN_DUE);
+	if (!has_call && amounts.count == 0) {
 		return 0;
 	}
-	record.when_ns = (uint64_t)call_clock_ns(CLOCK_REALTIME);
-	return write_record(&record, &amounts, when);
+	now_ns = call_clock_ns(CLOCK_MONOTONIC_COARSE);
+	(void)atomic_compare_exchange_strong(&began_ns, &none, now_ns);
+	atomic_store_explicit(&tried_ns, now_ns, memory_order_relaxed);
+	atomic_fetch_add_explicit(&tries, 1, memory_order_relaxed);
+	record->when_ns = (uint64_t)call_clock_ns(CLOCK_REALTIME);
+	record->parts[EVENTS_AMOUNTS] =
+	    (struct events_text){amounts.list, amounts.count * sizeof(struct counters_amount)};
+	error = events_append(&where, record, when);
+	if (error != 0) {
+		counters_give_back(&amounts);
+	}
+	return error;
+}
+
+int events_tell_counts(enum events_when when)
+{
+	return events_tell(&(struct events_record){.kind = EVENTS_COUNTS}, when);
 }
 
 /* ---- the bytes of a record ---- */
@@ -266,7 +229,7 @@ void events_add_amounts(const struct events_record *record, uint64_t counts[COUN
 	for (size_t at = 0; at + sizeof(amount) <= amounts->size; at += sizeof(amount)) {
 		memcpy(&amount, (const uint8_t *)amounts->bytes + at, sizeof(amount));
 		if (amount.counter < COUNTER_COUNT) {
-			counts[amount.counter] = counters_sum(counts[amount.counter], amount.amount);
+			counts[amount.counter] += amount.amount;
 		}
 	}
 }

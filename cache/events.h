@@ -33,14 +33,15 @@
 #include "cache/counters.h"
 #include "cache/directory.h"
 
+#include <limits.h>
+#include <stdatomic.h>
 #include <sys/types.h>
 
 #define EVENTS_BYTES         ((size_t)3 << 18) /* without what is carried */
 #define EVENTS_ROLL          ((size_t)1 << 19)
 #define EVENTS_SPARE         ((size_t)1 << 16)
 #define EVENTS_RECORD_BYTES  ((size_t)16 << 10)
-#define EVENTS_CARRIED       1000 /* calls that are carried at most, with the sums in at most EVENTS_CARRIED_BYTES */
-#define EVENTS_CARRIED_BYTES ((size_t)1 << 18)
+#define EVENTS_CARRIED_BYTES ((size_t)1 << 18) /* of the sums and the calls that are carried at most */
 #define EVENTS_GRACE_NS      INT64_C(100000000)
 
 #define EVENTS_MAGIC    "NVCEVENT" /* the first bytes of each record */
@@ -112,30 +113,35 @@ struct events_record {
 
 /* ---- this process (events.c) ---- */
 
-enum events_access { EVENTS_WRITABLE, EVENTS_READ_ONLY };
 enum events_when { EVENTS_WHEN_DUE, EVENTS_NOW };
 
 /*
- * Sets the directory, which must stay valid. A missing directory is created by the first record, but not again after
- * the host has removed it. EVENTS_READ_ONLY: nothing is written.
+ * Sets the directory, whose path must stay valid; before, or if that is NULL, nothing is written. A missing directory
+ * is created by the first record, but not again after the host has removed it.
  */
-void events_open(const struct directory *directory, enum events_access access, pid_t process);
-/* Adds a record of a miss or a bypass, with the counts that are not recorded yet as its amounts. */
-int events_tell(struct events_record *record);
-/* Adds a record of the counts, if there are any and it is due. */
+void events_open(const struct directory *directory, pid_t process);
+/*
+ * Adds the record of a call (EVENTS_WHEN_DUE), with the time and with the counts that are not recorded yet as its
+ * amounts; or if its kind is EVENTS_COUNTS a record of these counts, if there are any and it is due.
+ */
+int events_tell(struct events_record *record, enum events_when when);
 int events_tell_counts(enum events_when when);
 void events_fork_child(void);
 
 /* ---- the file (events_file.c) ---- */
 
-enum events_want { EVENTS_FIND, EVENTS_MAKE };
+struct events_place {
+	struct directory directory;
+	char path[PATH_MAX]; /* of the newest file */
+	/* identifies the file that was opened last, through trusted directories; 0: none yet, so it may be created */
+	_Atomic uint64_t known;
+};
 
 /*
- * Appends a record. EVENTS_MAKE: a missing directory is created. EVENTS_WHEN_DUE: EVENTS_SPARE bytes are left. -EFBIG:
- * the file is full and cannot be rolled over, or the texts are too long. -ENOMEM.
+ * Appends a record. EVENTS_WHEN_DUE: EVENTS_SPARE bytes are left. -EFBIG: the file is full and cannot be rolled over,
+ * or the texts are too long. -ENOMEM.
  */
-int events_append(const struct directory *directory, const struct events_record *record, enum events_want want,
-                  enum events_when when);
+int events_append(struct events_place *place, const struct events_record *record, enum events_when when);
 /* Makes all counts zero for readers. */
 int events_zero(const struct directory *directory);
 
@@ -147,11 +153,12 @@ struct events {
 	struct events_record *records;  /* of calls, oldest first */
 	size_t count;
 	bool old_is_carried; /* the newest file carries events.old, which is not counted or listed */
+	bool has_foreign;    /* a file is not ours or not trusted, and stays */
 };
 
 /*
  * Reads both files, or what events.old contains (EVENTS_PAST). A missing directory has no records; files that
- * are missing or not trusted count as empty.
+ * are missing or foreign count as empty.
  */
 enum events_files { EVENTS_ALL, EVENTS_PAST };
 int events_read(const struct directory *directory, enum events_files files, struct events *ret_events);

@@ -41,32 +41,28 @@ struct mapping {
 	uint8_t bytes[FILES][READ_BYTES];
 };
 
-/* -1: missing, not trusted or not a regular file; it counts as empty. */
-static int open_file(const struct directory *directory, int home, const char *name, int *ret_file)
+/* Opens all files, then reads them. A file that is missing, not trusted or not a regular one counts as empty. */
+static int read_files(const struct directory *directory, int home, struct mapping *mapping, size_t *ret_sizes,
+                      bool *ret_foreign)
 {
-	int error = directory_open_file(directory, home, name, O_RDONLY, ret_file, NULL);
+	int files[FILES], error = 0;
 
-	if (error == -ENOENT || error == -EPERM || error == -ELOOP || error == -ENXIO || error == -EISDIR) {
-		*ret_file = -1;
-		error = 0;
-	}
-	return error;
-}
+	for (size_t i = 0; i < FILES; i++) {
+		int opened = directory_open_file(directory, home, names[i], O_RDONLY, &files[i], NULL);
+		bool is_ours = opened == 0 ? directory_is_ours(files[i], EVENTS_MAGIC) : opened == -ENOENT;
 
-static int read_files(const struct directory *directory, int home, struct mapping *mapping, size_t *ret_sizes)
-{
-	int files[FILES] = {-1, -1}, error = 0;
-
-	for (size_t i = 0; i < FILES && error == 0; i++) {
-		error = open_file(directory, home, names[i], &files[i]);
-	}
-	for (size_t i = 0; i < FILES && error == 0; i++) {
-		ssize_t got = files[i] < 0 ? 0 : call_pread(files[i], mapping->bytes[i], READ_BYTES, 0);
-
-		error = got < 0 ? -errno : 0;
-		ret_sizes[i] = got < 0 ? 0 : (size_t)got;
+		*ret_foreign |= !is_ours;
+		files[i] = opened == 0 ? files[i] : -1;
+		error = is_ours || opened == 0 || opened == -EPERM || opened == -ELOOP || opened == -ENXIO ||
+		                opened == -EISDIR
+		            ? error
+		            : opened;
 	}
 	for (size_t i = 0; i < FILES; i++) {
+		ssize_t got = files[i] < 0 ? 0 : call_pread(files[i], mapping->bytes[i], READ_BYTES, 0);
+
+		error = got < 0 ? -errno : error;
+		ret_sizes[i] = got < 0 ? 0 : (size_t)got;
 		if (files[i] >= 0) {
 			close(files[i]);
 		}
@@ -116,7 +112,7 @@ int events_read(const struct directory *directory, enum events_files files, stru
 	}
 	/* a large block of malloc() would change from which size on the host's own are mapped */
 	mapping = mmap(NULL, sizeof(*mapping), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	error = mapping == MAP_FAILED ? -ENOMEM : read_files(directory, home, mapping, sizes);
+	error = mapping == MAP_FAILED ? -ENOMEM : read_files(directory, home, mapping, sizes, &ret_events->has_foreign);
 	close(home);
 	if (mapping != MAP_FAILED) {
 		ret_events->records = mapping->records;
@@ -166,7 +162,7 @@ static int carry_past(int file, const struct events *past)
 	sums.parts[EVENTS_AMOUNTS] = (struct events_text){amounts, count * sizeof(amounts[0])};
 	size = events_spell(&sums, bytes);
 	room = EVENTS_CARRIED_BYTES - size;
-	while (first > 0 && past->count - first < EVENTS_CARRIED && past->records[first - 1].size <= room) {
+	while (first > 0 && past->records[first - 1].size <= room) {
 		room -= past->records[--first].size;
 	}
 	for (; first < past->count; first++) {
@@ -179,36 +175,15 @@ static int carry_past(int file, const struct events *past)
 	return error;
 }
 
-/* Returns whether a file is not of the record and must not be replaced. */
-static bool has_foreign(const struct directory *directory, int home)
-{
-	for (size_t i = 0; i < FILES; i++) {
-		int file = -1;
-		int error = directory_open_file(directory, home, names[i], O_RDONLY, &file, NULL);
-		bool is_ours = error == 0 ? directory_is_ours(file, EVENTS_MAGIC) : error == -ENOENT;
-
-		if (error == 0) {
-			close(file);
-		}
-		if (!is_ours) {
-			return true;
-		}
-	}
-	return false;
-}
-
 static int roll_locked(const struct directory *directory, int home, int file)
 {
 	struct events past;
-	int error = has_foreign(directory, home) ? -EPERM : 0;
+	int error = events_read(directory, EVENTS_PAST, &past);
 
-	error = error ? error : events_read(directory, EVENTS_PAST, &past);
 	if (error != 0) {
 		return error;
 	}
-	if (!past.old_is_carried) {
-		error = carry_past(file, &past);
-	}
+	error = past.has_foreign ? -EPERM : past.old_is_carried ? 0 : carry_past(file, &past);
 	events_free(&past);
 	return error == 0 && renameat(home, EVENTS_NAME, home, EVENTS_OLD_NAME) < 0 ? -errno : error;
 }
@@ -229,36 +204,28 @@ static bool is_ripe(int home)
 	return age_ns < 0 || age_ns >= EVENTS_GRACE_NS;
 }
 
-/* Rolls the file over, unless another process does so or has just done so. */
-static int roll_over(const struct directory *directory)
+/* Rolls the open file over, unless another process does so or has just done so. Returns whether it was rolled over. */
+static bool roll_over(const struct directory *directory, int file, const struct stat *found)
 {
-	struct stat found, named;
-	int home = -1, file = -1;
-	int error = directory_open(directory, DIRECTORY_REACH, &home);
+	struct stat named;
+	bool rolled = false;
+	int home;
 
-	if (error != 0) {
-		return error;
+	if (directory_open(directory, DIRECTORY_REACH, &home) != 0) {
+		return false;
 	}
-	error = directory_open_file(directory, home, EVENTS_NAME, O_RDWR | O_APPEND, &file, &found);
-	if (error == 0 && found.st_size > (off_t)EVENTS_ROLL && is_ripe(home) &&
-	    lock_bytes(file, LOCK_WHOLE, 0) != LOCK_HELD) {
+	if (is_ripe(home) && lock_bytes(file, LOCK_WHOLE, 0) != LOCK_HELD) {
 		bool is_newest =
-		    fstatat(home, EVENTS_NAME, &named, AT_SYMLINK_NOFOLLOW) == 0 && named.st_ino == found.st_ino;
+		    fstatat(home, EVENTS_NAME, &named, AT_SYMLINK_NOFOLLOW) == 0 && named.st_ino == found->st_ino;
 
-		error = is_newest ? roll_locked(directory, home, file) : 0;
+		rolled = !is_newest || roll_locked(directory, home, file) == 0;
 		lock_release_bytes(file, LOCK_WHOLE);
 	}
-	if (file >= 0) {
-		close(file);
-	}
 	close(home);
-	return error;
+	return rolled;
 }
 
 /* ---- appending ---- */
-
-/* identity_of() the file to which this process appended last, after it was opened through trusted directories; or 0 */
-static _Atomic uint64_t known;
 
 /* Includes owner and mode. A second hard link would make another file of it. */
 static uint64_t identity_of(const struct stat *found)
@@ -269,83 +236,78 @@ static uint64_t identity_of(const struct stat *found)
 	return XXH3_64bits(parts, sizeof(parts)) | 1;
 }
 
-/* -EAGAIN: the path leads to another file, or to none. */
-static int open_known(const struct directory *directory, int *ret_file, struct stat *ret_found)
+/* -EAGAIN: the path leads to another file than the known one, or to none. */
+static int open_known(const struct events_place *place, int *ret_file, struct stat *ret_found)
 {
-	static const char rest[] = "/" DIRECTORY_HOME "/" EVENTS_NAME;
-	char path[PATH_MAX];
-	size_t length = strlen(directory->path);
+	const uint64_t known = atomic_load_explicit(&place->known, memory_order_relaxed);
 	int file = -1;
 
-	if (length + sizeof(rest) > sizeof(path) || atomic_load_explicit(&known, memory_order_relaxed) == 0) {
-		return -EAGAIN;
+	if (known != 0) {
+		file = call_openat(AT_FDCWD, place->path,
+		                   O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0);
 	}
-	memcpy(path, directory->path, length);
-	memcpy(path + length, rest, sizeof(rest));
-	file = call_openat(AT_FDCWD, path, O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0);
-	if (file < 0) {
-		return -EAGAIN;
-	}
-	if (fstat(file, ret_found) < 0 ||
-	    identity_of(ret_found) != atomic_load_explicit(&known, memory_order_relaxed)) {
+	if (file >= 0 && (fstat(file, ret_found) < 0 || identity_of(ret_found) != known)) {
 		close(file);
-		return -EAGAIN;
+		file = -1;
 	}
 	*ret_file = file;
-	return 0;
+	return file < 0 ? -EAGAIN : 0;
 }
 
-static int open_trusted(const struct directory *directory, enum events_want want, int *ret_file, struct stat *ret_found)
+static int open_trusted(struct events_place *place, int *ret_file, struct stat *ret_found)
 {
+	const struct directory *directory = &place->directory;
+	const enum directory_want want =
+	    atomic_load_explicit(&place->known, memory_order_relaxed) == 0 ? DIRECTORY_MAKE : DIRECTORY_REACH;
 	const char *name = DIRECTORY_HOME "/" EVENTS_NAME;
-	int place = -1;
-	int error = directory_open_root(directory, NULL, &place);
+	int at = -1;
+	int error = directory_open_root(directory, NULL, &at);
 
-	if (error == -EOPNOTSUPP || (error == -ENOENT && want == EVENTS_MAKE)) {
+	if (error == -EOPNOTSUPP || (error == -ENOENT && want == DIRECTORY_MAKE)) {
 		name = EVENTS_NAME;
-		error = directory_open(directory, want == EVENTS_MAKE ? DIRECTORY_MAKE : DIRECTORY_REACH, &place);
+		error = directory_open(directory, want, &at);
 	}
 	if (error != 0) {
 		return error;
 	}
-	error = directory_open_file(directory, place, name, O_RDWR | O_CREAT | O_APPEND, ret_file, ret_found);
-	close(place);
+	error = directory_open_file(directory, at, name, O_RDWR | O_CREAT | O_APPEND, ret_file, ret_found);
+	close(at);
 	if (error == 0 && !directory_is_ours(*ret_file, EVENTS_MAGIC)) {
 		close(*ret_file);
 		return -EPERM;
 	}
 	if (error == 0) {
-		atomic_store_explicit(&known, identity_of(ret_found), memory_order_relaxed);
+		atomic_store_explicit(&place->known, identity_of(ret_found), memory_order_relaxed);
 	}
 	return error;
 }
 
-/* -EFBIG: the file would have more than `most` bytes. `ret_size`: the size of the file with the record. */
-static int append_once(const struct directory *directory, const void *bytes, size_t size, enum events_want want,
-                       size_t most, uint64_t *ret_size)
+static int append_bytes(struct events_place *place, const void *bytes, size_t size, off_t most)
 {
 	struct stat found;
-	int file = -1;
-	int error = open_known(directory, &file, &found);
+	bool again = true;
+	int error = 0, file;
 
-	error = error ? open_trusted(directory, want, &file, &found) : 0;
-	if (error != 0) {
-		return error;
+	for (int tries = 0; tries < 2 && again; tries++) {
+		error = open_known(place, &file, &found);
+		error = error ? open_trusted(place, &file, &found) : 0;
+		if (error != 0) {
+			return error;
+		}
+		found.st_size += (off_t)size;
+		error = found.st_size > most ? -EFBIG : output_line(file, bytes, size);
+		again = found.st_size > (off_t)EVENTS_ROLL && roll_over(&place->directory, file, &found) &&
+		        found.st_size > most;
+		close(file);
 	}
-	*ret_size = (uint64_t)found.st_size + size;
-	error = *ret_size > most ? -EFBIG : output_line(file, bytes, size);
-	close(file);
 	return error;
 }
 
-int events_append(const struct directory *directory, const struct events_record *record, enum events_want want,
-                  enum events_when when)
+int events_append(struct events_place *place, const struct events_record *record, enum events_when when)
 {
-	const size_t most = when == EVENTS_NOW ? EVENTS_BYTES : EVENTS_BYTES - EVENTS_SPARE;
 	/* a hit has no texts, and a host's thread may have a small stack */
 	uint8_t without_texts[EVENTS_RECORD_BYTES - EVENTS_TEXT_BYTES], *bytes = without_texts;
-	size_t texts = 0, size;
-	uint64_t new_size = 0;
+	size_t texts = 0;
 	int error;
 
 	for (size_t i = EVENTS_DETAIL; i < EVENTS_PARTS; i++) {
@@ -360,14 +322,8 @@ int events_append(const struct directory *directory, const struct events_record 
 	if (!bytes) {
 		return -ENOMEM;
 	}
-	size = events_spell(record, bytes);
-	error = append_once(directory, bytes, size, want, most, &new_size);
-	if (new_size > EVENTS_ROLL) {
-		(void)roll_over(directory);
-	}
-	if (new_size > most) {
-		error = append_once(directory, bytes, size, want, most, &new_size);
-	}
+	error = append_bytes(place, bytes, events_spell(record, bytes),
+	                     when == EVENTS_NOW ? EVENTS_BYTES : EVENTS_BYTES - EVENTS_SPARE);
 	if (bytes != without_texts) {
 		free(bytes);
 	}
@@ -377,7 +333,8 @@ int events_append(const struct directory *directory, const struct events_record 
 int events_zero(const struct directory *directory)
 {
 	const struct events_record record = {.kind = EVENTS_ZERO, .when_ns = (uint64_t)call_clock_ns(CLOCK_REALTIME)};
-	int error = events_append(directory, &record, EVENTS_FIND, EVENTS_NOW);
+	struct events_place place = {.directory = *directory, .known = 1}; /* no file: nothing is created */
+	int error = events_append(&place, &record, EVENTS_NOW);
 
 	return error == -ENOENT ? 0 : error; /* there is no directory, and so nothing to set to zero */
 }

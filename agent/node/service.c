@@ -88,7 +88,7 @@ bool service_begin(struct service *service, const struct service_options *option
 	service->pause.first_ns = SECOND;
 	service->pause.longest_ns = 60 * SECOND;
 	pthread_mutex_init(&service->lock, NULL);
-	events_open(&service->directory, EVENTS_WRITABLE, getpid());
+	events_open(&service->directory, getpid());
 	ground_settle(service->settings.directory, service->settings.base_length, service->settings.base_is_home);
 	service->rules.trust = options->trust;
 	service->rules.raw_max = largest < VALUE_RAW_MAX ? largest : VALUE_RAW_MAX;

@@ -162,7 +162,7 @@ static int run_import(struct settings *settings, char **operands)
 
 	/* makes the store create a default directory only in a $HOME that belongs to this user */
 	ground_settle(settings->directory, settings->base_length, settings->base_is_home);
-	events_open(&(struct directory){settings->directory, settings->shared}, EVENTS_WRITABLE, getpid());
+	events_open(&(struct directory){settings->directory, settings->shared}, getpid());
 	error = settings->read_only ? -EROFS
 	                            : store_open(&(struct store_options){.directory = settings->directory,
 	                                                                 .max_size = settings->max_size,

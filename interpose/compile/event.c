@@ -193,13 +193,12 @@ static struct events_text text_of(const char *text)
 	return (struct events_text){text, strlen(text)};
 }
 
-struct events_record *event_record(struct event *event, uint64_t when_ns)
+struct events_record *event_record(struct event *event)
 {
 	struct events_record *record = &event->record;
 	struct events_text *parts = record->parts;
 
 	record->kind = outcomes[event->kind].record;
-	record->when_ns = when_ns;
 	record->took_ns = event->call.ns;
 	record->cost_ns = event->compile_ns ? event->compile_ns : event->call.ns;
 	record->pid = (uint32_t)getpid();
@@ -235,7 +234,7 @@ static int write_record(struct event *event)
 	if (!event->about.bytes || event->about.failed) {
 		return events_tell_counts(EVENTS_NOW);
 	}
-	return events_tell(event_record(event, (uint64_t)call_clock_ns(CLOCK_REALTIME)));
+	return events_tell(event_record(event), EVENTS_WHEN_DUE);
 }
 
 /* Tells the worker of `nvrtccache warm` that is this process how its call ended. */

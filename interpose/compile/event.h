@@ -70,10 +70,10 @@ void event_note_wait(struct event *event, int64_t since_ns, int64_t now_ns);
 const char *event_explanation(const struct event *event);
 
 /*
- * Returns the record of a miss or a bypass that ended at `when_ns`; its texts are the event's. If the request (`about`)
+ * Returns the record of a miss or a bypass; its texts are the event's. If the request (`about`)
  * has no room, its last facts are left out.
  */
-struct events_record *event_record(struct event *event, uint64_t when_ns);
+struct events_record *event_record(struct event *event);
 /* Returns true if event_tell() will write the request (`about`), which the caller then fills in. */
 bool event_needs_about(const struct event *event);
 /*

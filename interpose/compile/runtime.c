@@ -122,7 +122,9 @@ static void open_layers(pid_t process)
 	ground_settle(settings->directory, settings->base_length, settings->base_is_home);
 	dependencies_ask_paths(path_functions_agree);
 	facts_keep_in(&facts_file);
-	events_open(&runtime.directory, settings->read_only ? EVENTS_READ_ONLY : EVENTS_WRITABLE, process);
+	if (!settings->read_only) {
+		events_open(&runtime.directory, process);
+	}
 	if (settings->disable) {
 		runtime.off_reason = COUNTER_BYPASSED_disabled;
 		return;

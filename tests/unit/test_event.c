@@ -63,7 +63,7 @@ Test(event, a_request_that_has_no_room_in_a_record_loses_its_last_facts)
 		for (text[0] = 'a'; text[0] < 'a' + 15; text[0]++) {
 			about_sized(&event.about, ABOUT_OPTION, text, size);
 		}
-		record = event_record(&event, 1);
+		record = event_record(&event);
 		about = record->parts[EVENTS_ABOUT];
 		cr_assert_leq(about.size, EVENTS_TEXT_BYTES);
 		cr_expect_eq(about_read(about.bytes, about.size, count_fact, &facts), 0);

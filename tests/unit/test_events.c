@@ -28,7 +28,7 @@ static void set_up(void)
 	own_directory_make();
 	snprintf(root, sizeof(root), "%s/a/b/cache", own_directory);
 	name_files();
-	events_open(&directory, EVENTS_WRITABLE, getpid());
+	events_open(&directory, getpid());
 }
 
 TestSuite(events, .init = set_up, .fini = own_directory_remove);
@@ -71,20 +71,20 @@ static char filler[EVENTS_TEXT_BYTES + 1];
 static int tell(uint64_t number, size_t size)
 {
 	struct events_record record = {
-	    .kind = EVENTS_NOT_KEPT, .when_ns = number, .took_ns = number, .parts = {[EVENTS_DETAIL] = {filler, size}}};
+	    .kind = EVENTS_NOT_KEPT, .took_ns = number, .parts = {[EVENTS_DETAIL] = {filler, size}}};
 
 	counters_add(MISSES, 1);
-	return events_tell(&record);
+	return events_tell(&record, EVENTS_WHEN_DUE);
 }
 
 /* Like tell(), and waits while the file is full and was rolled over a moment ago. */
 static void tell_patiently(uint64_t number, size_t size)
 {
 	struct events_record record = {
-	    .kind = EVENTS_NOT_KEPT, .when_ns = number, .took_ns = number, .parts = {[EVENTS_DETAIL] = {filler, size}}};
+	    .kind = EVENTS_NOT_KEPT, .took_ns = number, .parts = {[EVENTS_DETAIL] = {filler, size}}};
 
 	counters_add(MISSES, 1);
-	for (unsigned tries = 0; events_tell(&record) != 0; tries++) {
+	for (unsigned tries = 0; events_tell(&record, EVENTS_WHEN_DUE) != 0; tries++) {
 		cr_assert_lt(tries, 60000, "the file stays full");
 		usleep(1000);
 	}
@@ -286,22 +286,14 @@ Test(events, a_removed_directory_is_not_made_again_by_the_same_process)
 	cr_expect_eq(total(HITS), 1);
 }
 
-Test(events, nothing_is_written_without_counts_or_in_a_read_only_cache)
+Test(events, nothing_is_written_without_counts_or_without_a_directory)
 {
 	cr_assert_eq(events_tell_counts(EVENTS_NOW), 0);
-	events_open(&directory, EVENTS_READ_ONLY, getpid());
+	events_open(&(struct directory){.path = NULL}, getpid());
 	cr_assert_eq(count(HITS, 1, EVENTS_NOW), 0);
 	cr_assert_eq(tell(1, 0), 0);
 	cr_expect_eq(access(root, F_OK), -1);
 	cr_expect_eq(total(HITS), 0);
-}
-
-Test(events, a_relative_directory_is_rejected)
-{
-	events_open(&(struct directory){.path = "here"}, EVENTS_WRITABLE, getpid());
-	cr_expect_eq(count(MISSES, 1, EVENTS_NOW), -EINVAL);
-	events_open(&(struct directory){.path = NULL}, EVENTS_WRITABLE, getpid());
-	cr_expect_eq(tell(1, 0), -ENXIO);
 }
 
 enum step { STEP_FIRST, STEP_HIT, STEP_AGAIN, STEPS };
@@ -332,7 +324,6 @@ Test(events, a_record_is_read_back)
 {
 	struct events_record told = {
 	    .kind = EVENTS_BYPASSED,
-	    .when_ns = UINT64_MAX,
 	    .took_ns = 42,
 	    .cost_ns = UINT64_MAX - 1,
 	    .pid = 4711,
@@ -351,12 +342,13 @@ Test(events, a_record_is_read_back)
 	struct events_record *record;
 
 	counters_add(HITS, 3);
-	cr_assert_eq(events_tell(&told), 0);
+	cr_assert_eq(events_tell(&told, EVENTS_WHEN_DUE), 0);
 	events = get();
 	record = events.records;
 	cr_assert_eq(events.count, 1);
 	cr_expect_eq(events.counts[HITS], 3);
-	cr_expect(record->kind == told.kind && record->when_ns == told.when_ns && record->took_ns == 42);
+	cr_expect(record->kind == told.kind &&
+	          llabs((int64_t)(record->when_ns / 1000000000) - (int64_t)time(NULL)) < 100 && record->took_ns == 42);
 	cr_expect(record->cost_ns == told.cost_ns && record->pid == 4711 && record->return_code == -6);
 	cr_expect(record->reason == told.reason && record->why == told.why && record->agent == told.agent);
 	cr_expect(record->has_key && record->is_cut && memcmp(record->key, told.key, sizeof(told.key)) == 0);
@@ -428,13 +420,6 @@ Test(events, a_torn_record_and_foreign_bytes_are_skipped)
 	cr_expect_eq(total(MISSES), 2);
 }
 
-Test(events, sums_do_not_wrap)
-{
-	cr_assert_eq(count(MISSES, UINT64_MAX - 1, EVENTS_NOW), 0);
-	cr_assert_eq(count(MISSES, 5, EVENTS_NOW), 0);
-	cr_expect_eq(total(MISSES), UINT64_MAX);
-}
-
 Test(events, counts_begin_anew_at_zero_and_calls_stay)
 {
 	struct events events;
@@ -489,7 +474,7 @@ Test(events, a_group_uses_them_together_if_shared_is_set)
 	struct stat found;
 
 	directory.shared = true;
-	events_open(&directory, EVENTS_WRITABLE, getpid());
+	events_open(&directory, getpid());
 	roll();
 	roll();
 	cr_assert_eq(tell(1, 0), 0);
@@ -532,7 +517,7 @@ Test(events, rolling_over_keeps_all_counts_and_the_newest_calls)
 	uint64_t last = 0;
 
 	counters_add(HITS, 17);
-	for (uint64_t i = 1; i <= 15000; i++) { /* of a size of which EVENTS_CARRIED may be carried */
+	for (uint64_t i = 1; i <= 15000; i++) {
 		tell_patiently(i, 100);
 		cr_assert_leq(size_of(file), (off_t)EVENTS_BYTES);
 		cr_assert_leq(size_of(old), (off_t)(EVENTS_BYTES + EVENTS_CARRIED_BYTES));
@@ -540,7 +525,7 @@ Test(events, rolling_over_keeps_all_counts_and_the_newest_calls)
 	events = get();
 	cr_expect_eq(events.counts[MISSES], 15000);
 	cr_expect_eq(events.counts[HITS], 17);
-	cr_assert_gt(events.count, EVENTS_CARRIED);
+	cr_assert_gt(events.count, 1000);
 	for (size_t i = 0; i < events.count; i++) {
 		cr_assert(i == 0 || events.records[i].took_ns == last + 1);
 		last = events.records[i].took_ns;

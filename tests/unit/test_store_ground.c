@@ -11,7 +11,7 @@ static bool go_to(const char *jail)
 	static struct directory directory;
 
 	directory.path = fixture.root;
-	events_open(&directory, EVENTS_WRITABLE, getpid());
+	events_open(&directory, getpid());
 	counters_add(COUNTER_TOTAL_misses, 1);
 	return chroot(jail) == 0 && chdir("/") == 0;
 }
