@@ -75,10 +75,10 @@ void texts_read(struct handle *handle, const struct call *call, const struct req
 }
 
 /*
- * Headers of CCCL, by the digest of their content, that use __FILE__ only in assertions, messages and feature tests: its
- * text reaches the output completely or not at all, so that it is enough to search the output. A program that uses one
- * of their macros in another way contains only the macro's name, so a header that merely has the same name or path must
- * not count as known. scripts/known-headers makes the list from NVIDIA's wheels.
+ * Headers of CCCL, by the digest of their content, that use __FILE__ only in assertions, messages and feature tests.
+ * Its text reaches the output completely or not at all, so that it is enough to search the output. A program that uses
+ * one of their macros in another way contains only the macro's name, so a header that merely has the same name or path
+ * must not count as known. scripts/known-headers makes the list from NVIDIA's wheels.
  *
  * Sorted hexadecimal digits. An array of pointers would need a relocation for each in every process.
  */
