@@ -146,14 +146,38 @@ static bool may_write(const struct call *call)
 	return (read_options(call) & OPTION_WRITES) != 0;
 }
 
+/*
+ * The fields are set before the call, because a signal handler of the host may jump out of it, and then the entry must
+ * not answer.
+ */
 static int run_work(const struct handle *handle, const struct call *call)
 {
-	nvvmCompileProgram_function *work = call->kind == WORK_COMPILE
-	                                        ? LIBRARY_REAL(handle->library, nvvmCompileProgram)
-	                                        : LIBRARY_REAL(handle->library, nvvmVerifyProgram);
+	struct nvvm_program *program = nvvm_program_of(handle);
+	const bool compiles = call->kind == WORK_COMPILE;
+	nvvmCompileProgram_function *work = compiles ? LIBRARY_REAL(handle->library, nvvmCompileProgram)
+	                                             : LIBRARY_REAL(handle->library, nvvmVerifyProgram);
 
-	nvvm_program_works(nvvm_program_of(handle), (enum nvvm_work)call->kind);
+	program->latest = (enum nvvm_work)call->kind;
+	program->log = NULL;
+	program->result = compiles ? NULL : program->result;
 	return work(handle->value, call->option_count, call->options);
+}
+
+static void note_served(struct handle *handle, const struct entry *entry)
+{
+	struct nvvm_program *program = nvvm_program_of(handle);
+
+	program->log = entry;
+	if (handle->calls[handle->call_count - 1].call.kind == WORK_COMPILE) {
+		program->result = entry;
+	}
+}
+
+static const struct entry *answer_from(struct handle *handle, size_t artifact)
+{
+	const struct nvvm_program *program = nvvm_program_of(handle);
+
+	return artifact == ARTIFACT_LOG ? program->log : program->result;
 }
 
 static enum counter refuse_result(const struct handle *handle, const struct request *request, struct event *event)
@@ -221,7 +245,7 @@ const struct compiler nvvm_compiler = {
     .version = "nvvmVersion", /* 2.0 in ten releases of CUDA; only shown to people */
     .wake = compile_sample,
     .describe = describe_work,
-    .served = nvvm_program_served,
+    .served = note_served,
     .run = run_work,
     .lasting = lasting_options,
     .outcomes = outcomes,
@@ -230,7 +254,7 @@ const struct compiler nvvm_compiler = {
     .may_write = may_write,
     .artifacts = artifacts,
     .artifact_count = ARTIFACT_COUNT,
-    .answer_from = nvvm_program_answer,
+    .answer_from = answer_from,
     .fields = nvvm_shown,
     .steps = {[WORK_VERIFY] = "verify", [WORK_COMPILE] = "compile"},
     .collect = collect_artifacts,

@@ -58,7 +58,7 @@ static bool has_log(const struct entry *entry)
  */
 static bool lacks_nothing(const struct nvvm_program *program)
 {
-	return !program->has_worked && !program->result && program->log && !has_log(program->log);
+	return !program->latest && !program->result && program->log && !has_log(program->log);
 }
 
 /*
@@ -102,37 +102,6 @@ static void record_module(struct nvvm_program *program, const struct nvvm_module
 	if (!handle->name && module->name && module->name[0]) {
 		handle->name = strdup(module->name);
 	}
-}
-
-/*
- * The fields are set before the call, because a signal handler of the host may jump out of it, and then the entry must
- * not answer.
- */
-void nvvm_program_works(struct nvvm_program *program, enum nvvm_work work)
-{
-	program->has_worked = true;
-	program->latest = work;
-	program->log = NULL;
-	if (work == WORK_COMPILE) {
-		program->result = NULL;
-	}
-}
-
-void nvvm_program_served(struct handle *handle, const struct entry *entry)
-{
-	struct nvvm_program *program = nvvm_program_of(handle);
-
-	program->log = entry;
-	if (handle->calls[handle->call_count - 1].call.kind == WORK_COMPILE) {
-		program->result = entry;
-	}
-}
-
-const struct entry *nvvm_program_answer(struct handle *handle, size_t artifact)
-{
-	const struct nvvm_program *program = nvvm_program_of(handle);
-
-	return artifact == ARTIFACT_LOG ? program->log : program->result;
 }
 
 const struct shown_field nvvm_shown[OWN_TAGS] = {
