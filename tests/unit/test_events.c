@@ -581,6 +581,7 @@ Test(events, a_roll_over_does_not_replace_a_file_that_is_not_ours)
 		(void)tell(1, 10000);
 		cr_assert_leq(size_of(file), (off_t)EVENTS_BYTES);
 	}
+	usleep(EVENTS_GRACE_NS / 1000 + 1000);
 	cr_expect_eq(tell(1, 10000), -EFBIG);
 	cr_expect_eq(size_of(old), 24);
 	cr_assert_eq(unlink(old), 0);
