@@ -2,6 +2,7 @@
 #include "cache/counters.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 
 #define WORDS ((COUNTER_COUNT + 63) / 64)
 
@@ -59,27 +60,17 @@ void counters_add(enum counter counter, uint64_t amount)
 	add_unrecorded(counter, amount);
 }
 
-/* Counts the reason in the group whose first reason is `disabled`, and an error in its own group too. */
-static void add_reason(enum counter_group of, enum counter reason, enum counter disabled, enum counter sum)
+void counters_add_reason(enum counter_group of, enum counter sum, enum counter reason)
 {
+	const bool is_miss = sum == COUNTER_TOTAL_not_kept;
 	enum counter known = reason;
 
 	if (counter_group(reason) == COUNTER_ERRORS) {
 		counters_add(reason, 1);
 		known = (enum counter)(reason - COUNTER_ERRORS_directory + COUNTER_BYPASSED_directory);
 	}
-	counters_add((enum counter)(known - COUNTER_BYPASSED_disabled + disabled), 1);
+	counters_add(is_miss ? known - COUNTER_BYPASSED_disabled + COUNTER_NOT_KEPT_disabled : known, 1);
 	counters_add(counter_share(of, sum), 1);
-}
-
-void counters_not_kept(enum counter_group of, enum counter reason)
-{
-	add_reason(of, reason, COUNTER_NOT_KEPT_disabled, COUNTER_TOTAL_not_kept);
-}
-
-void counters_bypassed(enum counter_group of, enum counter reason)
-{
-	add_reason(of, reason, COUNTER_BYPASSED_disabled, COUNTER_TOTAL_bypassed);
 }
 
 void counters_take(struct counters_amounts *ret_amounts)

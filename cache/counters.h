@@ -18,8 +18,7 @@
  * X(group, name). Groups: TOTAL (a number in the JSON object); NOT_KEPT (misses whose result was not stored), BYPASSED
  * (bypassed calls, which are not misses) and ERRORS (objects name -> count); and one for each compiler (an object of
  * "compilers"). Every reason is in both groups NOT_KEPT and BYPASSED. Callers pass the one of BYPASSED or ERRORS, and
- * counters_not_kept() or counters_bypassed() selects the group in which it is counted. An error that is a reason is
- * also counted in ERRORS.
+ * counters_add_reason() selects the group in which it is counted. An error that is a reason is also counted in ERRORS.
  */
 #define COUNTERS_OF_EACH(X, group)                   \
 	X(group, hits_memory)                        \
@@ -145,9 +144,11 @@ uint64_t counters_here(enum counter counter);
 /* Adds the compilers' shares to the totals, where both were counted separately. */
 void counters_add_shares(uint64_t counts[COUNTER_COUNT]);
 void counters_add(enum counter counter, uint64_t amount);
-/* Count a miss of this compiler that was not cached, or a bypassed call. `of` may be COUNTER_NOTHING: no compiler. */
-void counters_not_kept(enum counter_group of, enum counter reason);
-void counters_bypassed(enum counter_group of, enum counter reason);
+/*
+ * Counts a miss of this compiler that was not cached (`sum` is COUNTER_TOTAL_not_kept), or a bypassed call
+ * (COUNTER_TOTAL_bypassed). `of` may be COUNTER_NOTHING: no compiler.
+ */
+void counters_add_reason(enum counter_group of, enum counter sum, enum counter reason);
 
 /* Amounts to add to counters. Only counters that change are listed, because one event changes few of them. */
 struct counters_amounts {

@@ -154,7 +154,7 @@ static int compile_handle(struct handle *handle, const struct call *call, struct
 	}
 	doubt = replay(handle) ? COUNTER_NONE : COUNTER_BYPASSED_history;
 	attempt_compile(handle, call, doubt, attempt, found);
-	event->compile_ns = observed->cost_ns;
+	event->record.cost_ns = observed->cost_ns;
 	if (purpose == PURPOSE_VERIFY) {
 		kept = entry_ref(found);
 		event_end(event, EVENT_VERIFIED, COUNTER_NONE, NULL);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/compile/event.h"
 
-#include "cache/calls.h"
 #include "cache/digits.h"
 #include "cache/directory.h"
 #include "cache/replay.h"
@@ -13,6 +12,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -37,21 +37,18 @@ static const struct {
 
 /* ---- during the call ---- */
 
-/* Fields are set one by one, because clearing the large texts for each hit would take time. */
+/* The large texts are not cleared, because that would take time for each hit. */
 void event_begin(struct event *ret_event, const struct compiler *compiler, const struct library *library,
                  enum reach reach, const char *program)
 {
+	memset(ret_event, 0, offsetof(struct event, detail));
+	ret_event->detail[0] = ret_event->refusal[0] = '\0';
 	ret_event->compiler = compiler;
 	ret_event->program = program;
 	ret_event->library = library;
 	ret_event->reach = reach;
 	ret_event->kind = EVENT_BYPASSED;
-	ret_event->record = (struct events_record){.agent = AGENT_FETCH_NOT_ASKED};
-	ret_event->detail[0] = ret_event->refusal[0] = '\0';
-	ret_event->call = (struct event_span){runtime_clock(), 0};
-	ret_event->wait = ret_event->asking = (struct event_span){0, 0};
-	ret_event->compile_ns = ret_event->bytes = 0;
-	ret_event->about = STREAM_EMPTY;
+	ret_event->start_ns = runtime_clock();
 }
 
 void event_end(struct event *event, enum event_kind kind, enum counter reason, const struct entry *entry)
@@ -59,10 +56,8 @@ void event_end(struct event *event, enum event_kind kind, enum counter reason, c
 	event->kind = kind;
 	event->record.reason = reason;
 	if (entry) {
-		const struct entry_info *info = entry_info(entry);
-
-		event->compile_ns = info->cost_ns;
-		event->bytes = info->total_size;
+		event->record.cost_ns = entry_info(entry)->cost_ns;
+		event->bytes = entry_info(entry)->total_size;
 	}
 }
 
@@ -89,10 +84,8 @@ void event_explain_unfit(struct event *event, const char *format, ...)
 
 void event_note_wait(struct event *event, int64_t since_ns, int64_t now_ns)
 {
-	if (event->wait.start_ns == 0) {
-		event->wait.start_ns = since_ns;
-	}
-	event->wait.ns += (uint64_t)(now_ns - since_ns);
+	event->wait_start_ns = event->wait_start_ns != 0 ? event->wait_start_ns : since_ns;
+	event->wait_ns += (uint64_t)(now_ns - since_ns);
 }
 
 const char *event_explanation(const struct event *event)
@@ -101,12 +94,6 @@ const char *event_explanation(const struct event *event)
 }
 
 /* ---- the counters ---- */
-
-/* The time in nanoseconds that the hit saved: the stored compile time less the duration of the call. */
-static uint64_t saved_by(const struct event *event)
-{
-	return event->compile_ns > event->call.ns ? event->compile_ns - event->call.ns : 0;
-}
 
 /* Adds to the compiler's share of a counter of COUNTERS_OF_EACH. */
 static void count_share(const struct event *event, enum counter counter, uint64_t amount)
@@ -118,97 +105,83 @@ void event_bypass(struct event *event, enum counter reason)
 {
 	event_end(event, EVENT_BYPASSED, reason, NULL);
 	if (replay_told.mode != REPLAY_CHECK) {
-		counters_bypassed(event->compiler->share, reason);
+		counters_add_reason(event->compiler->share, COUNTER_TOTAL_bypassed, reason);
 	}
 }
 
 void event_count_miss(const struct event *event)
 {
 	count_share(event, COUNTER_TOTAL_misses, 1);
-	count_share(event, COUNTER_TOTAL_compile_ns, event->compile_ns);
+	count_share(event, COUNTER_TOTAL_compile_ns, event->record.cost_ns);
 	/*
 	 * Stale entries are also counted as misses: this counter says how many misses were due to changed dependencies.
 	 */
 	counters_add(COUNTER_TOTAL_stale, event->record.why == EVENTS_WHY_STALE);
 }
 
+/* A hit saves the stored compile time less the duration of the call. */
 static void count_end(const struct event *event)
 {
+	const uint64_t cost = event->record.cost_ns, took = event->record.took_ns;
+
 	if (event->kind == EVENT_NOT_KEPT) {
-		counters_not_kept(event->compiler->share, event->record.reason);
+		counters_add_reason(event->compiler->share, COUNTER_TOTAL_not_kept, event->record.reason);
 	} else if (event->kind == EVENT_VERIFIED) {
 		counters_add(COUNTER_TOTAL_verified, 1);
 	} else if (event->kind != EVENT_BYPASSED) {
 		count_share(event, outcomes[event->kind].counter, 1);
 	}
-	if (event->kind == EVENT_HIT_IN_MEMORY || event->kind == EVENT_HIT_ON_DISK) {
-		count_share(event, COUNTER_TOTAL_saved_ns, saved_by(event));
+	if (outcomes[event->kind].replay == REPLAY_HIT && event->kind != EVENT_VERIFIED) {
+		count_share(event, COUNTER_TOTAL_saved_ns, cost > took ? cost - took : 0);
 	}
 }
 
 /* ---- the line of the log ---- */
 
-static void put_outcome(struct log_line *line, const struct event *event)
-{
-	log_add(line, "%s", outcomes[event->kind].words);
-	if (event->record.reason != COUNTER_NONE) {
-		log_add(line, ": %s", counter_name(event->record.reason));
-	}
-	if (event->kind == EVENT_STORED) {
-		log_add(line, ", %" PRIu64 " bytes", event->bytes);
-	}
-}
-
-static void put_explanation(struct log_line *line, const char *text)
+static void put_some(struct log_line *line, const char *before, const char *text, const char *after)
 {
 	if (text[0] != '\0') {
-		log_add(line, " (%s)", text);
+		log_add(line, "%s%s%s", before, text, after);
 	}
 }
 
 /* The program's name comes last, because it may be long, and lines are truncated. */
 static void write_log(const struct event *event)
 {
-	char digits[DIGITS_BYTES(KEY_SHOWN)];
+	const struct events_record *record = &event->record;
+	char key[DIGITS_BYTES(KEY_SHOWN)] = "";
 	struct log_line line = {.size = 0};
 
-	put_outcome(&line, event);
-	log_add(&line, ", %" PRIu64 " us", event->call.ns / 1000);
-	if (event->record.agent != AGENT_FETCH_NOT_ASKED) {
-		log_add(&line, ", the agent %s", agent_outcome_words(event->record.agent));
+	put_some(&line, ": ", record->reason != COUNTER_NONE ? counter_name(record->reason) : "", "");
+	if (event->kind == EVENT_STORED) {
+		log_add(&line, ", %" PRIu64 " bytes", event->bytes);
 	}
-	if (event->record.has_key) {
-		log_add(&line, ", key %s", digits_spell(event->record.key, KEY_SHOWN, digits));
+	log_add(&line, ", %" PRIu64 " us", record->took_ns / 1000);
+	if (record->agent != AGENT_FETCH_NOT_ASKED) {
+		log_add(&line, ", the agent %s", agent_outcome_words(record->agent));
 	}
-	put_explanation(&line, event->detail);
-	put_explanation(&line, event->refusal);
-	log_write(LOG_INFO, "%s: %s, %s", event->compiler->title, line.text,
+	put_some(&line, ", key ", record->has_key ? digits_spell(record->key, KEY_SHOWN, key) : "", "");
+	put_some(&line, " (", event->detail, ")");
+	put_some(&line, " (", event->refusal, ")");
+	log_write(LOG_INFO, "%s: %s%s, %s", event->compiler->title, outcomes[event->kind].words, line.text,
 	          event->program ? event->program : event->compiler->unnamed);
 }
 
 /* ---- the record, for calls that were not hits ---- */
 
-static struct events_text text_of(const char *text)
-{
-	return (struct events_text){text, strlen(text)};
-}
-
 struct events_record *event_record(struct event *event)
 {
 	struct events_record *record = &event->record;
-	struct events_text *parts = record->parts;
+	const size_t detail = strlen(event->detail), refusal = strlen(event->refusal);
+	const size_t about = about_fit(event->about.bytes, event->about.size, EVENTS_TEXT_BYTES - detail - refusal);
 
 	record->kind = outcomes[event->kind].record;
-	record->took_ns = event->call.ns;
-	record->cost_ns = event->compile_ns ? event->compile_ns : event->call.ns;
+	record->cost_ns = record->cost_ns ? record->cost_ns : record->took_ns;
 	record->pid = (uint32_t)getpid();
-	parts[EVENTS_DETAIL] = text_of(event->detail);
-	parts[EVENTS_REFUSAL] = text_of(event->refusal);
-	parts[EVENTS_ABOUT].bytes = event->about.bytes;
-	parts[EVENTS_ABOUT].size =
-	    about_fit(event->about.bytes, event->about.size,
-	              EVENTS_TEXT_BYTES - parts[EVENTS_DETAIL].size - parts[EVENTS_REFUSAL].size);
-	record->is_cut = parts[EVENTS_ABOUT].size < event->about.size;
+	record->parts[EVENTS_DETAIL] = (struct events_text){event->detail, detail};
+	record->parts[EVENTS_REFUSAL] = (struct events_text){event->refusal, refusal};
+	record->parts[EVENTS_ABOUT] = (struct events_text){event->about.bytes, about};
+	record->is_cut = about < event->about.size || event->about.failed;
 	return record;
 }
 
@@ -223,18 +196,6 @@ static bool has_record(const struct event *event)
 bool event_needs_about(const struct event *event)
 {
 	return runtime_get()->settings.trace || has_record(event);
-}
-
-/* Hits have no record of their own, nor have compilations that verify a hit: they are counted. */
-static int write_record(struct event *event)
-{
-	if (!has_record(event)) {
-		return events_tell_counts(EVENTS_WHEN_DUE);
-	}
-	if (!event->about.bytes || event->about.failed) {
-		return events_tell_counts(EVENTS_NOW);
-	}
-	return events_tell(event_record(event), EVENTS_WHEN_DUE);
 }
 
 /* Tells the worker of `nvrtccache warm` that is this process how its call ended. */
@@ -252,11 +213,12 @@ static void tell_worker(const struct event *event)
 	               reason[0] != '\0' && detail[0] != '\0' ? ": " : "", detail);
 }
 
+/* Hits have no record of their own, nor have compilations that verify a hit: they are counted. */
 void event_tell(struct event *event, int return_code)
 {
 	int saved = errno;
 
-	event->call.ns = (uint64_t)(runtime_clock() - event->call.start_ns);
+	event->record.took_ns = (uint64_t)(runtime_clock() - event->start_ns);
 	event->record.return_code = return_code;
 	if (REPLAY_FORBIDS()) {
 		tell_worker(event);
@@ -269,7 +231,8 @@ void event_tell(struct event *event, int return_code)
 	}
 	if (replay_told.mode != REPLAY_CHECK) {
 		count_end(event);
-		(void)write_record(event);
+		(void)(has_record(event) ? events_tell(event_record(event), EVENTS_WHEN_DUE)
+		                         : events_tell_counts(EVENTS_WHEN_DUE));
 	}
 	directory_drop_root();
 	stream_free(&event->about);

@@ -33,26 +33,24 @@ enum event_kind {
 
 #define EVENT_DETAIL_BYTES 512
 
-struct event_span {
-	int64_t start_ns; /* runtime_clock(); 0: there was no such period */
-	uint64_t ns;
-};
-
 struct event {
 	const struct compiler *compiler;
 	const struct library *library; /* NULL: not known */
 	const char *program;           /* the name of the program; NULL: it has none, or it is not known */
 	enum reach reach;
 	enum event_kind kind;
-	struct events_record record; /* reason, why, return code, key and agent; the rest is set by event_record() */
+	int64_t start_ns; /* runtime_clock() */
+	int64_t
+	    wait_start_ns; /* the first wait for another thread or process that compiled the same; 0: there was none */
+	uint64_t wait_ns;
+	uint64_t agent_ns;   /* the duration of the agent's answer */
+	uint64_t bytes;      /* size of the entry that was stored or served */
+	struct stream about; /* the request, for people (about.h), or empty */
+	/* why, key, agent, and `cost_ns`, the duration of the real compile (for a hit, that of the stored one); the rest is
+	 * set at the end */
+	struct events_record record;
 	char detail[EVENT_DETAIL_BYTES];  /* why the call was not a hit, if known */
 	char refusal[EVENT_DETAIL_BYTES]; /* what prevented caching: a file, a variable, a return code */
-	struct event_span call;
-	struct event_span wait;   /* for another thread or process that compiled the same */
-	struct event_span asking; /* the duration of the agent's answer */
-	uint64_t compile_ns;      /* duration of the real compile; for a hit, that of the stored one */
-	uint64_t bytes;           /* size of the entry that was stored or served */
-	struct stream about;      /* the request, for people (about.h), or empty */
 };
 
 /* `program` must stay valid until event_tell(). */
@@ -64,7 +62,7 @@ void event_end(struct event *event, enum event_kind kind, enum counter reason, c
 __attribute__((format(printf, 2, 3))) void event_explain_refusal(struct event *event, const char *format, ...);
 /* Sets `detail` to the reason why an entry was not served, and replaces an earlier text. */
 __attribute__((format(printf, 2, 3))) void event_explain_unfit(struct event *event, const char *format, ...);
-/* Adds a wait for another compile to `wait`. */
+/* Adds a wait for another compile. */
 void event_note_wait(struct event *event, int64_t since_ns, int64_t now_ns);
 /* Returns `detail`, or if that is empty `refusal`. */
 const char *event_explanation(const struct event *event);

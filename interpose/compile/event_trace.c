@@ -4,13 +4,11 @@
  *
  * One complete event ("ph":"X") per call is appended to a file that all processes of a run may share. Each event is a
  * line, written by one write(2), with a comma at its end. A regular file starts with the bracket of a JSON array, which
- * is never closed, as the trace-event format allows; a pipe or a terminal gets only the lines. Before an event is
- * appended to a regular file, the end of the file is read and an incomplete event (its process was killed, the disk was
- * full) is cut off. A file that starts or ends otherwise is not a trace, and is not changed.
+ * is never closed, as the trace-event format allows; a pipe or a terminal gets only the lines. A file that starts or
+ * ends otherwise is not changed: it is not a trace, or a process was killed in the middle of its write.
  *
- * A slice has the name of its program. Its category ("cat") is the outcome (outcomes[] in event.c). A slice "wait" or
- * "agent" is nested in another slice: the time for which the call waited for another process or thread that compiles
- * the same, or for the node's agent. "args": command (the executable), key, compiler, version, arch, options (one text,
+ * A slice has the name of its program. Its category ("cat") is the outcome (outcomes[] in event.c). A slice "wait"
+ * is nested in another slice: the time for which the call waited for another process or thread that compiles the same. "args": command (the executable), key, compiler, version, arch, options (one text,
  * truncated), reason and detail if there are any, bytes of the result, cost (of the real compilation, in ns), wait
  * (ns), result (the return code). Bytes that are not UTF-8 appear as U+FFFD. The file is opened and closed for each
  * event.
@@ -37,69 +35,45 @@
 #define EVENT_BYTES   3200
 
 #define OPENING     "[\n"
-#define BEGINNING   "{\"name\":\"" /* of each event */
-#define ENDING      ",\n"          /* of each line */
+#define ENDING      ",\n" /* of each line */
 #define PATIENCE_US 200000
 
-/*
- * Returns the offset of the next event, after the last complete line. Bytes after that line are the start of an event
- * whose process was killed during the write, or whose disk was full. -1: the file is not a trace.
- */
-static off_t find_end(int file, off_t size)
+static bool is_trace(int file, off_t size)
 {
-	char text[EVENT_BYTES];
-	off_t from = size > EVENT_BYTES ? size - EVENT_BYTES : 0;
-	const char *end = NULL;
-	size_t torn;
-	ssize_t got;
+	char first[2], last[2];
 
-	if (call_pread(file, text, 2, 0) == 2 && memcmp(text, OPENING, 2) == 0) {
-		got = call_pread(file, text, sizeof(text), from);
-		end = got > 0 ? memrchr(text, '\n', (size_t)got) : NULL;
-	}
-	if (!end || end == text || (end[-1] != ',' && end[-1] != '[')) {
-		return -1;
-	}
-	end++;
-	torn = (size_t)(text + got - end);
-	return memcmp(end, BEGINNING, torn < sizeof(BEGINNING) ? torn : sizeof(BEGINNING) - 1) == 0 ? from + end - text
-	                                                                                            : -1;
+	return call_pread(file, first, 2, 0) == 2 && memcmp(first, OPENING, 2) == 0 &&
+	       call_pread(file, last, 2, size - 2) == 2 && (size == 2 || memcmp(last, ENDING, 2) == 0);
 }
 
-/* The file is open for appending, so the kernel ignores the offset, but output_at() checks it against RLIMIT_FSIZE. */
+/* Under the lock. What a full disk or a limit has cut off is removed. */
 static void append_regular(int file, const char *line, size_t size)
 {
 	struct stat found;
-	off_t end;
 
-	if (fstat(file, &found) < 0) {
-		return;
-	}
-	end = found.st_size > 0 ? find_end(file, found.st_size) : 0;
-	if (end >= 0 && output_cut(file, end) == 0 && (end > 0 || output_at(file, 0, OPENING, 2) == 0)) {
-		(void)output_at(file, end > 0 ? end : 2, line, size);
+	if (fstat(file, &found) == 0 &&
+	    (found.st_size == 0 ? output_line(file, OPENING, 2) == 0 : is_trace(file, found.st_size)) &&
+	    output_line(file, line, size) != 0) {
+		(void)output_cut(file, found.st_size);
 	}
 }
 
+/* O_RDWR: the end of a trace is read. A pipe is then its own reader, and holds what has no other one. */
 static void append_line(const char *path, const char *line, size_t size)
 {
-	int flags = O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_APPEND;
 	struct stat found;
-	bool is_other = stat(path, &found) == 0 && !S_ISREG(found.st_mode);
-	int file = call_openat(AT_FDCWD, path, is_other ? O_WRONLY | flags : O_RDWR | O_CREAT | flags, 0600);
+	int file = call_openat(AT_FDCWD, path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_APPEND, 0600);
 
 	if (file < 0) {
 		return;
 	}
-	if (fstat(file, &found) < 0 || !log_may_write(path, file)) {
-		close(file);
-		return;
-	}
-	if (!S_ISREG(found.st_mode)) {
-		(void)output_line(file, line, size);
-	} else if (lock_bytes(file, LOCK_WHOLE, PATIENCE_US) != LOCK_HELD) {
-		append_regular(file, line, size);
-		lock_release_bytes(file, LOCK_WHOLE);
+	if (fstat(file, &found) == 0 && log_may_write(path, file)) {
+		if (!S_ISREG(found.st_mode)) {
+			(void)output_line(file, line, size);
+		} else if (lock_bytes(file, LOCK_WHOLE, PATIENCE_US) != LOCK_HELD) {
+			append_regular(file, line, size);
+			lock_release_bytes(file, LOCK_WHOLE);
+		}
 	}
 	close(file);
 }
@@ -180,11 +154,11 @@ static void put_args(struct json *json, const struct event *event, const struct 
 	}
 	if (event->record.agent != AGENT_FETCH_NOT_ASKED) {
 		json_string(json, "agent", agent_outcome_name(event->record.agent));
-		json_number(json, "agent_wait", event->asking.ns);
+		json_number(json, "agent_wait", event->agent_ns);
 	}
 	json_number(json, "bytes", event->bytes);
-	json_number(json, "cost", event->compile_ns);
-	json_number(json, "wait", event->wait.ns);
+	json_number(json, "cost", event->record.cost_ns);
+	json_number(json, "wait", event->wait_ns);
 	json_integer(json, "result", event->record.return_code);
 	json_text_cut(json, "options", facts->options, facts->size, OPTIONS_SHOWN);
 	put_some(json, "arch", facts->arch.text, facts->arch.size);
@@ -194,7 +168,7 @@ static void put_args(struct json *json, const struct event *event, const struct 
 }
 
 static void write_slice(const char *path, const struct event *event, const struct facts *facts, const char *category,
-                        struct event_span span)
+                        int64_t start_ns, uint64_t ns)
 {
 	char bytes[EVENT_BYTES];
 	struct json json = json_fixed(bytes, sizeof(bytes) - 2);
@@ -204,8 +178,8 @@ static void write_slice(const char *path, const struct event *event, const struc
 	json_text_cut(&json, "name", name, strlen(name), TEXT_SHOWN);
 	json_string(&json, "cat", category);
 	json_string(&json, "ph", "X");
-	json_thousandths(&json, "ts", (uint64_t)span.start_ns);
-	json_thousandths(&json, "dur", span.ns);
+	json_thousandths(&json, "ts", (uint64_t)start_ns);
+	json_thousandths(&json, "dur", ns);
 	json_integer(&json, "pid", getpid());
 	json_integer(&json, "tid", syscall(SYS_gettid));
 	put_args(&json, event, facts);
@@ -220,14 +194,9 @@ void event_write_trace(const char *path, const struct event *event, const char *
 {
 	struct facts facts = {.size = 0};
 
-	if (!event->about.failed) {
-		(void)about_read(event->about.bytes, event->about.size, see_fact, &facts);
-	}
-	write_slice(path, event, &facts, category, event->call);
-	if (event->wait.start_ns != 0) {
-		write_slice(path, event, &facts, "wait", event->wait);
-	}
-	if (event->record.agent > AGENT_FETCH_SKIPPED) {
-		write_slice(path, event, &facts, "agent", event->asking);
+	(void)about_read(event->about.bytes, event->about.size, see_fact, &facts);
+	write_slice(path, event, &facts, category, event->start_ns, event->record.took_ns);
+	if (event->wait_start_ns != 0) {
+		write_slice(path, event, &facts, "wait", event->wait_start_ns, event->wait_ns);
 	}
 }

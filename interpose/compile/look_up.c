@@ -137,14 +137,15 @@ bool fetch_from_agent(struct attempt *attempt)
 {
 	const struct settings *settings = &runtime_get()->settings;
 	struct event *event = attempt->event;
+	int64_t start;
 
 	if (!settings->agent || settings->recache || settings->verify || event->record.agent != AGENT_FETCH_NOT_ASKED) {
 		return false;
 	}
-	event->asking.start_ns = runtime_clock();
+	start = runtime_clock();
 	event->record.agent = agent_fetch(&runtime_get()->agent, attempt->finding.key.bytes);
-	event->asking.ns = (uint64_t)(runtime_clock() - event->asking.start_ns);
-	count_outcome(event->record.agent, event->asking.ns);
+	event->agent_ns = (uint64_t)(runtime_clock() - start);
+	count_outcome(event->record.agent, event->agent_ns);
 	return event->record.agent == AGENT_FETCH_FOUND;
 }
 
@@ -156,7 +157,7 @@ void fetch_judge_agent(const struct attempt *attempt, const struct entry *entry)
 	uint64_t spared = entry ? entry_info(entry)->cost_ns : 0;
 
 	if (said == AGENT_FETCH_FOUND) {
-		agent_weigh(&runtime->agent, AGENT_ASKED, (int64_t)attempt->event->asking.ns, spared);
+		agent_weigh(&runtime->agent, AGENT_ASKED, (int64_t)attempt->event->agent_ns, spared);
 	} else if (entry && said == AGENT_FETCH_NOT_ASKED && attempt->compile_lock.spent > 0) {
 		agent_weigh(&runtime->agent, AGENT_OVERHEARD, attempt->compile_lock.spent, spared);
 	}

@@ -24,8 +24,8 @@ Test(event, waits_are_summed_and_start_with_the_first)
 	event_begin(&event, NULL, NULL, REACH_EXPORT, NULL);
 	event_note_wait(&event, 2000, 2500);
 	event_note_wait(&event, 4000, 4070);
-	cr_expect_eq(event.wait.start_ns, 2000);
-	cr_expect_eq(event.wait.ns, 570);
+	cr_expect_eq(event.wait_start_ns, 2000);
+	cr_expect_eq(event.wait_ns, 570);
 }
 
 Test(event, the_reason_unfit_replaces_the_reason_stale)
