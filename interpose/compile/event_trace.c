@@ -7,11 +7,11 @@
  * is never closed, as the trace-event format allows; a pipe or a terminal gets only the lines. A file that starts or
  * ends otherwise is not changed: it is not a trace, or a process was killed in the middle of its write.
  *
- * A slice has the name of its program. Its category ("cat") is the outcome (outcomes[] in event.c). A slice "wait"
- * is nested in another slice: the time for which the call waited for another process or thread that compiles the same. "args": command (the executable), key, compiler, version, arch, options (one text,
- * truncated), reason and detail if there are any, bytes of the result, cost (of the real compilation, in ns), wait
- * (ns), result (the return code). Bytes that are not UTF-8 appear as U+FFFD. The file is opened and closed for each
- * event.
+ * A slice has the name of its program. Its category ("cat") is the outcome (outcomes[] in event.c). A slice "wait" is
+ * nested in another slice: the time for which the call waited for another process or thread that compiles the same.
+ * "args": command (the executable), key, compiler, version, arch, options (an array), reason and detail if there are
+ * any, bytes of the result, cost (of the real compilation, in ns), wait (ns), result (the return code). Texts are cut at
+ * TEXT_SHOWN bytes. Bytes that are not UTF-8 appear as U+FFFD. The file is opened and closed for each event.
  */
 #include "cache/calls.h"
 #include "cache/digits.h"
@@ -23,16 +23,12 @@
 #include "interpose/compiler.h"
 #include "keygen/about.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Limits of escaped texts. The options of a slice, its six other texts and the rest fit into EVENT_BYTES. */
-#define TEXT_SHOWN    260
-#define OPTIONS_SHOWN 1000
-#define EVENT_BYTES   3200
+#define TEXT_SHOWN 260 /* the limit of an escaped text */
 
 #define OPENING     "[\n"
 #define ENDING      ",\n" /* of each line */
@@ -78,72 +74,57 @@ static void append_line(const char *path, const char *line, size_t size)
 	close(file);
 }
 
-/* What the request says. A text NULL: nothing. */
-struct facts {
-	struct about_fact command;
-	struct about_fact kernel; /* the first name expression, which tells programs apart that have no name */
-	struct about_arch arch;   /* that the options name */
-	char options[OPTIONS_SHOWN];
-	size_t size;
+struct args {
+	struct json *json;
+	unsigned seen; /* a bit for each enum about_kind */
+	struct about_arch arch;
 };
 
-/* The options become one text, as typed in a shell but without quoting. */
-static void add_option(struct facts *facts, const char *text, size_t size)
+/* Options come last and one after the other; of several expressions the first tells programs without a name apart. */
+static int put_fact(const struct about_fact *fact, void *context)
 {
-	size_t room = sizeof(facts->options) - facts->size;
+	static const char *const names[] = {
+	    [ABOUT_COMPILER] = "compiler", [ABOUT_RELEASE] = "version", [ABOUT_OPTION] = "options",
+	    [ABOUT_EXPRESSION] = "kernel", [ABOUT_COMMAND] = "command",
+	};
+	struct args *args = context;
+	const char *name = fact->kind <= ABOUT_COMMAND ? names[fact->kind] : NULL;
+	const bool is_option = fact->kind == ABOUT_OPTION, is_first = !(args->seen & 1U << fact->kind);
 
-	about_see_arch(&facts->arch, text, size);
-	if (facts->size > 0 && room > 0) {
-		facts->options[facts->size++] = ' ';
-		room--;
+	args->seen |= 1U << fact->kind;
+	if (is_option) {
+		about_see_arch(&args->arch, fact->text, fact->size);
+		if (is_first) {
+			json_begin_array(args->json, name);
+		}
 	}
-	size = size < room ? size : room;
-	memcpy(facts->options + facts->size, text, size);
-	facts->size += size;
-}
-
-static int see_fact(const struct about_fact *fact, void *context)
-{
-	struct facts *facts = context;
-
-	if (fact->kind == ABOUT_COMMAND) {
-		facts->command = *fact;
-	} else if (fact->kind == ABOUT_EXPRESSION && !facts->kernel.text) {
-		facts->kernel = *fact;
-	} else if (fact->kind == ABOUT_OPTION) {
-		add_option(facts, fact->text, fact->size);
+	if (name && (is_option || is_first)) {
+		json_text_cut(args->json, is_option ? NULL : name, fact->text, fact->size, TEXT_SHOWN);
 	}
 	return 0;
 }
 
-static void put_some(struct json *json, const char *name, const char *text, size_t size)
+static void put_request(struct json *json, const struct stream *about)
 {
-	if (text) {
-		json_text_cut(json, name, text, size, TEXT_SHOWN);
+	struct args args = {.json = json};
+
+	(void)about_read(about->bytes, about->size, put_fact, &args);
+	if (args.seen & 1U << ABOUT_OPTION) {
+		json_end(json);
+	}
+	if (args.arch.text) {
+		json_text_cut(json, "arch", args.arch.text, args.arch.size, TEXT_SHOWN);
 	}
 }
 
-static void put_library(struct json *json, const struct library *library)
-{
-	char version[32];
-
-	if (library->major > 0) { /* the release is known */
-		(void)snprintf(version, sizeof(version), "%d.%d", library->major, library->minor);
-		json_string(json, "version", version);
-	}
-	put_some(json, "library", library->path, strlen(library->path));
-}
-
-static void put_args(struct json *json, const struct event *event, const struct facts *facts)
+static void put_args(struct json *json, const struct event *event)
 {
 	char digits[DIGITS_BYTES(sizeof(event->record.key))];
-	const char *detail = event_explanation(event);
 
 	json_begin_object(json, "args");
-	put_some(json, "command", facts->command.text, facts->command.size);
-	json_string(json, "compiler", event->compiler->name);
+	put_request(json, &event->about);
 	if (event->library) {
-		put_library(json, event->library);
+		json_string(json, "library", event->library->path);
 	}
 	json_string(json, "reached", event->reach == REACH_EXPORT ? "linked" : "dlsym");
 	if (event->record.has_key) {
@@ -160,18 +141,14 @@ static void put_args(struct json *json, const struct event *event, const struct 
 	json_number(json, "cost", event->record.cost_ns);
 	json_number(json, "wait", event->wait_ns);
 	json_integer(json, "result", event->record.return_code);
-	json_text_cut(json, "options", facts->options, facts->size, OPTIONS_SHOWN);
-	put_some(json, "arch", facts->arch.text, facts->arch.size);
-	put_some(json, "kernel", facts->kernel.text, facts->kernel.size);
-	put_some(json, "detail", detail[0] != '\0' ? detail : NULL, strlen(detail));
+	json_string(json, "detail", event_explanation(event));
 	json_end(json);
 }
 
-static void write_slice(const char *path, const struct event *event, const struct facts *facts, const char *category,
-                        int64_t start_ns, uint64_t ns)
+static void write_slice(const char *path, const struct event *event, const char *category, int64_t start_ns,
+                        uint64_t ns)
 {
-	char bytes[EVENT_BYTES];
-	struct json json = json_fixed(bytes, sizeof(bytes) - 2);
+	struct json json = json_growing();
 	const char *name = event->program ? event->program : event->compiler->unnamed;
 
 	json_begin_object(&json, NULL);
@@ -182,21 +159,21 @@ static void write_slice(const char *path, const struct event *event, const struc
 	json_thousandths(&json, "dur", ns);
 	json_integer(&json, "pid", getpid());
 	json_integer(&json, "tid", syscall(SYS_gettid));
-	put_args(&json, event, facts);
+	put_args(&json, event);
 	json_end(&json);
+	json_end_line(&json); /* the first of two bytes, which becomes the comma */
+	json_end_line(&json);
 	if (!json.failed) {
-		memcpy(bytes + json.size, ENDING, 2);
-		append_line(path, bytes, json.size + 2);
+		json.bytes[json.size - 2] = ENDING[0];
+		append_line(path, json.bytes, json.size);
 	}
+	json_free(&json);
 }
 
 void event_write_trace(const char *path, const struct event *event, const char *category)
 {
-	struct facts facts = {.size = 0};
-
-	(void)about_read(event->about.bytes, event->about.size, see_fact, &facts);
-	write_slice(path, event, &facts, category, event->start_ns, event->record.took_ns);
+	write_slice(path, event, category, event->start_ns, event->record.took_ns);
 	if (event->wait_start_ns != 0) {
-		write_slice(path, event, &facts, "wait", event->wait_start_ns, event->wait_ns);
+		write_slice(path, event, "wait", event->wait_start_ns, event->wait_ns);
 	}
 }

@@ -44,7 +44,7 @@ export NVRTCCACHE_TRACE=$tmp/two.json NVRTCCACHE_LOG=$tmp/log NVRTCCACHE_LOG_LEV
 host 1 >/dev/null
 unset NVRTCCACHE_LOG
 key=$("$COMMAND" ls --json | sed -n 's/.*"key":"\([0-9a-f]*\)".*/\1/p')
-facts="$key nvrtc 13.0 sm_90 -arch=sm_90 0"
+facts="$key nvrtc 13.0 sm_90 ['-arch=sm_90'] 0"
 check "A slice is named by its program; it says how the call ended, key, compiler, options and machine." \
 	test "$(told "$tmp/two.json" key compiler version arch options result)" = "k.cu miss $facts"$'\n'"k.cu hit_memory $facts"
 check "It says which file the compiler is, how the call came to it, and in which program." \

@@ -120,7 +120,7 @@ A call without a cache is in the log and in the trace all the same; nothing is w
   $ cat off.log
   20??-??-??T??:??:??.???Z nvrtccache[*]: NVRTC: bypassed: disabled, * *s, default_program (glob)
   $ sed '$s/,$/]/' off.json | json '[(e["cat"], e["args"]["reason"], e["args"]["options"], e["dur"] > 0) for e in told if e["ph"] == "X"]'
-  [('bypassed', 'disabled', '-arch=sm_90', True)]
+  [('bypassed', 'disabled', ['-arch=sm_90'], True)]
   $ find off -type f
   off/v1/events
   off/CACHEDIR.TAG

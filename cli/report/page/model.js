@@ -90,8 +90,8 @@ function addCall(model, process, event, args) {
 		end: event.ts + dur, took: dur * 1e3, wait: timeOf(args.wait),
 		cost: is !== "compile" ? 0 : cost || dur * 1e3,
 		saved: is === "hit" ? Math.max(0, cost - dur * 1e3) : 0,
-		compiler: `${textOf(args.compiler)} ${textOf(args.version)}`.trim(), arch: textOf(args.arch), options: textOf(args.options),
-		key: textOf(args.key),
+		compiler: `${textOf(args.compiler)} ${textOf(args.version)}`.trim(), arch: textOf(args.arch),
+		options: [args.options].flat().map(textOf).join(" "), key: textOf(args.key),
 	};
 	model.calls.push(call);
 	process.label = textOf(args.command) || process.label;
