@@ -164,39 +164,20 @@ static void log_settings(const struct settings *settings)
 
 /* ---- at the end of the process ---- */
 
-/* Adds ", 3 bypassed", unless there is none. */
-static void add_count(struct log_line *line, enum counter counter, const char *words)
-{
-	if (counters_here(counter) > 0) {
-		log_add(line, ", %" PRIu64 " %s", counters_here(counter), words);
-	}
-}
-
 /* Prints one line on stderr, if NVRTCCACHE_STATS asks for it. */
 static void print_stats(void)
 {
-	uint64_t in_memory = counters_here(COUNTER_TOTAL_hits_memory);
-	uint64_t misses = counters_here(COUNTER_TOTAL_misses);
-	uint64_t mismatches = counters_here(COUNTER_ERRORS_mismatch);
 	struct log_line line = {.size = 0};
 
-	log_add(&line, "nvrtccache[%d]: ", (int)getpid());
-	if (runtime.off_reason) {
-		log_add(&line, "%s, %" PRIu64 " bypassed", counter_name(runtime.off_reason),
-		        counters_here(COUNTER_TOTAL_bypassed));
-	} else {
-		log_add(&line,
-		        "%" PRIu64 " hit%s in memory, %" PRIu64 " on disk, %" PRIu64 " miss%s, %" PRIu64 " stored",
-		        in_memory, in_memory == 1 ? "" : "s", counters_here(COUNTER_TOTAL_hits_disk), misses,
-		        misses == 1 ? "" : "es", counters_here(COUNTER_TOTAL_stores));
-		add_count(&line, COUNTER_TOTAL_not_kept, "not cached");
-		add_count(&line, COUNTER_TOTAL_bypassed, "bypassed");
-		log_add(&line, ", %" PRIu64 " ms saved", counters_here(COUNTER_TOTAL_saved_ns) / 1000000);
-	}
-	if (runtime.settings.verify) {
-		log_add(&line, ", %" PRIu64 " verified, %" PRIu64 " mismatch%s", counters_here(COUNTER_TOTAL_verified),
-		        mismatches, mismatches == 1 ? "" : "es");
-	}
+#define HERE(counter) counters_here(COUNTER_##counter)
+	log_add(&line,
+	        "nvrtccache[%d]: hits: %" PRIu64 " in memory, %" PRIu64 " on disk; misses: %" PRIu64 ", %" PRIu64
+	        " stored, %" PRIu64 " not cached; %" PRIu64 " bypassed; %" PRIu64 " verified, %" PRIu64
+	        " mismatches; %" PRIu64 " ms saved",
+	        (int)getpid(), HERE(TOTAL_hits_memory), HERE(TOTAL_hits_disk), HERE(TOTAL_misses), HERE(TOTAL_stores),
+	        HERE(TOTAL_not_kept), HERE(TOTAL_bypassed), HERE(TOTAL_verified), HERE(ERRORS_mismatch),
+	        HERE(TOTAL_saved_ns) / 1000000);
+#undef HERE
 	log_put("stderr", &line);
 }
 

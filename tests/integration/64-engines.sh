@@ -90,7 +90,7 @@ two_nodes() { # OPTION... of the agent's
 			>"$tmp/$node" 2>&1 || { cat "$tmp/$node"; return 1; }
 	done
 	cat one other
-	grep -q ' 1 miss, 1 stored' one && grep -q ' 1 on disk, 0 misses' other
+	grep -q ' misses: 1, 1 stored' one && grep -q ' 1 on disk; misses: 0' other
 }
 check_two_nodes() { # WHAT OPTION...
 	local sentence="$1: what one node has compiled, another one hits."

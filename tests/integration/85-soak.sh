@@ -61,7 +61,7 @@ one_serves_the_other() {
 	as_user 65502 54321 NVRTCCACHE_SHARED=1 && [ "$(counted hits_disk)" -eq 16 ] || return
 	# one of another group, who may read all of it
 	chmod -R o+rX "$place/cache" && as_user 65503 54999 NVRTCCACHE_SHARED=1 NVRTCCACHE_STATS=1 >"$tmp/stranger" 2>&1 && cat "$tmp/stranger" &&
-		grep -q 'same 16 ' "$tmp/stranger" && grep -q ': 0 hits in memory, 0 on disk' "$tmp/stranger" && chmod -R o-rX "$place/cache" || return
+		grep -q 'same 16 ' "$tmp/stranger" && grep -q ': hits: 0 in memory, 0 on disk' "$tmp/stranger" && chmod -R o-rX "$place/cache" || return
 	# one of another group; one who was not told that it is shared; all of them, where everybody can write
 	as_user 65503 54999 NVRTCCACHE_SHARED=1 && as_user 65502 54321 && chmod 2777 "$place/cache" && as_user 65502 54321 NVRTCCACHE_SHARED=1 &&
 		chmod 2770 "$place/cache" && [ "$(counted hits_disk)" -eq 16 ] && [ "$(counted misses)" -eq 16 ]
