@@ -46,8 +46,7 @@ struct event {
 	uint64_t agent_ns;   /* the duration of the agent's answer */
 	uint64_t bytes;      /* size of the entry that was stored or served */
 	struct stream about; /* the request, for people (about.h), or empty */
-	/* why, key, agent, and `cost_ns`, the duration of the real compile (for a hit, that of the stored one); the rest is
-	 * set at the end */
+	/* why, key, agent, and the duration of the real compile (for a hit, that of the stored one); the rest later */
 	struct events_record record;
 	char detail[EVENT_DETAIL_BYTES];  /* why the call was not a hit, if known */
 	char refusal[EVENT_DETAIL_BYTES]; /* what prevented caching: a file, a variable, a return code */

@@ -10,8 +10,8 @@
  * A slice has the name of its program. Its category ("cat") is the outcome (outcomes[] in event.c). A slice "wait" is
  * nested in another slice: the time for which the call waited for another process or thread that compiles the same.
  * "args": command (the executable), key, compiler, version, arch, options (an array), reason and detail if there are
- * any, bytes of the result, cost (of the real compilation, in ns), wait (ns), result (the return code). Texts are cut at
- * TEXT_SHOWN bytes. Bytes that are not UTF-8 appear as U+FFFD. The file is opened and closed for each event.
+ * any, bytes of the result, cost (of the real compilation, in ns), wait (ns), result (the return code). Texts are cut
+ * at TEXT_SHOWN bytes. Bytes that are not UTF-8 appear as U+FFFD. The file is opened and closed for each event.
  */
 #include "cache/calls.h"
 #include "cache/digits.h"
