@@ -216,8 +216,6 @@ struct compiler {
 
 	const struct compiler_artifact *artifacts; /* stored results contain the position, so it never changes */
 	size_t artifact_count;
-	/* ARTIFACT_HEAD if the bytes getter may write less than the size getter returned; else 0. */
-	size_t artifact_head;
 	/* Returns the entry from which a getter of the handle is answered; NULL if the real library answers. A member
 	 * that is NULL stands for `served` of the handle. */
 	const struct entry *(*answer_from)(struct handle *, size_t artifact);

@@ -118,15 +118,14 @@ static void put_roots(struct stream *about, const struct roots *roots)
 	}
 }
 
-/* Adds the artifacts with the size of their head, so that `nvrtccache extract` needs no knowledge of compilers. */
+/* Adds the artifacts, so that `nvrtccache extract` needs no knowledge of compilers. */
 static void put_artifacts(struct stream *about, const struct compiler *compiler, const struct result *result)
 {
 	for (size_t i = 0; i < result->count; i++) {
 		const struct section *section = &result->sections[i];
 
-		if (section->tag >= RESULT_TAG_OWN && section->size > compiler->artifact_head) {
-			about_artifact(about, result_section_name(compiler, section->tag), section->tag,
-			               (uint32_t)compiler->artifact_head);
+		if (section->tag >= RESULT_TAG_OWN && section->size > 0) {
+			about_artifact(about, result_section_name(compiler, section->tag), section->tag, 0);
 		}
 	}
 }

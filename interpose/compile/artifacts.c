@@ -8,8 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLACK     16                  /* bytes after the size that a getter returned */
-#define TOLD_MORE (UINT64_C(1) << 20) /* than was written */
+#define SLACK 16 /* bytes after the size that a getter returned */
+
+/* In the value of a section, beside the two return codes: the size getter returned another size than was written. */
+enum told {
+	TOLD_NOTHING = 1 << 16, /* 0, and a NUL was written */
+	TOLD_MORE = 1 << 17     /* one more: nvJitLink 12.0 leaves out the NUL of a log */
+};
 
 /* Two buffers are filled with different bytes: a position where they still differ was not written. */
 #define FILL_ONE   0x55
@@ -17,15 +22,6 @@
 
 typedef int size_getter(void *handle, size_t *size);
 typedef int bytes_getter(void *handle, void *bytes);
-
-/*
- * Returns true if a getter wrote no more than the size that it returned, or one NUL if that is 0: hosts allocate no
- * more. A forged entry that returns far more would make hosts allocate that.
- */
-static bool fits_size(size_t written, uint64_t told)
-{
-	return written <= (told > 0 ? told : 1) && told <= written + TOLD_MORE;
-}
 
 /* Returns how many bytes of `one` were written; `other` was filled with another byte. */
 static size_t count_written(const uint8_t *one, const uint8_t *other, size_t size)
@@ -36,46 +32,27 @@ static size_t count_written(const uint8_t *one, const uint8_t *other, size_t siz
 	return size;
 }
 
-/* Reads the artifact into `ret_bytes`, after a head with the size `told`; `ret_size` includes the head. */
-static int read_written(bytes_getter *get, void *value, uint64_t told, uint8_t **ret_bytes, size_t *ret_size,
-                        int *ret_code)
+/*
+ * Calls the getter twice, and adds to `value` its return code, and how `size`, which the size getter returned, differs
+ * from the `ret_size` bytes that were written. A getter that failed has written nothing that a host reads.
+ */
+static int read_written(bytes_getter *get, void *handle, size_t size, uint8_t *one, uint8_t *other, size_t *ret_size,
+                        int *value)
 {
-	size_t room = told + SLACK;
-	uint8_t *one = malloc(ARTIFACT_HEAD + room), *other = malloc(room);
-	int error = -ENOMEM;
+	const size_t room = size + SLACK;
+	size_t written;
+	int code;
 
-	if (one && other) {
-		memcpy(one, &told, ARTIFACT_HEAD);
-		memset(one + ARTIFACT_HEAD, FILL_ONE, room);
-		memset(other, FILL_OTHER, room);
-		*ret_code = get(value, one + ARTIFACT_HEAD);
-		error = get(value, other) == *ret_code ? 0 : -EPROTO;
-		room = count_written(one + ARTIFACT_HEAD, other, room);
-		if (memcmp(one + ARTIFACT_HEAD, other, room) != 0 || !fits_size(room, told)) {
-			error = -EPROTO;
-		}
+	memset(one, FILL_ONE, room);
+	memset(other, FILL_OTHER, room);
+	code = get(handle, one);
+	if (get(handle, other) != code) {
+		return -EPROTO;
 	}
-	free(other);
-	if (error != 0) {
-		free(one);
-		return error;
-	}
-	*ret_bytes = one;
-	*ret_size = ARTIFACT_HEAD + room;
-	return 0;
-}
-
-/* Reads `told` bytes. The getter of an empty artifact writes nothing; one byte is allocated in case a release does. */
-static int read_told(bytes_getter *get, void *value, size_t told, uint8_t **ret_bytes, int *ret_code)
-{
-	uint8_t *bytes = calloc(1, told + 1);
-
-	if (!bytes) {
-		return -ENOMEM;
-	}
-	*ret_code = get(value, bytes);
-	*ret_bytes = bytes;
-	return 0;
+	written = code == 0 ? count_written(one, other, room) : size;
+	*ret_size = written;
+	*value |= code << 8 | (size == 0 && written == 1 ? TOLD_NOTHING : size == written + 1 ? TOLD_MORE : 0);
+	return (code != 0 || memcmp(one, other, written) == 0) && (size == written || *value >> 16) ? 0 : -EPROTO;
 }
 
 /*
@@ -88,24 +65,30 @@ int artifact_collect(const struct handle *handle, size_t artifact, struct result
 	const struct compiler_artifact *row = &compiler->artifacts[artifact];
 	size_getter *get_size = (size_getter *)library_real(handle->library, row->size);
 	bytes_getter *get_bytes = (bytes_getter *)library_real(handle->library, row->bytes);
-	uint8_t *bytes = NULL;
+	uint8_t *bytes, *other;
 	size_t size = 0;
-	int size_code, bytes_code = 0, error;
+	int value, error = -ENOMEM;
 
 	if (!get_size || !get_bytes) {
 		return 0;
 	}
-	size_code = get_size(handle->value, &size);
-	size = size_code == 0 ? size : 0;
+	value = get_size(handle->value, &size);
+	size = value == 0 ? size : 0;
 	if (size > ENTRY_BYTES_MAX / 2) {
 		return -EFBIG;
 	}
-	error = compiler->artifact_head ? read_written(get_bytes, handle->value, size, &bytes, &size, &bytes_code)
-	                                : read_told(get_bytes, handle->value, size, &bytes, &bytes_code);
-	if (error == 0) {
-		result_add(result, RESULT_TAG_OWN + (uint32_t)artifact, size_code | bytes_code << 8, bytes, size);
+	bytes = malloc(size + SLACK);
+	other = malloc(size + SLACK);
+	if (bytes && other) {
+		error = read_written(get_bytes, handle->value, size, bytes, other, &size, &value);
 	}
-	return error;
+	free(other);
+	if (error != 0) {
+		free(bytes);
+		return error;
+	}
+	result_add(result, RESULT_TAG_OWN + (uint32_t)artifact, value, bytes, size);
+	return 0;
 }
 
 int artifact_collect_all(const struct handle *handle, struct result *result)
@@ -118,38 +101,29 @@ int artifact_collect_all(const struct handle *handle, struct result *result)
 	return error;
 }
 
-/*
- * Without a head, a bytes getter that failed has stored no valid bytes, and a host whose size getter failed has no
- * buffer. With a head, the section has exactly the bytes that the getter wrote.
- */
+/* A host whose size getter failed, or returned 0, has no buffer, or one byte. */
 int artifact_get(const struct compiler *compiler, const struct entry *entry, size_t artifact, enum getter getter,
                  void *answer)
 {
-	const size_t head = compiler->artifact_head;
 	struct section section;
-	uint64_t told;
-	int size_code;
+	size_t told;
+	int size_code, bytes_code;
 
-	if (!entry_section(entry, RESULT_TAG_OWN + (uint32_t)artifact, &section) || section.size < head) {
+	if (!entry_section(entry, RESULT_TAG_OWN + (uint32_t)artifact, &section) ||
+	    ((section.value & TOLD_NOTHING) && section.size != 1)) {
 		return compiler->internal_error;
 	}
 	size_code = section.value & 0xff;
-	told = section.size;
-	if (head > 0) {
-		memcpy(&told, section.bytes, ARTIFACT_HEAD);
-		section.size -= head;
-		if (!fits_size(section.size, size_code == 0 ? told : 0)) {
-			return compiler->internal_error;
-		}
-	}
+	bytes_code = section.value >> 8 & 0xff;
+	told = section.value & TOLD_NOTHING ? 0 : section.value & TOLD_MORE ? section.size + 1 : section.size;
 	if (getter == GETTER_BYTES) {
-		if (section.size > 0 && (head > 0 || section.value == 0)) {
-			memcpy(answer, (const uint8_t *)section.bytes + head, section.size);
+		if (bytes_code == 0 && (size_code == 0 || told == 0)) {
+			memcpy(answer, section.bytes, section.size);
 		}
-		return section.value >> 8;
+		return bytes_code;
 	}
 	if (size_code == 0) {
-		*(size_t *)answer = (size_t)told;
+		*(size_t *)answer = told;
 	}
 	return size_code;
 }

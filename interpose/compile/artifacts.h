@@ -4,9 +4,8 @@
  *
  * Each artifact has two getters: int size(handle, size_t *) and int bytes(handle, void *); every compiler returns 0 for
  * success. The artifact's section has the tag RESULT_TAG_OWN plus its number in the compiler's table (`artifacts` of
- * struct compiler). Its `value` holds the return code of the size getter, plus that of the bytes getter << 8. Its
- * `bytes` are those that the bytes getter wrote. If the compiler has an artifact head (ARTIFACT_HEAD bytes), the bytes
- * begin with the size that the size getter returned, because the bytes getter does not always write as much.
+ * struct compiler). Its `bytes` are those that the bytes getter wrote. Its `value` holds the return code of the size
+ * getter, plus that of the bytes getter << 8, plus how the size differs from the number of bytes: by one at most.
  *
  * Calling sequence: artifact_collect() from the compiler's collect(); artifact_get() from host_call_get()
  * (compile/host_call.h). Threads, signals: as for getters (compile/handle.h). Errors: see each function; for a damaged
@@ -17,12 +16,9 @@
 
 #include "interpose/compile/result.h"
 
-#define ARTIFACT_HEAD sizeof(uint64_t)
-
 /*
  * Calls the real getters of an artifact and adds its section. Adds nothing if the release lacks the getters. -ENOMEM;
- * -EFBIG: the artifact is too large; -EPROTO: with a head, the getter wrote more than the size, or wrote other bytes
- * the second time.
+ * -EFBIG: the artifact is too large; -EPROTO: the getter wrote more or less than that, or other bytes the second time.
  */
 int artifact_collect(const struct handle *handle, size_t artifact, struct result *result);
 /* Calls artifact_collect() for each artifact of the compiler. */

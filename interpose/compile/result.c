@@ -289,21 +289,6 @@ static bool differ_by_hidden_ids(const void *left, size_t left_size, const void 
 
 /* ---- comparison of two results ---- */
 
-/*
- * Compares without the heads, because a head contains a size, which changes with the ids. A damaged section has no
- * head.
- */
-static bool is_alike(const struct compiler *compiler, const struct section *left, const struct section *right)
-{
-	size_t head = left->tag >= RESULT_TAG_OWN ? compiler->artifact_head : 0;
-
-	if (left->size < head || right->size < head) {
-		head = 0;
-	}
-	return equal_modulo_ids((const char *)left->bytes + head, left->size - head, (const char *)right->bytes + head,
-	                        right->size - head);
-}
-
 enum results result_compare(const struct compiler *compiler, const struct entry *a, const struct entry *b,
                             const char **ret_what)
 {
@@ -318,7 +303,7 @@ enum results result_compare(const struct compiler *compiler, const struct entry 
 			*ret_what = result_section_name(compiler, left.tag);
 			return RESULTS_DIFFER;
 		}
-		if (is_alike(compiler, &left, &right)) {
+		if (equal_modulo_ids(left.bytes, left.size, right.bytes, right.size)) {
 			continue;
 		}
 		*ret_what = result_section_name(compiler, left.tag);

@@ -130,10 +130,7 @@ static int run_link(const struct handle *handle, const struct call *call)
 	return input ? add(handle->value, input->type, input->data, input->size, name) : complete(handle->value);
 }
 
-/*
- * Results have an artifact head, because 12.0 does not write the NUL of a log, while other releases write one even for
- * an empty log. Logs are part of the result of each step, because a host may read them between steps.
- */
+/* Logs are part of the result of each step, because a host may read them between steps. */
 
 #define LOG_SLACK 16                /* bytes after the size that a getter returned */
 #define LOG_MAX   ((size_t)1 << 20) /* a longer log is not searched */
@@ -268,7 +265,6 @@ const struct compiler nvjitlink_compiler = {
     .refuses = refuse_result,
     .artifacts = artifacts,
     .artifact_count = NVJITLINK_ARTIFACT_COUNT,
-    .artifact_head = ARTIFACT_HEAD,
     .no_room = code_of_no_room,
     .fields = link_shown,
     .steps = {[LINK_COMPLETE] = "link", "add", "add"},

@@ -46,8 +46,11 @@ _Static_assert(offsetof(struct link, handle) == 0, "a handle's record is a link'
  */
 #define COPIES_MAX ((size_t)8 << 20)
 
-/* Part of the format: entries of format 0 may contain text from the address of a name after the host had reused it. */
-#define LINK_FORMAT (UINT64_C(1) << 8)
+/*
+ * Part of the format: entries of format 0 may contain text from the address of a name after the host had reused it, and
+ * in those of format 1 a size precedes each artifact.
+ */
+#define LINK_FORMAT (UINT64_C(2) << 8)
 
 /*
  * The first release in which adding PTX may be a step. How far 12.0 to 12.3 read beyond the end of PTX was not

@@ -21,7 +21,6 @@ static const struct compiler compiler = {
     .internal_error = NVJITLINK_INTERNAL,
     .artifacts = artifacts,
     .artifact_count = NVJITLINK_ARTIFACT_COUNT,
-    .artifact_head = ARTIFACT_HEAD,
 };
 
 #define SECTIONS 6
