@@ -27,12 +27,8 @@ struct decoder *decoder_new(int count, const int *kinds, void *const *values, co
 	if (kinds[decode] != EXTENSION_DECODE || kinds[!decode] != EXTENSION_PAYLOAD || !values[decode]) {
 		return NULL;
 	}
-	decoder = calloc(1, sizeof(*decoder));
-	if (decoder) {
-		decoder->texts = calloc((size_t)header_count + 1, sizeof(*decoder->texts));
-	}
-	if (!decoder || !decoder->texts) {
-		free(decoder);
+	decoder = calloc(1, sizeof(*decoder) + ((size_t)header_count + 1) * sizeof(decoder->texts[0]));
+	if (!decoder) {
 		return NULL;
 	}
 	decoder->decode = (decode_function *)values[decode];
@@ -52,20 +48,16 @@ static void record_text(struct decoder *decoder, const char *text, const char *r
 	const char *expected = at < decoder->header_count    ? decoder->headers[at]
 	                       : at == decoder->header_count ? decoder->source
 	                                                     : NULL;
-	struct memory_header *record = &decoder->texts[at];
+	char *copy = NULL;
 
-	if (!expected || text != expected || !result || !pthread_equal(decoder->thread, pthread_self())) {
-		decoder->odd = true;
-		return;
+	if (expected && text == expected && result && pthread_equal(decoder->thread, pthread_self())) {
+		copy = strdup(result);
 	}
-	record->size = strlen(result);
-	record->name = result;
-	record->text = malloc(record->size + 1);
-	if (!record->text) {
+	if (copy) {
+		decoder->texts[at] = (struct memory_header){.name = result, .text = copy, .size = strlen(copy)};
+	} else {
 		decoder->odd = true;
-		return;
 	}
-	memcpy((char *)record->text, result, record->size + 1);
 }
 
 /*
@@ -121,11 +113,10 @@ bool decoder_created(struct decoder *decoder)
 /* Frees the decoded texts. The callback stays, because options are decoded when the program is compiled. */
 void decoder_forget(struct decoder *decoder)
 {
-	for (size_t i = 0; decoder->texts && i <= decoder->header_count; i++) {
+	for (size_t i = 0; i <= decoder->header_count; i++) {
 		free((char *)decoder->texts[i].text);
+		decoder->texts[i].text = NULL;
 	}
-	free(decoder->texts);
-	decoder->texts = NULL;
 	decoder->source = NULL;
 	decoder->headers = NULL;
 }

@@ -46,10 +46,11 @@ struct decoder {
 	/* in __nvrtcCPEx: */
 	const char *source, *const *headers;
 	size_t header_count, asked;
-	struct memory_header *texts; /* decoded: headers, source; `text` is a copy of ours, `name` the host's result */
 	/* in nvrtcCompileProgram: */
 	const struct call *given;
 	atomic_bool performing; /* deferred calls, because the host asks for a product that results omit */
+	/* Decoded in __nvrtcCPEx: headers, source; `text` is a copy of ours, `name` the host's result. */
+	struct memory_header texts[];
 };
 
 /* Returns NULL if the extensions are not those of the rule, or there is no memory. */
