@@ -19,20 +19,12 @@ static bool is_text(const struct link_input *input)
  * PTX is a string for nvJitLink, whatever the size says. A text whose NUL is the first byte behind the size is usual,
  * as programs pass strlen(). At the end of a page that byte may not exist, so it is not looked at.
  */
-enum link_text_end link_input_end(const struct link_input *input)
+static bool text_ends(const struct link_input *input)
 {
-	const char *text = input->data;
+	const char *text = input->data, *behind = text + input->size;
 
-	if (input->type != NVJITLINK_PTX && (input->type != NVJITLINK_ANY || !is_text(input))) {
-		return LINK_TEXT_NONE;
-	}
-	if (text[input->size - 1] == '\0') {
-		return LINK_TEXT_ENDS_INSIDE;
-	}
-	if (input->type == NVJITLINK_ANY && (uintptr_t)(text + input->size) % PAGE_LEAST == 0) {
-		return LINK_TEXT_DOES_NOT_END;
-	}
-	return text[input->size] == '\0' ? LINK_TEXT_ENDS_BEHIND : LINK_TEXT_DOES_NOT_END;
+	return behind[-1] == '\0' ||
+	       ((input->type == NVJITLINK_PTX || (uintptr_t)behind % PAGE_LEAST != 0) && *behind == '\0');
 }
 
 /* An input whose own heads reach behind its size would be read there, so only whole ones are copied and compared. */
@@ -53,7 +45,7 @@ bool link_input_understood(const struct link_input *input)
 		return true;
 	}
 	if (type == NVJITLINK_PTX || (type == NVJITLINK_ANY && is_text(input))) {
-		return link_input_end(input) != LINK_TEXT_DOES_NOT_END;
+		return text_ends(input);
 	}
 	if (type != NVJITLINK_ANY && (type < NVJITLINK_LTOIR || type > NVJITLINK_LIBRARY ||
 	                              kinds[type] != container_kind(input->data, input->size))) {

@@ -43,10 +43,6 @@ static inline bool link_input_only_copied(const struct link_input *input)
 	return input->type == NVJITLINK_CUBIN || input->type == NVJITLINK_LTOIR;
 }
 
-/* The position of a text's NUL, which is part of the key. */
-enum link_text_end { LINK_TEXT_NONE, LINK_TEXT_ENDS_INSIDE, LINK_TEXT_ENDS_BEHIND, LINK_TEXT_DOES_NOT_END };
-enum link_text_end link_input_end(const struct link_input *input);
-
 /* Copies data and name of `from` into `input`. Returns false if there is no memory. */
 bool link_input_copy(struct link_input *input, const struct link_input *from);
 void link_input_free(struct link_input *input);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The creation run: CREATION format, (OPTION)*, told, (TYPE, NAME?, ENDS?, WHOLE | DIGEST, ANSWER?, told, (STEP,
- * SEEN?)?)*. `told` stands for the variables of put_told().
+ * The creation run: CREATION format, (OPTION)*, told, (TYPE, NAME?, WHOLE | DIGEST, ANSWER?, told, (STEP, SEEN?)?)*.
+ * `told` stands for the variables of put_told().
  */
 #include "interpose/nvjitlink/link.h"
 
@@ -30,7 +30,6 @@ enum own_tag {
 	TAG_VALUE = 4,
 	TAG_TYPE = 5,
 	TAG_NAME = 6,
-	TAG_ENDS = 7,
 	TAG_WHOLE = 8,
 	TAG_DIGEST = 9,
 	TAG_ANSWER = 10,
@@ -204,9 +203,6 @@ static void put_input(struct link *link, const struct link_input *input)
 	stream_number(stream, TAG_TYPE, (uint64_t)input->type);
 	if (input->name) {
 		stream_string(stream, TAG_NAME, input->name);
-	}
-	if (link_input_end(input) != LINK_TEXT_NONE) {
-		stream_number(stream, TAG_ENDS, link_input_end(input));
 	}
 	(void)content_put(stream, tags, runtime->memory ? &runtime->secret : NULL, input->data, input->size);
 	put_told(stream);

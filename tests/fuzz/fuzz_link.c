@@ -77,8 +77,8 @@ static void add(struct input *input)
 	}
 	added.data = size ? copy : NULL;
 	require(size > 0 || !link_input_understood(&added));
-	if (size > 0 && link_input_end(&added) == LINK_TEXT_ENDS_BEHIND) {
-		require(text && behind == '\0' && copy[size - 1] != '\0');
+	if (text && link_input_understood(&added)) {
+		require(behind == '\0' || copy[size - 1] == '\0');
 	}
 	free(copy);
 }
