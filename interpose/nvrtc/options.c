@@ -184,26 +184,14 @@ static void note_uncleared(struct options *options, const char *option)
 	options->uncleared = (options->uncleared * 3 + XXH3_64bits(option, strlen(option))) | 1;
 }
 
-/* Most values were not compared in two directories, and -lineinfo among them writes paths. */
-static void note_ptxas(struct options *options, const char *value)
+/* Notes an option that no document names, or a value of one, or of -Xptxas, which may write paths (-lineinfo). */
+static void note_unlisted(struct options *options, enum cleared_kind kind, const char *before, const char *text)
 {
-	if (strstr(value, "-v") || strstr(value, "-warn")) {
-		options->effects |= OPTION_SPEAKS;
-	}
-	if (is_cleared(CLEARED_PTXAS, NULL, value)) {
+	if (is_cleared(kind, before, text)) {
 		return;
 	}
 	options->effects |= OPTION_BINDS;
-	if (!ptxas_options_cleared(value)) {
-		note_uncleared(options, value);
-	}
-}
-
-/* Notes an option that no document names, or a value of one. */
-static void note_unlisted(struct options *options, enum cleared_kind kind, const char *before, const char *text)
-{
-	if (!is_cleared(kind, before, text)) {
-		options->effects |= OPTION_BINDS;
+	if (kind != CLEARED_PTXAS || !ptxas_options_cleared(text)) {
 		note_uncleared(options, text);
 	}
 }
@@ -265,7 +253,8 @@ static void note_value(struct reading *reading, const struct known_option *known
 		options->effects |= value[strspn(value, " \t")] == '-' ? OPTION_TELLS : 0;
 		break;
 	case OPTION_PTXAS:
-		note_ptxas(options, value);
+		options->effects |= strstr(value, "-v") || strstr(value, "-warn") ? OPTION_SPEAKS : 0;
+		note_unlisted(options, CLEARED_PTXAS, NULL, value);
 		break;
 	case OPTION_NVVM:
 		note_unlisted(options, CLEARED_NVVM, reading->passed, value);
