@@ -247,16 +247,6 @@ struct compiler {
 	bool hides_ids;
 };
 
-/* An option, and the compiler's own bits for what it does. */
-struct compiler_option {
-	const char *name; /* if it ends with '=', the option with any value */
-	unsigned what;
-};
-
-/* Returns the bits of an option in a table, or `otherwise` if the table lacks it. Defined in compilers.c. */
-unsigned compiler_option_what(const struct compiler_option *table, size_t count, const char *option,
-                              unsigned otherwise);
-
 static inline enum outcome compiler_outcome(const struct compiler *compiler, int return_code)
 {
 	return return_code >= 0 && (size_t)return_code < compiler->outcome_count ? compiler->outcomes[return_code]

@@ -2,7 +2,6 @@
 #include "interpose/compilers.h"
 
 #include "interpose/elf/plain.h"
-#include "interpose/node.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -19,8 +19,8 @@
 #define INTERPOSE_COMPILE_LIBRARY_H
 
 #include "cache/counters.h"
+#include "interpose/compilers.h"
 #include "interpose/elf/elf.h"
-#include "interpose/node.h"
 #include "interpose/watch/watch.h"
 
 #include <limits.h>

@@ -11,7 +11,6 @@
 #include "interpose/elf/elf.h"
 #include "interpose/elf/loaded.h"
 #include "interpose/elf/plain.h"
-#include "interpose/node.h"
 
 #include <errno.h>
 #include <stdatomic.h>

@@ -34,7 +34,7 @@
 /* clang-format on */
 
 #ifndef SCRIPT /* the version script needs only the list of nodes */
-#include "interpose/node.h"
+#include "interpose/compilers.h"
 
 enum nvjitlink_node {
 #define NODE_ENUM(id, soname, floor, landmark, ...) NVJITLINK_NODE_##id,

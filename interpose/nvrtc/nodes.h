@@ -33,7 +33,7 @@
 /* clang-format on */
 
 #ifndef SCRIPT /* the version script needs only the list */
-#include "interpose/node.h"
+#include "interpose/compilers.h"
 
 enum nvrtc_node {
 #define NODE_ENUM(id, soname, floor, ...) NVRTC_NODE_##id,

@@ -16,7 +16,7 @@
 #ifdef SCRIPT /* the version script */
 #define NVVM_EXPORTED(X, ...)
 #else
-#include "interpose/node.h"
+#include "interpose/compilers.h"
 
 extern const struct compiler nvvm_compiler; /* defined in compiler.c */
 extern struct node nvvm_nodes[1];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "interpose/node.h"
+#include "interpose/compilers.h"
 #include "tests/unit/support.h"
 
 static const struct compiler_function functions[] = {{"nvJitLinkComplete", 1200, 9999, NULL}};
