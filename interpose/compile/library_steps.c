@@ -143,7 +143,10 @@ static uintptr_t bound_function(const struct elf_object *library, const char *na
 		                                 version ? NEXT_SYMBOL_DLVSYM : NEXT_SYMBOL_DLSYM);
 	}
 	address = elf_next_symbol(0, name, version);
-	return address ? address : next_symbol_global(name, version);
+	if (!address && version) {
+		address = (uintptr_t)next_symbol(RTLD_DEFAULT, name, version, NEXT_SYMBOL_DLVSYM);
+	}
+	return address ? address : (uintptr_t)next_symbol(RTLD_DEFAULT, name, NULL, NEXT_SYMBOL_DLSYM);
 }
 
 static bool patch_imports(struct library *library)

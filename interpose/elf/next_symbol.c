@@ -143,13 +143,3 @@ void *next_symbol_in(const char *path, const char *name, const char *version, en
 	}
 	return found;
 }
-
-uintptr_t next_symbol_global(const char *name, const char *version)
-{
-	uintptr_t address = 0;
-
-	if (version) {
-		address = (uintptr_t)next_symbol(RTLD_DEFAULT, name, version, NEXT_SYMBOL_DLVSYM);
-	}
-	return address ? address : (uintptr_t)next_symbol(RTLD_DEFAULT, name, NULL, NEXT_SYMBOL_DLSYM);
-}

@@ -9,7 +9,7 @@
  * dlsym.S (door/arch/) jumps through that table for every name that is not a compiler's. Before glibc 2.34 dlsym is in
  * libdl, which a process may not have loaded, or loads later; until then each call searches again.
  *
- * Calling sequence: next_symbol(), next_symbol_global() anywhere. Errors: as for dlsym; the dlerror state changes.
+ * Calling sequence: next_symbol() anywhere. Errors: as for dlsym; the dlerror state changes.
  * Threads: any.
  */
 #ifndef INTERPOSE_ELF_NEXT_SYMBOL_H
@@ -45,11 +45,6 @@ static inline void *next_symbol_function(enum next_symbol_which which)
 void *next_symbol(void *handle, const char *name, const char *version, enum next_symbol_which which);
 /* The same in the scope of the loaded object with that path. */
 void *next_symbol_in(const char *path, const char *name, const char *version, enum next_symbol_which which);
-/*
- * Returns dlvsym(RTLD_DEFAULT, name, version). If that finds nothing, or `version` is NULL, returns the result of
- * dlsym; 0 if nothing is found.
- */
-uintptr_t next_symbol_global(const char *name, const char *version);
 
 /*
  * Returns the definition of `name@version` in the first object after the one that contains `after`, in load order; 0 if
