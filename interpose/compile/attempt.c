@@ -13,16 +13,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-struct attempt *attempt_new(struct event *event)
-{
-	struct attempt *attempt = calloc(1, sizeof(*attempt));
-
-	if (attempt) {
-		attempt->event = event;
-	}
-	return attempt;
-}
-
 /*
  * Also releases the compile lock, with the outcome recorded so far, so that waiting processes continue even if the
  * host's thread is cancelled in the real compilation.

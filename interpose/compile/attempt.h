@@ -9,7 +9,7 @@
  * Each part is filled in by that one function, and is constant afterwards. Decisions, and everything that is reported
  * about the call, are in its event (event.h).
  *
- * Calling sequence: attempt_new(); request_describe(), look_up(); after a miss attempt_compile(), once, or on a
+ * Calling sequence: calloc(); request_describe(), look_up(); after a miss attempt_compile(), once, or on a
  * hit attempt_callback() in its place, if the host has a callback, with the host's code inside; attempt_free().
  * Threads: an attempt belongs to one thread. Errors: an error during a compilation is recorded as `doubt`, and the
  * result is not cached.
@@ -62,8 +62,6 @@ struct attempt {
 	enum compile_lock_outcome outcome; /* reported to the waiters when the compile lock is released */
 };
 
-/* Returns NULL if there is no memory. */
-struct attempt *attempt_new(struct event *event);
 void attempt_free(struct attempt *attempt); /* NULL is fine */
 
 /*

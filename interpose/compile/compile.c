@@ -270,8 +270,9 @@ int compile_call(struct handle *handle, const struct call *call)
 	(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &handle->cancel_state);
 	event_begin(&event, handle->library->compiler, handle->library, handle->reach, handle->name);
 	reason = bypass_reason(handle, call);
-	attempt = reason == COUNTER_NONE ? attempt_new(&event) : NULL;
+	attempt = reason == COUNTER_NONE ? calloc(1, sizeof(*attempt)) : NULL;
 	if (attempt) {
+		attempt->event = &event;
 		result = answer_call(handle, call, attempt);
 	} else {
 		result = bypass_call(handle, call, reason != COUNTER_NONE ? reason : COUNTER_ERRORS_memory, &event);
