@@ -96,40 +96,6 @@ static void put_run(struct stream *about, const struct compiler *compiler, const
 	}
 }
 
-static void put_bound(struct stream *about, const struct attempt *attempt, const struct binding *binding)
-{
-	const struct request *request = &attempt->request;
-	const char *cwd = attempt->observed.cwd;
-
-	if (!(request->traits & REQUEST_BOUND) && cwd && binding->binds_cwd) {
-		about_text(about, ABOUT_BOUND, cwd);
-	}
-	for (size_t i = 0; i < request->roots.count; i++) {
-		if (binding->literal[i]) {
-			about_sized(about, ABOUT_BOUND, request->roots.root[i].text, request->roots.root[i].size);
-		}
-	}
-}
-
-static void put_roots(struct stream *about, const struct roots *roots)
-{
-	for (size_t i = 0; i < roots->count; i++) {
-		about_sized(about, ABOUT_ROOT, roots->root[i].text, roots->root[i].size);
-	}
-}
-
-/* Adds the artifacts, so that `nvrtccache extract` needs no knowledge of compilers. */
-static void put_artifacts(struct stream *about, const struct compiler *compiler, const struct result *result)
-{
-	for (size_t i = 0; i < result->count; i++) {
-		const struct section *section = &result->sections[i];
-
-		if (section->tag >= RESULT_TAG_OWN && section->size > 0) {
-			about_artifact(about, result_section_name(compiler, section->tag), section->tag, 0);
-		}
-	}
-}
-
 /* Begins with the compiler, the program, and the name of the host's executable, whose path the kernel provides. */
 static void begin_about(struct stream *ret_about, const struct event *event)
 {
@@ -166,8 +132,12 @@ void about_request(struct event *event, const struct handle *handle, const struc
 	}
 	begin_about(about, event);
 	if (attempt) {
+		const struct roots *roots = &attempt->request.roots;
+
 		put_run(about, compiler, &attempt->request.run);
-		put_roots(about, &attempt->request.roots);
+		for (size_t i = 0; i < roots->count; i++) {
+			about_sized(about, ABOUT_ROOT, roots->root[i].text, roots->root[i].size);
+		}
 	}
 	if (attempt && (attempt->request.traits & REQUEST_BOUND)) {
 		about_text(about, ABOUT_BOUND, attempt->observed.cwd ? attempt->observed.cwd : "");
@@ -187,9 +157,27 @@ void about_request(struct event *event, const struct handle *handle, const struc
 	}
 }
 
+/* Adds the artifacts with the size of their head, so that `nvrtccache extract` needs no knowledge of compilers. */
 void about_result(const struct attempt *attempt, const struct binding *binding, const struct result *result,
                   struct stream *about)
 {
-	put_bound(about, attempt, binding);
-	put_artifacts(about, attempt->request.library->compiler, result);
+	const struct request *request = &attempt->request;
+	const struct compiler *compiler = request->library->compiler;
+	const char *cwd = attempt->observed.cwd;
+
+	if (!(request->traits & REQUEST_BOUND) && cwd && binding->binds_cwd) {
+		about_text(about, ABOUT_BOUND, cwd);
+	}
+	for (size_t i = 0; i < request->roots.count; i++) {
+		if (binding->literal[i]) {
+			about_sized(about, ABOUT_BOUND, request->roots.root[i].text, request->roots.root[i].size);
+		}
+	}
+	for (size_t i = 0; i < result->count; i++) {
+		const struct section *section = &result->sections[i];
+
+		if (section->tag >= RESULT_TAG_OWN && section->size > 0) {
+			about_artifact(about, result_section_name(compiler, section->tag), section->tag, 0);
+		}
+	}
 }

@@ -217,7 +217,7 @@ static int build_entry(const struct handle *handle, struct attempt *attempt, str
 	if (error == 0 && binding.short_lived) {
 		entry_set_short_lived(*ret_entry);
 	}
-	binding_free(&binding);
+	free(binding.literal);
 	stream_free(&dependencies);
 	result_free(&result);
 	return error;

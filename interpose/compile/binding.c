@@ -192,7 +192,7 @@ int binding_decide(const struct request *request, const struct observed *observe
 	};
 
 	if (!binding.literal || find_places(request, observed->cwd, result, &binding) != 0) {
-		binding_free(&binding);
+		free(binding.literal);
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < roots->count; i++) {
@@ -229,10 +229,4 @@ int binding_enter(struct binding *binding, const struct request *request, struct
 	}
 	atomic_fetch_and(&trace->tainted, ~TAINTS_SOFT);
 	return 0;
-}
-
-void binding_free(struct binding *binding)
-{
-	free(binding->literal);
-	binding->literal = NULL;
 }

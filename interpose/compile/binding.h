@@ -13,7 +13,7 @@
  * less path-dependent because of that is marked. An output that cannot be searched (REQUEST_SEALED) depends on all
  * roots if a file contains a macro that would show in the output.
  *
- * Calling sequence: binding_decide(), binding_enter(), dependencies_build(&binding.input), binding_free(). Errors:
+ * Calling sequence: binding_decide(), binding_enter(), dependencies_build(&binding.input), free(literal). Errors:
  * -ENOMEM; -EINVAL if the working directory cannot be stat'ed. Ownership: `input` points into the request, the observed
  * compilation and the binding.
  */
@@ -25,8 +25,8 @@
 #include "keygen/dependencies_build.h"
 
 struct binding {
-	uint8_t *literal;    /* per root, then that of the working directory; has room for a second search */
-	bool binds_cwd;      /* files were opened, and the text of the working directory is literal */
+	uint8_t *literal; /* per root, then that of the working directory; has room for a second search; for free() */
+	bool binds_cwd;   /* files were opened, and the text of the working directory is literal */
 	unsigned sloppiness; /* only a process that sets these bits of enum sloppiness may be served the result */
 	bool short_lived;    /* the result depends on a path below a directory for temporary files */
 	struct dependencies_input input;
@@ -40,7 +40,6 @@ int binding_decide(const struct request *request, const struct observed *observe
  * taints (TAINTS_SOFT), which have had their effect.
  */
 int binding_enter(struct binding *binding, const struct request *request, struct observed *observed);
-void binding_free(struct binding *binding);
 /* Returns true for paths where mkdtemp() and the like create names, which are never used again. */
 bool binding_temporary(const char *path, size_t size);
 
