@@ -25,7 +25,6 @@
 
 /* The values of the LOAD variables at the start of the process, in the order of the list. */
 struct initial {
-	char *block; /* the allocated block into which the values point, or NULL */
 	const char *values[ENVIRONMENT_MAX];
 };
 
@@ -251,7 +250,6 @@ static const struct initial *initial_values(struct environment *environment)
 		free(block);
 		return NULL;
 	}
-	made->block = block;
 	find_initial(environment, strings, size, made->values);
 	if (!atomic_compare_exchange_strong(&environment->initial, &known, made)) {
 		free(block);
