@@ -107,11 +107,11 @@ void *next_symbol_find(enum next_symbol_which which)
 	uintptr_t found = 0;
 
 	/* Before glibc 2.34 only the old version exists (in libdl). */
-	for (unsigned i = 0; i < 2 && !found; i++) {
-		found = find_next_early(name, versions[(which ^ i) % 2]);
-	}
-	for (unsigned i = 0; i < 2 && !found; i++) {
-		found = elf_next_symbol((uintptr_t)&next_symbol_find, name, versions[(which ^ i) % 2]);
+	for (unsigned i = 0; i < 4 && !found; i++) {
+		const char *version = versions[(which ^ i) % 2];
+
+		found = i < 2 ? find_next_early(name, version)
+		              : elf_next_symbol((uintptr_t)&next_symbol_find, name, version);
 	}
 	__atomic_store_n(&next_symbol_functions[which], (void *)found, __ATOMIC_RELEASE);
 	return (void *)found;
