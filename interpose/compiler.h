@@ -196,7 +196,7 @@ struct compiler {
 	void (*let_answer)(struct handle *, enum answer);
 	/* Makes the real call; called by handle_run() only, between the two below. */
 	int (*run)(const struct handle *, const struct call *);
-	/* Returns the options of a call, valid or not, that last (compile/lasting.h). NULL: no call has options. */
+	/* Returns the options of a call, valid or not, that last (compile/handle.h). NULL: no call has options. */
 	struct lasting (*lasting)(const struct call *);
 	const enum outcome *outcomes; /* by return code, from 0 on; codes behind the last are OUTCOME_OTHER */
 	size_t outcome_count;
@@ -246,11 +246,5 @@ struct compiler {
 	/* Its output contains module ids, which can make a difference incomparable (compile/result.h). */
 	bool hides_ids;
 };
-
-static inline enum outcome compiler_outcome(const struct compiler *compiler, int return_code)
-{
-	return return_code >= 0 && (size_t)return_code < compiler->outcome_count ? compiler->outcomes[return_code]
-	                                                                         : OUTCOME_OTHER;
-}
 
 #endif

@@ -163,7 +163,7 @@ void attempt_compile(struct handle *handle, const struct call *call, enum counte
 	start = runtime_clock();
 	observed->return_code = leave_library(&excursion);
 	observed->cost_ns = (uint64_t)(runtime_clock() - start);
-	observed->outcome = compiler_outcome(compiler, observed->return_code);
+	observed->outcome = handle_outcome(compiler, observed->return_code);
 	end_watch(handle, call, request, observed);
 	if (!watchable) {
 		observed->doubt = COUNTER_BYPASSED_unwatchable;

@@ -96,7 +96,7 @@ static int bypass_call(struct handle *handle, const struct call *call, enum coun
 		handle_note_independent(handle, call, 0);
 		return result;
 	}
-	if (was_served && handle->base && compiler_outcome(compiler, result) == OUTCOME_REFUSED_CALL) {
+	if (was_served && handle->base && handle_outcome(compiler, result) == OUTCOME_REFUSED_CALL) {
 		replay_take_back(handle);
 	}
 	handle_unkey(handle, is_cancelled ? COUNTER_BYPASSED_history : reason);

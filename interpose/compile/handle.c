@@ -3,7 +3,6 @@
 
 #include "cache/directory.h"
 #include "cache/fork_mutex.h"
-#include "interpose/compile/lasting.h"
 #include "interpose/watch/arithmetic.h"
 
 #include <errno.h>
@@ -259,11 +258,9 @@ void handle_unkey(struct handle *handle, enum counter reason)
 
 void handle_note_independent(struct handle *handle, const struct call *call, uint64_t asked)
 {
-	static const struct key none;
-
 	handle_forget_calls(handle, call->kind);
 	if (handle_has_deferred(handle) && handle_call_sound(call) &&
-	    add_call(handle, call, &none, asked, CALL_DEFERRED) != 0) {
+	    add_call(handle, call, &(struct key){{0}}, asked, CALL_DEFERRED) != 0) {
 		handle_unkey(handle, COUNTER_ERRORS_memory);
 	}
 }
@@ -316,6 +313,63 @@ bool handle_note_served(struct handle *handle, const struct call *call, const st
 	}
 	return true;
 }
+
+enum outcome handle_outcome(const struct compiler *compiler, int return_code)
+{
+	return return_code >= 0 && (size_t)return_code < compiler->outcome_count ? compiler->outcomes[return_code]
+	                                                                         : OUTCOME_OTHER;
+}
+
+/* ---- options that last ---- */
+
+/* The value of `uncleared` after calls with different sets of uncleared options. */
+#define UNCLEARED_SEVERAL UINT64_MAX
+
+struct lasting lasting_begin(struct library *library, const struct call *call)
+{
+	struct lasting lasting = library->compiler->lasting ? library->compiler->lasting(call) : (struct lasting){0};
+
+	atomic_fetch_or(&library->told, lasting.sticky);
+	if (lasting.uncleared) {
+		atomic_fetch_add(&library->uncleared_running, 1);
+	}
+	return lasting;
+}
+
+void lasting_end(struct library *library, const struct lasting *lasting, int result)
+{
+	if (lasting->uncleared) {
+		if (handle_outcome(library->compiler, result) != OUTCOME_REFUSED_OPTIONS) {
+			lasting_note(library, lasting->uncleared);
+		}
+		atomic_fetch_sub(&library->uncleared_running, 1);
+	}
+}
+
+void lasting_note(struct library *library, uint64_t uncleared)
+{
+	uint64_t earlier = 0;
+
+	if (!atomic_compare_exchange_strong(&library->uncleared, &earlier, uncleared) && earlier != uncleared) {
+		atomic_store(&library->uncleared, UNCLEARED_SEVERAL);
+	}
+}
+
+enum counter lasting_spoils(const struct library *library, uint32_t spoiling, uint64_t uncleared)
+{
+	/* read before `uncleared`, to which a running call adds before it ends */
+	bool running = atomic_load(&library->uncleared_running) != 0;
+	uint64_t earlier = atomic_load(&library->uncleared);
+
+	if (atomic_load(&library->told) & spoiling) {
+		return COUNTER_BYPASSED_sticky_options;
+	}
+	return running || earlier == UNCLEARED_SEVERAL || (earlier != 0 && earlier != uncleared)
+	           ? COUNTER_BYPASSED_uncleared_options
+	           : COUNTER_NONE;
+}
+
+/* ---- the real call ---- */
 
 int handle_enter_real(const struct handle *handle)
 {

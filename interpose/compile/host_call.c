@@ -7,7 +7,6 @@
 
 #include "cache/replay.h"
 #include "interpose/compile/about.h"
-#include "interpose/compile/lasting.h"
 #include "interpose/compile/log.h"
 #include "interpose/compile/runtime.h"
 
@@ -116,7 +115,7 @@ int host_call_destroy(struct door *door, size_t function, void *value, void *arg
 	struct handle *known = handle_find_of(door_compiler(door), value) ? handle_take(value) : NULL;
 	int result = HOST_CALL_AS(destroy_function, known ? known->library : NULL, function, argument);
 
-	if (known && compiler_outcome(known->library->compiler, result) != OUTCOME_SUCCESS) {
+	if (known && handle_outcome(known->library->compiler, result) != OUTCOME_SUCCESS) {
 		(void)handle_put_back(known); /* without memory the record leaks: the real handle may refer to it */
 	} else {
 		handle_free(known);

@@ -60,7 +60,7 @@ struct library {
 	_Atomic int patching; /* enum library_step */
 	_Atomic(struct watch *) watch;
 	_Atomic int waking; /* enum library_step: done once a real compilation has begun in this process */
-	/* options that last (lasting.h): those of all calls, and how many calls run that may add to `uncleared` */
+	/* options that last (handle.h): those of all calls, and how many calls run that may add to `uncleared` */
 	_Atomic uint64_t uncleared;
 	_Atomic uint32_t uncleared_running;
 	_Atomic uint32_t told;

@@ -99,7 +99,7 @@ static bool can_be_deferred(const struct handle *handle, const struct call *call
 bool replay_allows(const struct handle *handle, const struct call *call, const struct entry *entry, struct event *event)
 {
 	const struct compiler *compiler = handle->library->compiler;
-	enum outcome outcome = compiler_outcome(compiler, result_value(entry, RESULT_TAG_RETURN_CODE, -1));
+	enum outcome outcome = handle_outcome(compiler, result_value(entry, RESULT_TAG_RETURN_CODE, -1));
 	const char *variable;
 
 	/* such a result is never cached, so another program must have written the entry */

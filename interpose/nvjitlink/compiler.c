@@ -2,7 +2,7 @@
 #include "interpose/compiler.h"
 #include "interpose/compile/artifacts.h"
 #include "interpose/compile/event.h"
-#include "interpose/compile/lasting.h"
+#include "interpose/compile/handle.h"
 #include "interpose/compile/request.h"
 #include "interpose/compile/runtime.h"
 #include "interpose/nvjitlink/functions.h"

@@ -5,7 +5,7 @@
  */
 #include "interpose/nvjitlink/link.h"
 
-#include "interpose/compile/lasting.h"
+#include "interpose/compile/handle.h"
 #include "interpose/compile/library_steps.h"
 #include "interpose/compile/ptxas_options.h"
 #include "interpose/compile/recorder.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/nvrtc/sticky.h"
 
-#include "interpose/compile/lasting.h"
+#include "interpose/compile/handle.h"
 #include "interpose/nvrtc/versions.h"
 
 struct lasting sticky_options(const struct call *call)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sticky: options of NVRTC with an effect on later compilations of the process (compile/lasting.h)
+ * sticky: options of NVRTC with an effect on later compilations of the process (compile/handle.h)
  *
  * The list is the output of scripts/sticky, which runs every option that a release knows, with its values, before a set
  * of other compilations; STICKY_SEARCHED lists the releases. An option that had no effect in any of them is assumed to
@@ -13,7 +13,7 @@
  *   -fdevice-time-trace   13.0: the compilation after failures with it was seen to return other PTX
  *
  * Calling sequence: sticky_options() of each call; sticky_spoils() before a result is cached. Threads, fork, signals,
- * errors: as in compile/lasting.h.
+ * errors: as in compile/handle.h.
  */
 #ifndef INTERPOSE_NVRTC_STICKY_H
 #define INTERPOSE_NVRTC_STICKY_H

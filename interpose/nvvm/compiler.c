@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/compile/artifacts.h"
 #include "interpose/compile/handle.h"
-#include "interpose/compile/lasting.h"
 #include "interpose/compile/request.h"
 #include "interpose/nvvm/functions.h"
 #include "interpose/nvvm/nodes.h"

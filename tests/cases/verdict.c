@@ -6,7 +6,7 @@
  *
  * Prints "clear" (its result is kept), "lingers" or "uncleared" (it is not, and why). RELEASE: 1300 for 13.0.
  */
-#include "interpose/compile/lasting.h"
+#include "interpose/compile/handle.h"
 #include "interpose/nvrtc/nodes.h"
 #include "interpose/nvrtc/sticky.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/compile/handle.h"
-#include "interpose/compile/lasting.h"
 #include "interpose/compile/request.h"
 #include "interpose/nvvm/functions.h"
 #include "interpose/nvvm/nodes.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "interpose/compile/lasting.h"
+#include "interpose/compile/handle.h"
 #include "interpose/nvrtc/functions.h"
 #include "interpose/nvrtc/nodes.h"
 #include "interpose/nvrtc/sticky.h"
