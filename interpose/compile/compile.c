@@ -73,7 +73,8 @@ static enum counter bypass_reason(const struct handle *handle, const struct call
 static int bypass_call(struct handle *handle, const struct call *call, enum counter reason, struct event *event)
 {
 	const struct compiler *compiler = handle->library->compiler;
-	bool was_served = handle->served != NULL, is_cancelled = reason == COUNTER_BYPASSED_cancelled;
+	bool was_served = handle->served != NULL;
+	bool is_cancelled = reason == COUNTER_BYPASSED_cancelled;
 	int result;
 
 	event_bypass(event, reason);
@@ -187,11 +188,15 @@ static int compile_handle(struct handle *handle, const struct call *call, struct
 static bool wait_for_others(const struct handle *handle, struct attempt *attempt)
 {
 	const struct settings *settings = &runtime_get()->settings;
-	const unsigned seconds = handle->asks_host || settings->recache ? 0 : settings->wait;
+	unsigned seconds = settings->wait;
 	int64_t start = runtime_clock();
-	bool again =
-	    compile_lock_acquire(&attempt->compile_lock, settings->read_only ? NULL : &runtime_get()->directory,
-	                         seconds, attempt->finding.key.bytes);
+	bool again;
+
+	if (handle->asks_host || settings->recache) {
+		seconds = 0;
+	}
+	again = compile_lock_acquire(&attempt->compile_lock, settings->read_only ? NULL : &runtime_get()->directory,
+	                             seconds, attempt->finding.key.bytes);
 
 	if (attempt->compile_lock.waited) {
 		event_note_wait(attempt->event, start, runtime_clock());
