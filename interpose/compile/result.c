@@ -110,12 +110,15 @@ bool result_applies(const struct entry *entry, unsigned allowed, const char **re
 	const char *names, *end;
 
 	*ret_variable = NULL;
+	if (result_sloppiness(entry) & ~allowed) {
+		return false;
+	}
 	if (entry_section(entry, RESULT_TAG_UNSET, &section)) {
 		names = section.bytes;
 		end = names + section.size;
 		*ret_variable = section.size && end[-1] != '\0' ? "?" : environment_first_set(names, end);
 	}
-	return !*ret_variable && (result_sloppiness(entry) & ~allowed) == 0;
+	return !*ret_variable;
 }
 
 /* The return code is left out, because only the compilation itself returns it, and no getter does. */
@@ -235,19 +238,19 @@ static size_t made_anew(const uint8_t *at, size_t left)
  * Both artifacts are scanned in parallel. Where both contain a text that is generated anew, each text is skipped by its
  * own length, because a pid or a time may have more digits in one of them.
  */
-static bool equal_modulo_ids(const void *left, size_t left_size, const void *right, size_t right_size)
+static bool equal_modulo_ids(const struct section *left, const struct section *right)
 {
-	const uint8_t *a = left, *b = right;
+	const uint8_t *a = left->bytes, *b = right->bytes;
 	size_t i = 0, j = 0;
 
-	while (i < left_size && j < right_size && a[i] == b[j]) {
-		size_t a_anew = made_anew(a + i, left_size - i), b_anew = made_anew(b + j, right_size - j);
+	while (i < left->size && j < right->size && a[i] == b[j]) {
+		size_t a_anew = made_anew(a + i, left->size - i), b_anew = made_anew(b + j, right->size - j);
 		bool both = a_anew > 0 && b_anew > 0;
 
 		i += both ? a_anew : 1;
 		j += both ? b_anew : 1;
 	}
-	return i == left_size && j == right_size;
+	return i == left->size && j == right->size;
 }
 
 /*
@@ -279,11 +282,11 @@ static bool hides_ids(const void *bytes, size_t size)
  * For two unequal artifacts: returns true if they may differ only by module ids, in a form that cannot be compared.
  * That is neither a mismatch nor a proof of equality.
  */
-static bool differ_by_hidden_ids(const void *left, size_t left_size, const void *right, size_t right_size)
+static bool differ_by_hidden_ids(const struct section *left, const struct section *right)
 {
-	size_t left_id = longest_id(left, left_size), right_id = longest_id(right, right_size);
+	size_t left_id = longest_id(left->bytes, left->size), right_id = longest_id(right->bytes, right->size);
 
-	return (hides_ids(left, left_size) && hides_ids(right, right_size)) ||
+	return (hides_ids(left->bytes, left->size) && hides_ids(right->bytes, right->size)) ||
 	       (left_id > 0 && right_id > 0 && left_id != right_id);
 }
 
@@ -303,11 +306,11 @@ enum results result_compare(const struct compiler *compiler, const struct entry 
 			*ret_what = result_section_name(compiler, left.tag);
 			return RESULTS_DIFFER;
 		}
-		if (equal_modulo_ids(left.bytes, left.size, right.bytes, right.size)) {
+		if (equal_modulo_ids(&left, &right)) {
 			continue;
 		}
 		*ret_what = result_section_name(compiler, left.tag);
-		if (!compiler->hides_ids || !differ_by_hidden_ids(left.bytes, left.size, right.bytes, right.size)) {
+		if (!compiler->hides_ids || !differ_by_hidden_ids(&left, &right)) {
 			return RESULTS_DIFFER;
 		}
 		results = RESULTS_HIDDEN;
