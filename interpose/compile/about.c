@@ -140,7 +140,7 @@ void about_request(struct event *event, const struct handle *handle, const struc
 		}
 	}
 	if (attempt && (attempt->request.traits & REQUEST_BOUND)) {
-		about_text(about, ABOUT_BOUND, attempt->observed.cwd ? attempt->observed.cwd : "");
+		about_text(about, ABOUT_BOUND, attempt->observed.places.cwd ? attempt->observed.places.cwd : "");
 	}
 	if (handle) {
 		const char *step = compiler->steps[call->kind < STEPS_MAX ? call->kind : STEPS_MAX - 1];
@@ -163,7 +163,7 @@ void about_result(const struct attempt *attempt, const struct binding *binding, 
 {
 	const struct request *request = &attempt->request;
 	const struct compiler *compiler = request->library->compiler;
-	const char *cwd = attempt->observed.cwd;
+	const char *cwd = attempt->observed.places.cwd;
 
 	if (!(request->traits & REQUEST_BOUND) && cwd && binding->binds_cwd) {
 		about_text(about, ABOUT_BOUND, cwd);

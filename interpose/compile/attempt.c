@@ -113,8 +113,7 @@ static void begin_watch(const struct request *request, bool watchable, struct ob
 	if (!observed->told) {
 		observed->doubt = COUNTER_ERRORS_memory;
 	}
-	observed->cwd = observed->told ? observed->told->cwd : NULL;
-	observed->places = (struct places){&request->roots, observed->cwd};
+	observed->places = (struct places){&request->roots, observed->told ? observed->told->cwd : NULL};
 	trace_init(&observed->trace, stamp_now());
 	observed->trace.places = &observed->places;
 	observed->trace.told = observed->told;

@@ -38,8 +38,7 @@ struct finding {
 
 struct observed {
 	struct snapshot *told; /* the process state with which every answer to the compiler must agree */
-	const char *cwd;       /* from `told`; NULL if unknown */
-	struct places places;
+	struct places places;  /* the working directory is that of `told`; NULL if unknown */
 	struct trace trace;
 	bool watched;         /* from the beginning to the end */
 	enum counter doubt;   /* why the result must not be cached, if known */

@@ -163,7 +163,7 @@ static bool binds_cwd(const struct request *request, const struct observed *obse
 	const struct compiler *compiler = request->library->compiler;
 	const struct roots *roots = &request->roots;
 	const struct trace *trace = &observed->trace;
-	const char *cwd = observed->cwd;
+	const char *cwd = observed->places.cwd;
 
 	return has_taint(trace, TAINT_PLACE) || !cwd || !compiler->spells_plainly ||
 	       !compiler->spells_plainly(cwd, strlen(cwd)) || binding->literal[roots->count] ||
@@ -191,7 +191,7 @@ int binding_decide(const struct request *request, const struct observed *observe
 	        },
 	};
 
-	if (!binding.literal || find_places(request, observed->cwd, result, &binding) != 0) {
+	if (!binding.literal || find_places(request, observed->places.cwd, result, &binding) != 0) {
 		free(binding.literal);
 		return -ENOMEM;
 	}
@@ -200,12 +200,12 @@ int binding_decide(const struct request *request, const struct observed *observe
 	}
 	binding.input.root_is_literal = binding.literal;
 	if (!binds_cwd(request, observed, &binding, computed, hidden)) {
-		binding.input.cwd = observed->cwd;
+		binding.input.cwd = observed->places.cwd;
 		binding.input.cwd_spelled = spells_cwd(trace);
 		binding.input.cwd_looked_at = (request->traits & REQUEST_LOOSE) != 0;
 	}
 	binding.binds_cwd = !binding.input.cwd && trace_has(trace, TRACE_OPEN);
-	binding.short_lived = is_short_lived(request, &binding, observed->cwd);
+	binding.short_lived = is_short_lived(request, &binding, observed->places.cwd);
 	*ret_binding = binding;
 	return 0;
 }
@@ -217,7 +217,7 @@ int binding_decide(const struct request *request, const struct observed *observe
 int binding_enter(struct binding *binding, const struct request *request, struct observed *observed)
 {
 	struct trace *trace = &observed->trace;
-	const char *cwd = observed->cwd;
+	const char *cwd = observed->places.cwd;
 
 	if (binding->binds_cwd && !(request->traits & REQUEST_BOUND)) {
 		if (cwd && binding->input.pwd && strcmp(binding->input.pwd, cwd) == 0) {
