@@ -19,7 +19,7 @@ int host_data_file(const char *path, size_t least, size_t most, void **ret_bytes
 	struct stat status;
 	char *bytes;
 	size_t size;
-	int descriptor, error = -EAGAIN;
+	int descriptor, error;
 	ssize_t got;
 
 	if (stat(path, &status) != 0 || !S_ISREG(status.st_mode) || (size_t)status.st_size < least) {
@@ -32,21 +32,18 @@ int host_data_file(const char *path, size_t least, size_t most, void **ret_bytes
 	}
 	descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	got = descriptor < 0 ? -1 : call_pread(descriptor, bytes, size + 1, 0);
-	if (got < 0) {
-		error = -errno;
-	} else if ((size_t)got == size) {
-		bytes[size] = '\0';
-		*ret_bytes = bytes;
-		*ret_size = size;
-		error = 0;
-	}
+	error = got < 0 ? -errno : (size_t)got == size ? 0 : -EAGAIN;
 	if (descriptor >= 0) {
 		(void)close(descriptor);
 	}
 	if (error != 0) {
 		free(bytes);
+		return error;
 	}
-	return error;
+	bytes[size] = '\0';
+	*ret_bytes = bytes;
+	*ret_size = size;
+	return 0;
 }
 
 int host_data_digest(const char *path, struct key *ret_digest)

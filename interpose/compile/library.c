@@ -197,10 +197,7 @@ real_function *library_function(const struct door *door, const struct library *k
 {
 	const struct library *library = known ? known : library_of_door(door);
 
-	if (!library && !door->library) {
-		return function_of_node(door->node, door->caller, function);
-	}
-	return library ? library_real(library, function) : NULL;
+	return library ? library_real(library, function) : function_of_node(door->node, door->caller, function);
 }
 
 struct library *library_at(uintptr_t address)

@@ -80,11 +80,10 @@ static struct entry *look_in_memory(struct looking *looking)
 struct entry *look_up(const struct request *request, struct event *event, struct finding *ret_finding)
 {
 	const struct runtime *runtime = runtime_get();
-	struct looking looking = {request, event, ret_finding, {0}};
+	struct looking looking = {request, event, ret_finding, DEPENDENCIES_BUDGET};
 	struct entry *entry = NULL;
 	int error;
 
-	looking.budget = DEPENDENCIES_BUDGET;
 	event->detail[0] = '\0';
 	event->record.why = EVENTS_WHY_UNKNOWN;
 	digest_fingerprint(&runtime->secret, request->spans, request->span_count, &ret_finding->fingerprint);

@@ -132,16 +132,13 @@ static bool holds_still(struct handle *handle, size_t index)
 {
 	const struct past_call *past = &handle->calls[index];
 	const struct entry *entry = past->answer;
+	const char *variable;
 	struct request now = {.library = NULL};
 	bool same = request_describe(handle, index, &past->call, &now) == COUNTER_NONE &&
 	            digest_half(&runtime_get()->secret, now.spans) == past->asked;
 
-	if (same && entry) {
-		const char *variable;
-
-		same = result_applies(entry, runtime_get()->settings.tolerated, &variable) &&
-		       result_holds(entry, &now.roots);
-	}
+	same = same && (!entry || (result_applies(entry, runtime_get()->settings.tolerated, &variable) &&
+	                           result_holds(entry, &now.roots)));
 	request_clear(&now);
 	return same;
 }
