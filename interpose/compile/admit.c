@@ -192,7 +192,7 @@ static int add_about(const struct attempt *attempt, const struct binding *bindin
 	return 0;
 }
 
-/* -EAGAIN: the log does not explain the failure. */
+/* -EAGAIN: the log does not explain the failure; -EINVAL: dependencies cannot express the trace. */
 static int build_entry(const struct handle *handle, struct attempt *attempt, struct entry **ret_entry)
 {
 	const struct compiler *compiler = handle->library->compiler;
@@ -223,14 +223,6 @@ static int build_entry(const struct handle *handle, struct attempt *attempt, str
 	return error;
 }
 
-/* -EINVAL: dependencies cannot express the trace; -EAGAIN: the log does not explain the failure. */
-static enum counter build_error_reason(int error)
-{
-	return error == -EAGAIN   ? COUNTER_BYPASSED_return_code
-	       : error == -EINVAL ? COUNTER_BYPASSED_files
-	                          : runtime_error_counter(error, COUNTER_ERRORS_internal);
-}
-
 struct entry *admit_result(const struct handle *handle, struct attempt *attempt, enum counter *ret_reason)
 {
 	const struct observed *observed = &attempt->observed;
@@ -242,7 +234,10 @@ struct entry *admit_result(const struct handle *handle, struct attempt *attempt,
 	if (reason == COUNTER_NONE) {
 		int error = build_entry(handle, attempt, &entry);
 
-		reason = error == 0 ? COUNTER_NONE : build_error_reason(error);
+		reason = error == 0         ? COUNTER_NONE
+		         : error == -EAGAIN ? COUNTER_BYPASSED_return_code
+		         : error == -EINVAL ? COUNTER_BYPASSED_files
+		                            : runtime_error_counter(error, COUNTER_ERRORS_internal);
 	}
 	if (reason == COUNTER_BYPASSED_return_code) {
 		event_explain_refusal(attempt->event, "return code %d", observed->return_code);

@@ -265,7 +265,7 @@ static int find_build_id(const uint8_t *notes, size_t size, const uint8_t **ret_
 {
 	size_t at = 0;
 
-	while (size - at >= sizeof(ElfW(Nhdr))) {
+	while (at <= size && size - at >= sizeof(ElfW(Nhdr))) {
 		ElfW(Nhdr) note;
 		size_t name_size;
 		size_t text_size;
@@ -282,9 +282,6 @@ static int find_build_id(const uint8_t *notes, size_t size, const uint8_t **ret_
 			*ret_id = notes + at + name_size;
 			*ret_size = note.n_descsz;
 			return 0;
-		}
-		if (text_size > size - at - name_size) {
-			break;
 		}
 		at += name_size + text_size;
 	}
