@@ -155,22 +155,13 @@ static void compare_facts(const struct request *now, const struct request *was, 
 	free(matched);
 }
 
-static bool has_directory(struct span program)
-{
-	return span_base(program).size < program.size;
-}
-
-/*
- * Compares the directory of the name only if it is in the key: that part of the request differs, or one name has a
- * directory, which is a root, and the other has none. Any two roots are equal.
- */
+/* Compares the directory of the name only if it is in the key: then it is a part of the request. */
 static void compare_program(const struct request *now, const struct request *was, struct differences *differences)
 {
 	struct span name = request_text(now, ABOUT_PROGRAM), before = request_text(was, ABOUT_PROGRAM);
-	bool is_moved = !is_same_digest(request_part(now, span_text("program name")),
-	                                request_part(was, span_text("program name"))) ||
-	                (request_is(now, ABOUT_COMPILER, "nvrtc") && has_directory(name) != has_directory(before));
 	bool is_renamed = !span_equal(span_base(name), span_base(before));
+	bool is_moved =
+	    !is_same_digest(request_part(now, span_text("program name")), request_part(was, span_text("program name")));
 
 	if (is_renamed || (is_moved && !span_equal(name, before))) {
 		add(differences, now, now->facts[ABOUT_PROGRAM], was, was->facts[ABOUT_PROGRAM]);
