@@ -5,6 +5,7 @@
  * Entries of one program would look the same in the table, so each line also shows its first name expression. Of each
  * entry only its line and the value by which it is sorted are kept, because there may be a million.
  */
+#include "cache/harmless.h"
 #include "cache/recency.h"
 #include "cli/console/console.h"
 #include "cli/console/entries.h"
@@ -42,65 +43,51 @@ static int compare_lines(const void *a, const void *b)
 	return (left->value < right->value) - (left->value > right->value);
 }
 
-/* Behind key and compiler. What may be long is at the end of the line. */
-#define LINE_FORMAT "%-10.*s  %8s  %9s  %-12s  %s"
+/* What may be long is at the end of the line. */
+#define LINE_FORMAT "%-8.*s  %-9.*s %-5.*s  %-10.*s  %8s  %9s  %-12s  "
 
-static void print_line(FILE *out, const struct entry *entry, int64_t used_ns)
+/* Returns the line, which the caller frees; NULL: no memory. */
+static char *spell_line(const struct entry *entry, int64_t used_ns, const struct request *request)
 {
 	const struct entry_info *info = entry_info(entry);
 	char saves[CONSOLE_NUMBER_BYTES], size[CONSOLE_NUMBER_BYTES], span[CONSOLE_NUMBER_BYTES];
-	char key[KEY_TEXT_BYTES], used[CONSOLE_NUMBER_BYTES + 4];
-	struct request request = results_request(entry);
-	struct span program = request_text(&request, ABOUT_PROGRAM), kernel = request_text(&request, ABOUT_EXPRESSION);
-	struct span arch = request_arch(&request);
+	char key[KEY_TEXT_BYTES], used[CONSOLE_NUMBER_BYTES + 4], *line;
+	struct span program = request_text(request, ABOUT_PROGRAM), kernel = request_text(request, ABOUT_EXPRESSION);
 
-	console_print(out, "%.*s  %-9.*s %-5.*s  ", KEY_SHORT, key_spell(info->key, key),
-	              SPAN(request_text(&request, ABOUT_TITLE)), SPAN(request_text(&request, ABOUT_RELEASE)));
 	snprintf(used, sizeof(used), "%s ago", console_span(recency_now() - used_ns, span));
-	console_print(out, LINE_FORMAT "%.*s%s%.*s", SPAN(arch), console_time(info->cost_ns, saves),
-	              console_bytes(info->total_size, size), used, results_return_code(entry) != 0 ? "failed: " : "",
-	              SPAN(program), program.size && kernel.size ? " " : "", SPAN(kernel));
-	fputc('\n', out);
-	request_free(&request);
+	if (asprintf(&line, LINE_FORMAT "%s%.*s%s%.*s", KEY_SHORT, key_spell(info->key, key),
+	             SPAN(request_text(request, ABOUT_TITLE)), SPAN(request_text(request, ABOUT_RELEASE)),
+	             SPAN(request_arch(request)), console_time(info->cost_ns, saves),
+	             console_bytes(info->total_size, size), used, results_return_code(entry) != 0 ? "failed: " : "",
+	             SPAN(program), program.size && kernel.size ? " " : "", SPAN(kernel)) < 0) {
+		return NULL;
+	}
+	harmless_text(line);
+	return line;
 }
 
-/* The object is a member of an array that is printed later. */
-static bool print_object(FILE *out, const struct entry *entry, int64_t used_ns)
+/* Returns a member of the array; NULL: no memory. */
+static char *spell_object(const struct entry *entry, int64_t used_ns, const struct request *request)
 {
 	struct json json = json_growing();
-	struct request request = results_request(entry);
-	bool done;
+	char *text;
 
 	json_begin_object(&json, NULL);
-	results_json(&json, entry, used_ns, &request);
+	results_json(&json, entry, used_ns, request);
 	json_end(&json);
-	done = !json.failed && fwrite(json.bytes, 1, json.size, out) == json.size;
+	text = json.failed ? NULL : strndup(json.bytes, json.size);
 	json_free(&json);
-	request_free(&request);
-	return done;
-}
-
-static bool make_line(const struct list *list, const struct entry *entry, int64_t used_ns, struct line *ret_line)
-{
-	const int64_t values[] = {[ORDER_USED] = used_ns,
-	                          [ORDER_SAVED] = (int64_t)entry_info(entry)->cost_ns,
-	                          [ORDER_SIZE] = (int64_t)entry_info(entry)->total_size};
-	size_t size;
-	FILE *out = open_memstream(&ret_line->text, &size);
-	bool done = out != NULL;
-
-	ret_line->value = values[list->order];
-	if (done && asked.json) {
-		done = print_object(out, entry, used_ns);
-	} else if (done) {
-		print_line(out, entry, used_ns);
-	}
-	return (!out || fclose(out) == 0) && done;
+	return text;
 }
 
 static int take_entry(void *context, const struct entry *entry, int64_t used_ns)
 {
 	struct list *list = context;
+	const int64_t values[] = {[ORDER_USED] = used_ns,
+	                          [ORDER_SAVED] = (int64_t)entry_info(entry)->cost_ns,
+	                          [ORDER_SIZE] = (int64_t)entry_info(entry)->total_size};
+	struct request request;
+	char *text;
 
 	if (list->count == list->capacity) {
 		size_t capacity = list->capacity ? 2 * list->capacity : 256;
@@ -112,10 +99,13 @@ static int take_entry(void *context, const struct entry *entry, int64_t used_ns)
 		list->lines = grown;
 		list->capacity = capacity;
 	}
-	if (!make_line(list, entry, used_ns, &list->lines[list->count])) {
+	request = results_request(entry);
+	text = (asked.json ? spell_object : spell_line)(entry, used_ns, &request);
+	request_free(&request);
+	if (!text) {
 		return -ENOMEM;
 	}
-	list->count++;
+	list->lines[list->count++] = (struct line){values[list->order], text};
 	return 0;
 }
 
@@ -126,11 +116,10 @@ static void print_list(const struct settings *settings, const struct list *list)
 	} else if (list->count == 0) {
 		console_line("%s has no entries", settings->directory);
 	} else {
-		printf("KEY       COMPILER         " LINE_FORMAT "PROGRAM\n", 4, "ARCH", "SAVES", "SIZE", "USED", "");
+		printf(LINE_FORMAT "PROGRAM\n", 3, "KEY", 8, "COMPILER", 0, "", 4, "ARCH", "SAVES", "SIZE", "USED");
 	}
 	for (size_t i = 0; i < list->count; i++) {
-		fputs(asked.json && i > 0 ? "," : "", stdout);
-		fputs(list->lines[i].text, stdout);
+		printf("%s%s%s", asked.json && i > 0 ? "," : "", list->lines[i].text, asked.json ? "" : "\n");
 	}
 	if (asked.json) {
 		puts("]");
