@@ -21,6 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define ROWS_MAX     100  /* outcomes with a reason, and libraries; further ones are not reported */
 #define OBJECTS_MAX  4096 /* further libraries are not examined */
 #define OBJECTS_NAME "objects"
 
@@ -48,7 +49,7 @@ struct row {
 
 struct seen {
 	struct findings *findings;
-	struct row *rows;
+	struct row rows[ROWS_MAX + 1]; /* the last one counts calls for which there is no row */
 	size_t count;
 	char before[400]; /* the last message of the log */
 	char *objects[OBJECTS_MAX];
@@ -58,24 +59,17 @@ struct seen {
 /* Texts are truncated to the sizes of the fields, because they are only printed or compared with short names. */
 static void count_row(struct seen *seen, const struct row *row)
 {
-	struct row *rows;
-	size_t i = 0;
+	struct row *known = seen->rows;
 
-	/* a linear search, because there are only a few dozen rows */
-	while (i < seen->count && (seen->rows[i].kind != row->kind || strcmp(seen->rows[i].text, row->text) != 0 ||
-	                           strcmp(seen->rows[i].compiler, row->compiler) != 0)) {
-		i++;
+	while (known < seen->rows + seen->count && (known->kind != row->kind || strcmp(known->text, row->text) != 0 ||
+	                                            strcmp(known->compiler, row->compiler) != 0)) {
+		known++;
 	}
-	if (i == seen->count) {
-		/* grows by one element at a time, because the number of rows is that of reasons, not of calls */
-		rows = realloc(seen->rows, (i + 1) * sizeof(*rows));
-		if (!rows) {
-			return;
-		}
-		seen->rows = rows;
-		rows[seen->count++] = *row;
+	if (known == seen->rows + seen->count && seen->count < ROWS_MAX) {
+		*known = *row;
+		seen->count++;
 	}
-	seen->rows[i].count++;
+	known->count++;
 }
 
 void doctor_lines(const char *path, void (*visit)(void *context, const char *line), void *context)
@@ -356,7 +350,7 @@ void doctor_run(struct findings *findings, char **argv)
 {
 	static const char *const variables[][2] = {
 	    {"NVRTCCACHE_TRACE", "trace"}, {"NVRTCCACHE_LOG", "log"}, {"LD_DEBUG_OUTPUT", OBJECTS_NAME}};
-	struct seen seen = {.findings = findings};
+	static struct seen seen;
 	char place[200], path[256];
 	pid_t pid;
 	int status, error;
@@ -366,6 +360,7 @@ void doctor_run(struct findings *findings, char **argv)
 		finding_add(findings, FINDING_FAIL, "%s: %s", place, strerror(-error));
 		return;
 	}
+	seen.findings = findings;
 	/* set in this process, which starts nothing else and ends after the report */
 	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
 		snprintf(path, sizeof(path), "%s/%s", place, variables[i][1]);
@@ -385,8 +380,4 @@ void doctor_run(struct findings *findings, char **argv)
 	}
 	/* fails if a child that outlives the program has written meanwhile; nothing else uses the directory */
 	(void)rmdir(place);
-	for (size_t i = 0; i < seen.object_count; i++) {
-		free(seen.objects[i]);
-	}
-	free(seen.rows);
 }

@@ -69,10 +69,13 @@ static void note(struct verify *verify, enum verdict verdict, const char *reason
 	verify->reason = reason;
 }
 
+/* A file that is gone is no error: another process may remove it at any time, as eviction does. */
 static void note_error(struct verify *verify, int error)
 {
-	note(verify, error == -EPERM ? UNTRUSTED : UNREADABLE,
-	     error == -EPERM ? "other users can write to it" : strerror(-error));
+	if (error != -ENOENT) {
+		note(verify, error == -EPERM ? UNTRUSTED : UNREADABLE,
+		     error == -EPERM ? "other users can write to it" : strerror(-error));
+	}
 }
 
 static int see_state(const struct dependency *dependency, void *context)
@@ -241,11 +244,6 @@ static int take_file(void *context, const struct directory_file *file)
 	if (file->kind == DIRECTORY_ENTRY) {
 		read_file(verify, file);
 		verify->bytes += (uint64_t)verify->found.st_size;
-	}
-	/* not reported if another process has removed it meanwhile, as eviction may at any time */
-	if (verify->verdict == UNREADABLE && faccessat(file->shard, file->name, F_OK, AT_SYMLINK_NOFOLLOW) < 0 &&
-	    errno == ENOENT) {
-		return 0;
 	}
 	verify->files[verify->verdict]++;
 	if (verdicts[verify->verdict].bad) {
