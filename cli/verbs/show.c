@@ -20,25 +20,6 @@ struct shown {
 	int64_t used_ns; /* all entries under a key have that of their file */
 };
 
-/*
- * Writes why the entry depends on a directory: the option or the path of the request by which its key contains the
- * working directory; for other directories, that the result can contain the path.
- */
-static const char *spell_reason(const struct request *request, size_t number, char ret_text[CONSOLE_NUMBER_BYTES])
-{
-	struct span by = {NULL, 0};
-
-	if (number > 0 || !request_part(request, span_text("working directory"))) {
-		return "whose path is in the result, or can be, by __FILE__ and the like";
-	}
-	/* request_binder() knows options of NVRTC only; for links the paths of files are the reason */
-	if (request_is(request, ABOUT_COMPILER, "nvrtc")) {
-		by = request_binder(request);
-	}
-	snprintf(ret_text, CONSOLE_NUMBER_BYTES, "by %.*s", SPAN(by));
-	return by.size ? ret_text : "by options or paths of the request";
-}
-
 /* ---- for people ---- */
 
 static void print_line(const char *label, struct span text)
@@ -119,14 +100,24 @@ static void print_artifacts(const struct shown *shown)
 	}
 }
 
-static void print_bound(const struct shown *shown)
+/*
+ * Prints why the entry depends on a directory: the option or the path of the request by which its key contains the
+ * working directory; for other directories, that the result can contain the path.
+ */
+static void print_bound(const struct request *request)
 {
-	const struct request *request = &shown->request;
-	char reason[CONSOLE_NUMBER_BYTES];
+	/* request_binder() knows options of NVRTC only; for links the paths of files are the reason */
+	struct span option =
+	    request_is(request, ABOUT_COMPILER, "nvrtc") ? request_binder(request) : (struct span){NULL, 0};
 
 	for (size_t i = 0; i < request->counts[ABOUT_BOUND]; i++) {
-		console_line(RESULTS_LABEL "%.*s  %s", i ? "" : "bound to",
-		             SPAN(span_of(&request->facts[ABOUT_BOUND][i])), spell_reason(request, i, reason));
+		bool is_in_key = i == 0 && request_part(request, span_text("working directory"));
+		struct span by = !is_in_key ? span_text("__FILE__ and the like: the path is in the result, or can be")
+		                 : option.size ? option
+		                               : span_text("options or paths of the request");
+
+		console_line(RESULTS_LABEL "%.*s  by %.*s", i ? "" : "bound to",
+		             SPAN(span_of(&request->facts[ABOUT_BOUND][i])), SPAN(by));
 	}
 	if (request->counts[ABOUT_COMPILER] > 0 && request->counts[ABOUT_BOUND] == 0) {
 		printf(RESULTS_LABEL "nothing\n", "bound to");
@@ -145,7 +136,7 @@ static void print_shown(struct shown *shown)
 	print_names(shown);
 	print_made(shown);
 	print_artifacts(shown);
-	print_bound(shown);
+	print_bound(&shown->request);
 	results_states(shown->entry, &shown->request, NULL);
 }
 
@@ -153,16 +144,8 @@ static void print_shown(struct shown *shown)
 
 static void add_shown(struct json *json, struct shown *shown)
 {
-	const struct request *request = &shown->request;
-	char reason[CONSOLE_NUMBER_BYTES];
-
 	json_begin_object(json, NULL);
-	results_json(json, shown->entry, shown->used_ns, request);
-	json_begin_array(json, "bound_why");
-	for (size_t i = 0; i < request->counts[ABOUT_BOUND]; i++) {
-		json_string(json, NULL, spell_reason(request, i, reason));
-	}
-	json_end(json);
+	results_json(json, shown->entry, shown->used_ns, &shown->request);
 	results_states(shown->entry, &shown->request, json);
 	json_end(json);
 }
