@@ -106,19 +106,12 @@ void key_release(struct key_entries *entries)
  * A bad file does not end the reading. An error that the visitor returns, an interrupt, or lack of memory does.
  */
 
-struct visiting {
-	reading_visit *visit;
-	void *context;
-	int64_t used;
-	int result; /* what `visit` returned last */
-};
-
 static int visit_entry(void *context, const struct entry *entry)
 {
-	struct visiting *visiting = context;
+	struct reading *reading = context;
 
-	visiting->result = visiting->visit(visiting->context, entry, visiting->used);
-	return visiting->result;
+	reading->result = reading->visit(reading->context, entry, reading->used);
+	return reading->result;
 }
 
 int reading_begin(const struct settings *settings, const char *doing, struct reading *ret_reading)
@@ -132,32 +125,23 @@ int reading_begin(const struct settings *settings, const char *doing, struct rea
 	return error;
 }
 
-/* Counts the error of one file. Returns a negative value if it has to end the whole reading, else 0. */
-static int judge_error(struct reading *reading, const struct visiting *visiting, int error)
-{
-	/* inventory_read() returns the visitor's result too; only `result` shows that it is not an error of the file */
-	if (visiting->result < 0 || error == -ENOMEM) {
-		return error;
-	}
-	if (error == -EBADMSG || error == -EPERM) {
-		reading->left_out++;
-	} else if (error != 0 && error != -ENOENT) { /* -ENOENT: the file was evicted after it had been listed */
-		reading->unreadable++;
-	}
-	return 0;
-}
-
 int reading_each(struct reading *reading, reading_visit *visit, void *context)
 {
 	const struct inventory *inventory = &reading->inventory;
-	struct visiting visiting = {.visit = visit, .context = context};
 	int error = 0;
 
+	reading->visit = visit;
+	reading->context = context;
 	for (size_t i = 0; i < inventory->count && error == 0; i++) {
-		visiting.used = inventory->records[i].used;
-		error =
-		    judge_error(reading, &visiting,
-		                inventory_read(&reading->directory, inventory->records[i].key, visit_entry, &visiting));
+		reading->used = inventory->records[i].used;
+		error = inventory_read(&reading->directory, inventory->records[i].key, visit_entry, reading);
+		/* `result` shows whether the error is the visitor's; of the file's only lack of memory ends the reading */
+		if (reading->result >= 0 && error != -ENOMEM) {
+			reading->left_out += error == -EBADMSG || error == -EPERM;
+			/* -ENOENT: the file was evicted after it had been listed */
+			reading->unreadable += error != 0 && error != -EBADMSG && error != -EPERM && error != -ENOENT;
+			error = 0;
+		}
 		error = progress_show(reading->doing, i + 1, inventory->count) ? -EINTR : error;
 	}
 	return error;

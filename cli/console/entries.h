@@ -47,15 +47,19 @@ const char *key_spell(const uint8_t key[ENTRY_KEY_BYTES], char ret_text[KEY_TEXT
 
 /* ---- all entries */
 
+typedef int reading_visit(void *context, const struct entry *entry, int64_t used);
+
 struct reading {
 	struct directory directory;
 	struct inventory inventory;
 	const char *doing;
 	uint64_t left_out;   /* files that are damaged, or that others can write */
 	uint64_t unreadable; /* files, and directories of files */
+	reading_visit *visit;
+	void *context;
+	int64_t used; /* the file that is read */
+	int result;   /* what `visit` returned last */
 };
-
-typedef int reading_visit(void *context, const struct entry *entry, int64_t used);
 
 /* Lists the files. `doing` is the text of the bar while entries are read. */
 int reading_begin(const struct settings *settings, const char *doing, struct reading *ret_reading);

@@ -13,7 +13,6 @@
 #include "cache/store.h"
 #include "cli/console/console.h"
 #include "cli/console/progress.h"
-#include "cli/console/request.h"
 #include "cli/console/verb.h"
 #include "keygen/dependencies.h"
 
@@ -78,20 +77,14 @@ static void note_error(struct verify *verify, int error)
 	}
 }
 
+/* The last two do not prove a change: the program can perhaps read a file that this user cannot. */
 static int see_state(const struct dependency *dependency, void *context)
 {
+	enum dependency_state state = dependency->state;
 	bool *outdated = context;
 
-	switch (dependency->state) {
-	case DEPENDENCY_UNCHANGED:
-	case DEPENDENCY_NOT_ASKED:
-	/* these two do not prove a change */
-	case DEPENDENCY_DOUBTFUL:
-	case DEPENDENCY_UNREADABLE: /* this user cannot read the file, but the program perhaps can */
-		break;
-	default:
-		*outdated = true;
-	}
+	*outdated |= state != DEPENDENCY_UNCHANGED && state != DEPENDENCY_NOT_ASKED && state != DEPENDENCY_DOUBTFUL &&
+	             state != DEPENDENCY_UNREADABLE;
 	return 0;
 }
 
@@ -99,8 +92,6 @@ static void judge_content(struct verify *verify, const struct entry *entry)
 {
 	/* without roots and working directory, only paths that are the same for every request are checked */
 	static const struct roots everywhere = {.root = NULL};
-	struct request request = {.is_cut = false};
-	struct section about;
 	bool outdated = false;
 	size_t size;
 	const void *dependencies = entry_dependencies(entry, &size);
@@ -111,14 +102,10 @@ static void judge_content(struct verify *verify, const struct entry *entry)
 		note(verify, OTHER_FORMAT, "the dependencies have another format");
 	} else if (error == -EBADMSG) {
 		note(verify, DAMAGED, "the dependencies cannot be read");
-	} else if (entry_section(entry, ABOUT_SECTION, &about) &&
-	           request_read(about.bytes, about.size, &request) == -EBADMSG) {
-		note(verify, DAMAGED, "the description cannot be read");
 	} else {
 		verify->entries++;
 		verify->outdated += outdated;
 	}
-	request_free(&request);
 }
 
 static int judge_result(void *context, int error, const struct entry *entry)
