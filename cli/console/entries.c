@@ -135,7 +135,7 @@ int reading_each(struct reading *reading, reading_visit *visit, void *context)
 	for (size_t i = 0; i < inventory->count && error == 0; i++) {
 		reading->used = inventory->records[i].used;
 		error = inventory_read(&reading->directory, inventory->records[i].key, visit_entry, reading);
-		/* `result` shows whether the error is the visitor's; of the file's only lack of memory ends the reading */
+		/* `result` shows whether the error is the visitor's; of the file's only this one ends the reading */
 		if (reading->result >= 0 && error != -ENOMEM) {
 			reading->left_out += error == -EBADMSG || error == -EPERM;
 			/* -ENOENT: the file was evicted after it had been listed */

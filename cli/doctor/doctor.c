@@ -80,8 +80,6 @@ static void note_item(struct findings *findings, const char *item)
 		finding_add(findings, is_ours ? FINDING_FAIL : FINDING_WARN,
 		            "LD_PRELOAD: ld.so ignored '%s', which it cannot find or load%s", item,
 		            is_ours ? ": 'nvrtccache env' prints a path that works" : "");
-	} else if (!is_ours) {
-		finding_add(findings, FINDING_OK, "LD_PRELOAD contains %s", item);
 	}
 }
 
@@ -209,9 +207,7 @@ static bool check_directory(struct findings *findings, const struct settings *se
 		}
 	} else if (error == -ENOENT) { /* it has no file system yet: where it will be created may change until then */
 		finding_add(findings, settings->read_only ? FINDING_WARN : FINDING_OK,
-		            "directory %s does not exist yet and %s", settings->directory,
-		            settings->read_only ? "is not created, because NVRTCCACHE_READONLY is set"
-		                                : "can be created");
+		            "directory %s does not exist yet", settings->directory);
 	} else {
 		findings->refused = settings->directory;
 		finding_add(findings, FINDING_FAIL, "directory %s: %s", settings->directory, console_reason(error));

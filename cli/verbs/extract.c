@@ -120,8 +120,7 @@ static int write_artifact(struct span bytes)
 static int extract_from(const struct entry *entry, const struct request *request)
 {
 	struct span bytes, wanted = {NULL, 0};
-	int code = results_return_code(entry);
-	char list[256] = "", failure[64] = "";
+	char list[256] = "";
 
 	for (size_t i = 0; i < request->counts[ABOUT_ARTIFACT]; i++) {
 		enum form form = take_artifact(entry, &request->facts[ABOUT_ARTIFACT][i], &bytes);
@@ -135,10 +134,7 @@ static int extract_from(const struct entry *entry, const struct request *request
 	if (wanted.bytes) {
 		return write_artifact(wanted);
 	}
-	if (code != 0) {
-		snprintf(failure, sizeof(failure), "the compilation failed (return code %d): ", code);
-	}
-	console_error("%sthe entry has no such artifact; it has %s", failure, *list ? list : "none");
+	console_error("the entry has no such artifact; it has %s", *list ? list : "none");
 	return EXIT_TROUBLE;
 }
 

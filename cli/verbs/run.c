@@ -25,15 +25,6 @@ static struct {
 	bool cudnn, must_hit;
 } asked;
 
-static bool set_variable(const char *name, const char *value)
-{
-	if (setenv(name, value, 1) == 0) {
-		return true;
-	}
-	console_error("%s: %s", name, strerror(errno));
-	return false;
-}
-
 /* Reports why a program could not be started. Returns the exit status for it. */
 static int report_not_started(const char *name, int error)
 {
@@ -123,9 +114,7 @@ static int run_traced(char **operands, const char *trace, int file)
 	int error, status;
 	pid_t pid;
 
-	if (!set_variable("NVRTCCACHE_TRACE", trace)) {
-		return EXIT_NOT_STARTED;
-	}
+	(void)setenv("NVRTCCACHE_TRACE", trace, 1); /* without it no call is seen */
 	error = library_execute(operands, &pid, &status);
 	if (error != 0) {
 		return report_not_started(operands[0], error);
@@ -159,7 +148,7 @@ static int run_watched(const struct settings *settings, char **operands)
 static int run_run(struct settings *settings, char **operands)
 {
 	/* misspelled variables are reported here: the library in the program would ignore them silently */
-	if ((asked.cudnn && !set_variable("CUDNN_NVRTC_RUNTIME_LINKING", "1")) || !console_settings(settings) ||
+	if ((asked.cudnn && setenv("CUDNN_NVRTC_RUNTIME_LINKING", "1", 1) != 0) || !console_settings(settings) ||
 	    !library_preload()) {
 		return EXIT_NOT_STARTED;
 	}

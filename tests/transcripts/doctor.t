@@ -7,7 +7,7 @@ Where all is well it says so, and makes nothing.
   $ nvrtccache doctor
   ok    not preloaded: 'nvrtccache run' preloads it into the program that it runs
   ok    library loads: $BUILD/libnvrtccache.so
-  ok    directory $TMP/cache does not exist yet and can be created
+  ok    directory $TMP/cache does not exist yet
   $ test -e cache
   [1]
   $ mkdir -m 700 cache; nvrtccache doctor
@@ -30,13 +30,10 @@ A library that is missing, that no loader takes, or that is another one is a FAI
   FAIL  library: '$TMP/a b/libnvrtccache.so' cannot be preloaded: its path has a blank or a colon; NVRTCCACHE_LIBRARY can name a copy whose path has none
   FAIL  library: */libnvrtc.so.13: not libnvrtccache.so, but another library (glob)
 
-What LD_PRELOAD contains is reported, and what of it ld.so ignored.
+What ld.so ignored of LD_PRELOAD is reported.
   $ LD_PRELOAD=libm.so.6 nvrtccache doctor | grep -i preload
-  ok    LD_PRELOAD contains libm.so.6
   ok    not preloaded: 'nvrtccache run' preloads it into the program that it runs
   $ LD_PRELOAD=libm.so.6:$LIBRARY:libdl.so.2 nvrtccache doctor | grep -iE 'preload'
-  ok    LD_PRELOAD contains libm.so.6
-  ok    LD_PRELOAD contains libdl.so.2
   ok    preloaded and active: $BUILD/libnvrtccache.so (*); 'nvrtccache run' adds no copy (glob)
   $ LD_PRELOAD=$TMP/nowhere.so nvrtccache doctor 2>/dev/null | grep LD_PRELOAD
   warn  LD_PRELOAD: ld.so ignored '$TMP/nowhere.so', which it cannot find or load
@@ -64,7 +61,7 @@ What follows from a directory that is not used is not reported again.
   FAIL  directory /dev/null/x: a symbolic link, or not a directory
   warn  nvrtc: 3 not cached: directory: the entry cannot be stored: /dev/null/x: not a directory
   $ NVRTCCACHE_READONLY=1 NVRTCCACHE_DIR=$TMP/missing fails
-  warn  directory $TMP/missing does not exist yet and is not created, because NVRTCCACHE_READONLY is set
+  warn  directory $TMP/missing does not exist yet
   $ (unset NVRTCCACHE_DIR; HOME=relative fails; HOME=$TMP/no-home fails)
   FAIL  no cache directory: none of NVRTCCACHE_DIR, XDG_CACHE_HOME and HOME is an absolute path
   FAIL  directory $TMP/no-home/.cache/nvrtccache: $HOME or $XDG_CACHE_HOME is missing or belongs to another user: set NVRTCCACHE_DIR

@@ -118,6 +118,6 @@ A directory's name cannot command a terminal.
   Exported 0 entries (0 bytes) from $TMP/a?[31m?b in * *s (glob)
   Imported 0 entries (0 bytes) into $TMP/a?[31m?b in * *s (glob)
   environment NVRTCCACHE_DIR         $TMP/a?[31m?b
-  ok    directory $TMP/a?[31m?b does not exist yet and can be created
+  ok    directory $TMP/a?[31m?b does not exist yet
   $ nvrtccache stats --json | json 'told["dir"] == os.environ["NVRTCCACHE_DIR"]'
   True
