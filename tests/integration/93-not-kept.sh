@@ -88,7 +88,7 @@ check "A result compiled without a variable is a hit only while it is not set." 
 not_stored() { # files are where its directory can be
 	fresh_cache && mkdir -p -m 700 "$NVRTCCACHE_DIR/v1" && chmod 700 "$NVRTCCACHE_DIR" && touch "$NVRTCCACHE_DIR/v1/"{{0..9},{a..f}}{{0..9},{a..f}} &&
 		NVRTCCACHE_STATS=1 compile -arch=sm_90 && "$COMMAND" explain >>"$tmp/out" && grep -qF '1 not cached' "$tmp/out" &&
-		grep -qF 'NOT CACHED: directory' "$tmp/out" && grep -qF "the entry cannot be stored: $NVRTCCACHE_DIR: not a directory." "$tmp/out"
+		grep -qF 'NOT CACHED: directory' "$tmp/out" && grep -qF "the entry cannot be stored: $NVRTCCACHE_DIR: not a directory" "$tmp/out"
 }
 check "A result that cannot be stored is counted under the name of the error, and explain says the cause." not_stored
 plan
