@@ -202,8 +202,9 @@ uint32_t sample_expects(const struct sample *sample, unsigned shard)
 }
 
 /*
- * Fewer than `most` names are expected to be drawn, so that all names have the same chance; if the sum is far too small,
- * the last ones have none. A shard that cannot be read becomes known too, or every store would try to read it again.
+ * Fewer than `most` names are expected to be drawn, so that all names have the same chance; if the sum is far too
+ * small, the last ones have none. A shard that cannot be read becomes known too, or every store would try to read it
+ * again.
  */
 int sample_shard(struct sample *sample, unsigned shard)
 {
