@@ -41,14 +41,9 @@ int64_t recency_of(const struct stat *found)
 /* An atime that the kernel sets looks marked once in a thousand times by chance. That costs one utimensat(). */
 enum recency_mark recency_mark_of(const struct stat *found)
 {
-	switch (found->st_atim.tv_nsec % GRAIN_NS) {
-	case RECENCY_MARKED:
-		return RECENCY_MARKED;
-	case RECENCY_SHORT_LIVED:
-		return RECENCY_SHORT_LIVED;
-	default:
-		return RECENCY_USED;
-	}
+	long mark = found->st_atim.tv_nsec % GRAIN_NS;
+
+	return mark <= RECENCY_SHORT_LIVED ? (enum recency_mark)mark : RECENCY_USED;
 }
 
 /* Most hits within the hour after the first one do not show in the time, so the file may have been used until now. */
@@ -56,14 +51,10 @@ int64_t recency_order(const struct stat *found, int64_t now)
 {
 	int64_t used = recency_of(found) < now ? recency_of(found) : now;
 
-	switch (recency_mark_of(found)) {
-	case RECENCY_SHORT_LIVED:
+	if (recency_mark_of(found) == RECENCY_SHORT_LIVED) {
 		return used - RECENCY_FIRST;
-	case RECENCY_USED:
-		return now - used < RECENCY_PERIOD_NS ? now : used;
-	default:
-		return used;
 	}
+	return recency_mark_of(found) == RECENCY_USED && now - used < RECENCY_PERIOD_NS ? now : used;
 }
 
 bool recency_ahead(int64_t used, int64_t now)
