@@ -292,19 +292,6 @@ void directory_name(const uint8_t key[ENTRY_KEY_BYTES], enum directory_kind kind
 	memcpy(ret_name + DIGITS, suffixes[kind], strlen(suffixes[kind]) + 1);
 }
 
-/* Accepts only names that begin_file() makes, because stale temporary files are removed. */
-static bool is_temporary(const char *name)
-{
-	const char *random;
-
-	if (strncmp(name, "tmp.", 4) != 0) {
-		return false;
-	}
-	random = name + 4 + strspn(name + 4, "0123456789");
-	return random > name + 4 && *random == '.' && random[1] != '\0' &&
-	       random[1 + strspn(random + 1, "0123456789abcdef")] == '\0';
-}
-
 /* Returns what a name in a shard stands for, and the key of the first three kinds. */
 static enum directory_kind kind_of(const char *name, unsigned shard, uint8_t ret_key[ENTRY_KEY_BYTES])
 {
@@ -316,18 +303,7 @@ static enum directory_kind kind_of(const char *name, unsigned shard, uint8_t ret
 			}
 		}
 	}
-	return is_temporary(name) ? DIRECTORY_TEMPORARY : DIRECTORY_FOREIGN;
-}
-
-static int visit_name(const char *name, unsigned shard, int place, directory_visit *visit, void *context)
-{
-	struct directory_file file = {.shard = place, .name = name};
-
-	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
-		return 0;
-	}
-	file.kind = kind_of(name, shard, file.key);
-	return visit(context, &file);
+	return strncmp(name, "tmp.", 4) == 0 ? DIRECTORY_TEMPORARY : DIRECTORY_FOREIGN;
 }
 
 /* readdir() sets errno on failure only, so it is reset before each call. */
@@ -349,8 +325,13 @@ int directory_walk_shard(const struct directory *directory, int home, unsigned s
 		return rc;
 	}
 	for (errno = 0; (found = readdir(names)) != NULL; errno = 0) {
-		int visited = visit_name(found->d_name, shard, place, visit, context);
+		struct directory_file file = {.shard = place, .name = found->d_name};
+		int visited = 0;
 
+		if (strcmp(file.name, ".") != 0 && strcmp(file.name, "..") != 0) {
+			file.kind = kind_of(file.name, shard, file.key);
+			visited = visit(context, &file);
+		}
 		rc = rc < 0 ? rc : visited;
 	}
 	if (errno != 0 && rc == 0) {

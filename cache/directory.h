@@ -73,8 +73,9 @@ bool directory_is_ours(int file, const void *magic);
 #define DIRECTORY_MAGIC_BYTES 8
 
 /*
- * ENTRY: the file of a key; BESIDE: its request; FACTS: keygen/facts.h. TEMPORARY:
- * "tmp.<pid>.<number>" (cache/store_put.c). FOREIGN: the name is not one of ours.
+ * ENTRY: the file of a key; BESIDE: its request; FACTS: keygen/facts.h. TEMPORARY: "tmp.<pid>.<number>"
+ * (cache/store_put.c), or another name after "tmp."; a file is removed only if its first bytes are ours. FOREIGN: the
+ * name is not one of ours.
  */
 enum directory_kind { DIRECTORY_ENTRY, DIRECTORY_BESIDE, DIRECTORY_FACTS, DIRECTORY_TEMPORARY, DIRECTORY_FOREIGN };
 /* Writes the name that one of the first three has in the shard of its key. */
