@@ -113,9 +113,7 @@ static enum agent_outcome begin_question(struct question *question, const struct
 	if (!is_ours(question)) {
 		return AGENT_FETCH_BROKEN;
 	}
-	do {
-		sent = call_sendmsg(question->socket, &whole, MSG_NOSIGNAL | MSG_DONTWAIT);
-	} while (sent < 0 && errno == EINTR);
+	sent = TEMP_FAILURE_RETRY(call_sendmsg(question->socket, &whole, MSG_NOSIGNAL | MSG_DONTWAIT));
 	return sent == (ssize_t)sizeof(message) ? AGENT_FETCH_FOUND : AGENT_FETCH_BROKEN;
 }
 

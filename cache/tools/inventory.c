@@ -161,17 +161,15 @@ int inventory_read(const struct directory *directory, const uint8_t key[ENTRY_KE
 	int home;
 	int rc = directory_open(directory, DIRECTORY_REACH, &home);
 
-	if (rc < 0) {
-		return rc;
+	if (rc == 0) {
+		rc = directory_open_shard(directory, home, key[0], DIRECTORY_REACH, &shard);
+		close(home);
 	}
-	rc = directory_open_shard(directory, home, key[0], DIRECTORY_REACH, &shard);
-	close(home);
-	if (rc < 0) {
-		return rc;
+	if (rc == 0) {
+		directory_name(key, DIRECTORY_ENTRY, name);
+		rc = source_open(directory, shard, name, &found, &source);
+		close(shard);
 	}
-	directory_name(key, DIRECTORY_ENTRY, name);
-	rc = source_open(directory, shard, name, &found, &source);
-	close(shard);
 	if (rc < 0) {
 		return rc;
 	}

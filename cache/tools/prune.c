@@ -33,12 +33,6 @@ static int begin_work(const struct store *store, const struct store_removal *rem
 	return rc;
 }
 
-static void close_work(struct work *work)
-{
-	sample_end(&work->sample);
-	close(work->task.home);
-}
-
 static void end_work(struct work *work, struct store_pruned *ret_pruned)
 {
 	struct sample *sample = &work->sample;
@@ -50,7 +44,8 @@ static void end_work(struct work *work, struct store_pruned *ret_pruned)
 	    .temporaries = sample->removed.temporaries,
 	    .failures = sample->failures,
 	};
-	close_work(work);
+	sample_end(sample);
+	close(work->task.home);
 }
 
 static bool is_stopped(const struct work *work, const char *doing, uint64_t done, uint64_t whole)
