@@ -18,7 +18,6 @@
 #define SHARDS_MAX 15 /* in one round, besides that of the new file */
 #define TRIES_MAX  16 /* removals that are tried in one round */
 #define ENOUGH     16 /* entries; fewer are too few to choose from */
-#define NAMES_EACH 64
 
 enum purpose {
 	LEARN_SUMS,  /* shards without a sum, so that all sums are known after some stores */
@@ -134,28 +133,14 @@ static void evict_in_rounds(struct sample *sample, enum evict_reason reason)
 	lock_release(lock);
 }
 
-/* Reading thousands of names takes milliseconds, so not every store in a large shard does it; the others add. */
-static bool is_due(const struct sample *sample)
-{
-	const struct sums_shard *sum = &sample->sums.shards[sample->task->key[0]];
-
-	return !sum->known || sample->random / DIRECTORY_SHARDS % (sum->files / NAMES_EACH + 1) == 0;
-}
-
 struct sample_removed evict_entries(const struct sample_task *task, enum evict_reason reason)
 {
 	struct sample sample = {.dry = false};
 
 	sample_begin(&sample, task, SAMPLE_FILES, SAMPLE_FACTS_NS);
-	if (reason == EVICT_FOR_ROOM || is_due(&sample) || excess(&sample) > 0) {
-		(void)sample_shard(&sample, task->key[0]);
-		if (reason == EVICT_AFTER_STORE) {
-			sample_shards(&sample, LEARN_SUMS, 0);
-		}
-	} else {
-		sample.sums.shards[task->key[0]].bytes += task->bytes;
-		sample.sums.shards[task->key[0]].files++;
-		sums_note(&sample.sums, task->key[0]);
+	(void)sample_shard(&sample, task->key[0]);
+	if (reason == EVICT_AFTER_STORE) {
+		sample_shards(&sample, LEARN_SUMS, 0);
 	}
 	if (reason == EVICT_FOR_ROOM || excess(&sample) > 0) {
 		evict_in_rounds(&sample, reason);

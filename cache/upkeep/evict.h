@@ -3,10 +3,9 @@
  * evict: keeps the cache below its size cap by removing some of the least recently used entries (docs/DESIGN.md C4)
  *
  * Purpose: evict_entries() is the last step of a store. It samples the shard of the new file
- * (cache/upkeep/sample.h), which corrects that shard's sum (cache/upkeep/sums.h); of a shard of more than 64 entries,
- * only some stores do. If the total of the sums exceeds the cap, it evicts. EVICT_FOR_ROOM: it evicts, because the file
- * system has no room left, whatever the total is. cache/tools/prune.h does this for the `prune` command: exactly, and
- * for the whole directory.
+ * (cache/upkeep/sample.h), which corrects that shard's sum (cache/upkeep/sums.h). If the total of the sums exceeds the
+ * cap, it evicts. EVICT_FOR_ROOM: it evicts, because the file system has no room left, whatever the total is.
+ * cache/tools/prune.h does this for the `prune` command: exactly, and for the whole directory.
  *
  * How entries are chosen without an index of them: about 64 entries are drawn, of the new file's shard if that many are
  * in it, otherwise also of up to 15 other shards. The first in the order of sample_sort() are removed, at most

@@ -4,8 +4,8 @@
  *
  * Purpose: a store reads one shard (cache/upkeep/sample.h) and writes that shard's sum to <directory>/v1/sums. The
  * total of the 256 sums is the size of the cache, without reading the other shards. The file has 4 KB, whatever the
- * size of the cache, and names no entry. A sample replaces the sum, and so corrects what was wrong: a store that reads
- * no names adds its file, which may have replaced another, or be added by another process at the same time.
+ * size of the cache, and names no entry. A sample replaces the sum, and so corrects what was wrong: another process
+ * may have stored or removed files meanwhile.
  *
  * Calling sequence: sums_open(), any of the others, sums_flush() before sums_read() and at the end, sums_close(). No
  * lock is needed: only sums that were noted are written, and each has a check value, so that a torn or forged one is
