@@ -10,9 +10,8 @@
 #include <string.h>
 #include <sys/statfs.h>
 
-#define LOCK_NAME         "lock"
-#define LOCK_SLEEP_MIN_US 100
-#define LOCK_SLEEP_MAX_US 5000
+#define LOCK_NAME     "lock"
+#define LOCK_PAUSE_US 500 /* a store holds the lock of its key for about as long */
 
 /* EINTR counts as held, so that lock_bytes() tries again after a pause. */
 static bool is_held(void)
@@ -31,24 +30,20 @@ static int set_lock(int file, struct lock_range range, short type)
 	return fcntl(file, F_OFD_SETLK, &flock);
 }
 
-/* Pauses double, so that a lock that is held briefly costs little time, and one that is held long few system calls. */
+/*
+ * Not F_OFD_SETLKW: it would wait without limit for a stopped process, and a timer that ends the wait needs a signal,
+ * which the host would receive.
+ */
 enum lock_result lock_bytes(int file, struct lock_range range, unsigned wait_us)
 {
-	long pause_us = LOCK_SLEEP_MIN_US;
-
-	/*
-	 * not F_OFD_SETLKW: it would wait without limit for a stopped process, and a timer that ends the wait needs a
-	 * signal, which the host would receive
-	 */
-	for (unsigned waited_us = 0; set_lock(file, range, F_WRLCK) < 0; waited_us += (unsigned)pause_us) {
+	for (unsigned waited_us = 0; set_lock(file, range, F_WRLCK) < 0; waited_us += LOCK_PAUSE_US) {
 		if (!is_held()) {
 			return LOCK_NONE;
 		}
 		if (waited_us >= wait_us) {
 			return LOCK_HELD;
 		}
-		pause_us = waited_us > 0 && pause_us < LOCK_SLEEP_MAX_US ? 2 * pause_us : pause_us;
-		call_pause(pause_us * 1000);
+		call_pause(LOCK_PAUSE_US * 1000L);
 	}
 	return LOCK_TAKEN;
 }
