@@ -28,7 +28,7 @@ static int begin_work(const struct store *store, const struct store_removal *rem
 	}
 	rc = directory_open(&store->directory, DIRECTORY_REACH, &ret_work->task.home);
 	if (rc == 0) {
-		sample_begin(&ret_work->sample, &ret_work->task, UINT32_MAX, removal->unused_ns);
+		sample_begin(&ret_work->sample, &ret_work->task, UINT32_MAX);
 	}
 	return rc;
 }
@@ -41,7 +41,6 @@ static void end_work(struct work *work, struct store_pruned *ret_pruned)
 	*ret_pruned = (struct store_pruned){
 	    .removed = {sample->removed.entries, sample->removed.bytes},
 	    .left = {left.files, left.bytes},
-	    .temporaries = sample->removed.temporaries,
 	    .failures = sample->failures,
 	};
 	sample_end(sample);

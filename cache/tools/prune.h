@@ -35,8 +35,7 @@ int store_usage_about(struct store *store, struct store_usage *ret_usage);
 
 struct store_pruned {
 	struct store_usage removed, left;
-	uint64_t temporaries; /* stale files that were removed */
-	uint64_t failures;    /* files that could not be removed */
+	uint64_t failures; /* files that could not be removed */
 };
 typedef bool store_wanted(void *context, const uint8_t key[ENTRY_KEY_BYTES]);
 

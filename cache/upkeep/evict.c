@@ -137,7 +137,7 @@ struct sample_removed evict_entries(const struct sample_task *task, enum evict_r
 {
 	struct sample sample = {.dry = false};
 
-	sample_begin(&sample, task, SAMPLE_FILES, SAMPLE_FACTS_NS);
+	sample_begin(&sample, task, SAMPLE_FILES);
 	(void)sample_shard(&sample, task->key[0]);
 	if (reason == EVICT_AFTER_STORE) {
 		sample_shards(&sample, LEARN_SUMS, 0);

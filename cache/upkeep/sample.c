@@ -17,6 +17,7 @@
 
 /* A file that claims to be larger (a forged sparse one) counts as that large, so that no sum can overflow. */
 #define FILE_BYTES_MAX (UINT64_C(1) << 40)
+#define FACTS_NS       (30 * INT64_C(86400000000000)) /* facts that were not read for so long are removed */
 
 /* The sample of one shard. */
 struct drawing {
@@ -38,11 +39,10 @@ uint64_t sample_bytes_of(const struct stat *found)
 	return bytes < FILE_BYTES_MAX ? bytes : FILE_BYTES_MAX;
 }
 
-void sample_begin(struct sample *sample, const struct sample_task *task, uint32_t most, int64_t facts_ns)
+void sample_begin(struct sample *sample, const struct sample_task *task, uint32_t most)
 {
 	sample->task = task;
 	sample->most = most;
-	sample->facts_ns = facts_ns < SAMPLE_FACTS_NS ? facts_ns : SAMPLE_FACTS_NS;
 	sample->random = (uint64_t)task->now * UINT64_C(0x9e3779b97f4a7c15) >> 32;
 	sums_open(task->directory, task->home, sample->dry ? SUMS_READ : SUMS_WRITE, &sample->sums);
 }
@@ -77,7 +77,6 @@ static bool sweep_file(struct sample *sample, const struct directory_file *file,
 		sample->failures += !is_gone(errno);
 		return !is_gone(errno);
 	}
-	sample->removed.temporaries++;
 	sample->removed.bytes += sample_bytes_of(found);
 	return false;
 }
@@ -159,7 +158,7 @@ static bool keep_file(struct sample *sample, const struct directory_file *file, 
 	bool keep;
 
 	if (file->kind == DIRECTORY_FACTS) {
-		keep = !sample->clears && age < sample->facts_ns && (spared || !full);
+		keep = !sample->clears && age < FACTS_NS && (spared || !full);
 	} else if (file->kind == DIRECTORY_BESIDE) {
 		keep = (!sample->clears && !full) || has_entry(file);
 	} else {

@@ -18,8 +18,7 @@
 
 #include "cache/upkeep/sums.h"
 
-#define SAMPLE_FILES    64
-#define SAMPLE_FACTS_NS (30 * INT64_C(86400000000000)) /* facts that were not read for so long are removed */
+#define SAMPLE_FILES 64
 
 /* An entry that was drawn. */
 struct sample_file {
@@ -42,10 +41,9 @@ struct sample_task {
 
 struct sample {
 	const struct sample_task *task;
-	uint32_t most;    /* files to draw of one shard: SAMPLE_FILES, or UINT32_MAX for all */
-	int64_t facts_ns; /* SAMPLE_FACTS_NS, or less */
-	bool clears;      /* facts, and requests without an entry, are removed at once */
-	bool dry;         /* nothing is changed; what would be removed is counted */
+	uint32_t most; /* files to draw of one shard: SAMPLE_FILES, or UINT32_MAX for all */
+	bool clears;   /* facts, and requests without an entry, are removed at once */
+	bool dry;      /* nothing is changed; what would be removed is counted */
 	struct sums sums;
 	uint64_t random; /* made from `now`: which names are drawn */
 
@@ -58,8 +56,7 @@ struct sample {
 	/* what was done */
 	struct sample_removed {
 		uint64_t entries;
-		uint64_t temporaries;
-		uint64_t bytes; /* of both */
+		uint64_t bytes; /* of these and of other files */
 	} removed;
 	uint64_t failures; /* files that could not be removed */
 };
@@ -68,7 +65,7 @@ struct sample {
 uint64_t sample_bytes_of(const struct stat *found);
 
 /* `clears` and `dry` are set, the rest is zero. */
-void sample_begin(struct sample *sample, const struct sample_task *task, uint32_t most, int64_t facts_ns);
+void sample_begin(struct sample *sample, const struct sample_task *task, uint32_t most);
 /* Writes the sums of shards from which files were removed, and empties `files`. */
 void sample_settle(struct sample *sample);
 /* sample_settle(), and frees what the sample holds. */

@@ -28,12 +28,9 @@ static void print_removed(const struct settings *settings, const struct store_pr
 {
 	char size[CONSOLE_NUMBER_BYTES], took[CONSOLE_NUMBER_BYTES];
 
-	printf("%s %" PRIu64 " %s", asked.dry_run ? "Would remove" : "Removed", pruned->removed.entries,
-	       pruned->removed.entries == 1 ? "entry" : "entries");
-	if (pruned->temporaries != 0) {
-		printf(", %" PRIu64 " other %s", pruned->temporaries, pruned->temporaries == 1 ? "file" : "files");
-	}
-	console_line(" (%s) from %s in %s", console_bytes(pruned->removed.bytes, size), settings->directory,
+	console_line("%s %" PRIu64 " %s (%s) from %s in %s", asked.dry_run ? "Would remove" : "Removed",
+	             pruned->removed.entries, pruned->removed.entries == 1 ? "entry" : "entries",
+	             console_bytes(pruned->removed.bytes, size), settings->directory,
 	             console_time((uint64_t)took_ns, took));
 }
 

@@ -11,7 +11,7 @@ clear removes every entry and says how many.
 prune removes what was used longest ago, down to the size, and stale files.
   $ plant 8; touch -d '2 hours ago' cache/v1/00/tmp.1.1
   $ nvrtccache prune
-  Removed 0 entries, 1 other file (0 bytes) from $TMP/cache in * *s (glob)
+  Removed 0 entries (0 bytes) from $TMP/cache in * *s (glob)
   8 entries left, 32.0 KiB of 5.0 GiB
   $ nvrtccache prune --max-size 12K
   Removed 5 entries (20.0 KiB) from $TMP/cache in * *s (glob)

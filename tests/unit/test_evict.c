@@ -89,7 +89,7 @@ Store_test(evict, all_names_of_a_large_shard_have_the_same_chance)
 	}
 	cr_assert_eq(unlink(in_home("sums")), 0);
 	cr_assert_eq(directory_open(&directory, DIRECTORY_REACH, &task.home), 0);
-	sample_begin(&sample, &task, SAMPLE_FILES, SAMPLE_FACTS_NS);
+	sample_begin(&sample, &task, SAMPLE_FILES);
 	cr_assert_eq(sample_shard(&sample, 0x77), 0);
 	sample_settle(&sample);
 	cr_assert_eq(sample_shard(&sample, 0x77), 0);
