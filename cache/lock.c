@@ -59,23 +59,13 @@ void lock_release_bytes(int file, struct lock_range range)
  */
 static _Atomic bool impatient;
 
-static enum lock_result take_byte(int lock, uint64_t byte, unsigned wait_us)
-{
-	bool waits = wait_us > 0 && !atomic_load_explicit(&impatient, memory_order_relaxed);
-	enum lock_result result = lock_bytes(lock, (struct lock_range){(off_t)byte, 1}, waits ? wait_us : 0);
-
-	if (wait_us > 0 && result != LOCK_NONE) {
-		atomic_store_explicit(&impatient, result == LOCK_HELD, memory_order_relaxed);
-	}
-	return result;
-}
-
 /*
  * A lock file that cannot be opened is treated like a file system without locks, because storing without a lock is
  * better than not storing. Two keys rarely share a byte. If they do, their holders only wait for each other.
  */
 int lock_take(const struct directory *directory, int home, const uint8_t *key, unsigned wait_us, int *ret_lock)
 {
+	const bool waits = wait_us > 0 && !atomic_load_explicit(&impatient, memory_order_relaxed);
 	uint64_t byte = LOCK_EVICTION;
 	enum lock_result result;
 	int lock;
@@ -88,7 +78,10 @@ int lock_take(const struct directory *directory, int home, const uint8_t *key, u
 		memcpy(&byte, key, sizeof(byte));
 		byte >>= 2; /* below LOCK_EVICTION */
 	}
-	result = take_byte(lock, byte, wait_us);
+	result = lock_bytes(lock, (struct lock_range){(off_t)byte, 1}, waits ? wait_us : 0);
+	if (wait_us > 0 && result != LOCK_NONE) {
+		atomic_store_explicit(&impatient, result == LOCK_HELD, memory_order_relaxed);
+	}
 	if (result != LOCK_TAKEN) {
 		close(lock);
 		return result == LOCK_HELD ? -EAGAIN : 0;
