@@ -209,12 +209,17 @@ void agent_weigh(const struct agent_options *options, enum agent_wait whose, int
 }
 
 /* Measures from before the connection is made, because a slow connect() is part of the time that the process waits. */
-static enum agent_outcome ask_agent(const struct agent_options *options, const uint8_t key[ENTRY_KEY_BYTES])
+enum agent_outcome agent_fetch(const struct agent_options *options, const uint8_t key[ENTRY_KEY_BYTES])
 {
 	struct question question = {.socket = -1};
-	int64_t began = call_clock_straight();
+	int saved = errno;
 	enum agent_outcome outcome;
+	int64_t began;
 
+	if (!options->said || !options->directory.path || options->wait_ms == 0) {
+		return AGENT_FETCH_NOT_ASKED;
+	}
+	began = call_clock_straight();
 	if (!pause_ask(&after_failure, began)) {
 		return AGENT_FETCH_SKIPPED;
 	}
@@ -228,18 +233,7 @@ static enum agent_outcome ask_agent(const struct agent_options *options, const u
 	} else if (outcome != AGENT_FETCH_FOUND) {
 		pause_begin(&after_failure, call_clock_straight());
 	}
-	return outcome;
-}
-
-enum agent_outcome agent_fetch(const struct agent_options *options, const uint8_t key[ENTRY_KEY_BYTES])
-{
-	int saved = errno;
-	enum agent_outcome outcome = AGENT_FETCH_NOT_ASKED;
-
-	if (options->said && options->directory.path && options->wait_ms > 0) {
-		outcome = ask_agent(options, key);
-		errno = saved;
-	}
+	errno = saved;
 	return outcome;
 }
 
