@@ -3,26 +3,22 @@
  * report: turns traces (NVRTCCACHE_TRACE) into one self-contained HTML page (cli/report/page/)
  *
  * The page contains the text of each trace as a JSON string, and its own script parses it. In these strings every
- * character that could end the element is escaped. The page's Content-Security-Policy allows only the script and the
- * style with the page's nonce. The nonce is a digest of the data, so the data cannot contain it, and the same traces
- * give the same page. All traces are read before the page is opened, so that a missing trace does not overwrite the
- * page of an earlier run. The parts of the page are embedded with .incbin, so the command needs no files at run time.
+ * character that could end the element is escaped. The page's Content-Security-Policy allows nothing from elsewhere,
+ * and no text to become markup. The same traces give the same page. All traces are read before the page is opened, so
+ * that a missing trace does not overwrite the page of an earlier run. The parts of the page are embedded with .incbin,
+ * so the command needs no files at run time.
  */
-#include "cache/digits.h"
 #include "cache/json.h"
 #include "cache/version.h"
 #include "cli/console/console.h"
 #include "cli/console/target.h"
 #include "cli/console/verb.h"
-#include "keygen/digest.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-#define NONCE_BYTES 16
 
 /*
  * The makefile lists the files of cli/report/page/ as prerequisites of this object, because the compiler's dependency
@@ -33,9 +29,9 @@
 	extern const char name[]; \
 	__asm__(".pushsection .rodata\n" #name ":\n" files ".byte 0\n.popsection")
 
-PART(page_frame, FILE_OF("frame.html"));
-PART(page_style, FILE_OF("style.css"));
-PART(page_script, FILE_OF("format.js") FILE_OF("model.js") FILE_OF("band.js") FILE_OF("tables.js") FILE_OF("main.js"));
+PART(page_begin, FILE_OF("head.html") FILE_OF("style.css") FILE_OF("body.html"));
+PART(page_end, FILE_OF("script.html") FILE_OF("format.js") FILE_OF("model.js") FILE_OF("band.js") FILE_OF("tables.js")
+                   FILE_OF("main.js") FILE_OF("end.html"));
 
 static struct {
 	const char *file;
@@ -96,34 +92,19 @@ static bool take_file(struct json *json, const char *name, const char *target)
 	return !fault;
 }
 
-/* Writes the page. In its frame each "@NAME@" stands for another part: NONCE, STYLE, DATA or SCRIPT. */
 static int put_page(struct target *target, const struct json *json)
 {
-	const struct span data = {json->bytes, json->size};
-	char nonce[DIGITS_BYTES(NONCE_BYTES)];
-	const char *at = page_frame, *mark;
-	struct key key;
-	int error = 0;
+	int error = json->failed ? -ENOMEM : target_put(target, page_begin, strlen(page_begin));
 
-	digest_key(&data, 1, &key);
-	(void)digits_spell(key.bytes, NONCE_BYTES, nonce);
-	for (; error == 0 && (mark = strchr(at, '@')) != NULL; at = strchr(mark + 1, '@') + 1) {
-		const char *text = mark[1] == 'N' ? nonce : mark[2] == 'T' ? page_style : page_script;
-
-		error = target_put(target, at, (size_t)(mark - at));
-		error = error            ? error
-		        : mark[1] == 'D' ? target_put(target, data.bytes, data.size)
-		                         : target_put(target, text, strlen(text));
-	}
-	return error ? error : target_put(target, at, strlen(at));
+	error = error ? error : target_put(target, json->bytes, json->size);
+	return error ? error : target_put(target, page_end, strlen(page_end));
 }
 
 static int write_page(const struct json *json, const char *file)
 {
 	struct target target;
 
-	if (!target_open(file, "a page", &target) ||
-	    !target_close(&target, json->failed ? -ENOMEM : put_page(&target, json))) {
+	if (!target_open(file, "a page", &target) || !target_close(&target, put_page(&target, json))) {
 		return EXIT_TROUBLE;
 	}
 	if (strcmp(file, "-") != 0) {

@@ -126,13 +126,12 @@ hostile_drawn() {
 		grep -q '&lt;/script&gt;&lt;script&gt;alert(1)' dom.html && grep -q '\\u0000' dom.html && grep -q '\\u202e' dom.html
 }
 check_there "Hostile names are texts there." hostile_drawn
-# a script of ours, let in by the page's own number; what it finds becomes the title
+# a script of ours; what it finds becomes the title
 with_script() {
 	python3 - "$1" <<'PYTHON'
-import re, sys
+import sys
 page = open("page.html").read()
-nonce = re.search(r"'nonce-([0-9a-f]+)'", page).group(1)
-open("page.html", "w").write(page.replace("</body>", f'<script nonce="{nonce}">{sys.argv[1]}</script></body>'))
+open("page.html", "w").write(page.replace("</body>", f'<script>{sys.argv[1]}</script></body>'))
 PYTHON
 }
 keys() {
