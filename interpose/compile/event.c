@@ -138,33 +138,23 @@ static void count_end(const struct event *event)
 
 /* ---- the line of the log ---- */
 
-static void put_some(struct log_line *line, const char *before, const char *text, const char *after)
-{
-	if (text[0] != '\0') {
-		log_add(line, "%s%s%s", before, text, after);
-	}
-}
-
 /* The program's name comes last, because it may be long, and lines are truncated. */
 static void write_log(const struct event *event)
 {
 	const struct events_record *record = &event->record;
+	const char *reason = record->reason != COUNTER_NONE ? counter_name(record->reason) : "";
+	const char *agent = record->agent != AGENT_FETCH_NOT_ASKED ? agent_outcome_words(record->agent) : "";
 	char key[DIGITS_BYTES(KEY_SHOWN)] = "";
-	struct log_line line = {.size = 0};
 
-	put_some(&line, ": ", record->reason != COUNTER_NONE ? counter_name(record->reason) : "", "");
-	if (event->kind == EVENT_STORED) {
-		log_add(&line, ", %" PRIu64 " bytes", event->bytes);
+	if (record->has_key) {
+		(void)digits_spell(record->key, KEY_SHOWN, key);
 	}
-	log_add(&line, ", %" PRIu64 " us", record->took_ns / 1000);
-	if (record->agent != AGENT_FETCH_NOT_ASKED) {
-		log_add(&line, ", the agent %s", agent_outcome_words(record->agent));
-	}
-	put_some(&line, ", key ", record->has_key ? digits_spell(record->key, KEY_SHOWN, key) : "", "");
-	put_some(&line, " (", event->detail, ")");
-	put_some(&line, " (", event->refusal, ")");
-	log_write(LOG_INFO, "%s: %s%s, %s", event->compiler->title, outcomes[event->kind].words, line.text,
-	          event->program ? event->program : event->compiler->unnamed);
+#define SOME(before, text, after) *(text) ? (before) : "", (text), *(text) ? (after) : ""
+	log_write(LOG_INFO, "%s: %s%s%s%s, %" PRIu64 " us%s%s%s%s%s%s%s%s%s%s%s%s, %s", event->compiler->title,
+	          outcomes[event->kind].words, SOME(": ", reason, ""), record->took_ns / 1000,
+	          SOME(", the agent ", agent, ""), SOME(", key ", key, ""), SOME(" (", event->detail, ")"),
+	          SOME(" (", event->refusal, ")"), event->program ? event->program : event->compiler->unnamed);
+#undef SOME
 }
 
 /* ---- the record, for calls that were not hits ---- */

@@ -68,24 +68,6 @@ bool log_may_write(const char *path, int descriptor)
 	return i == sizeof(names) / sizeof(names[0]) || is_noted(descriptor);
 }
 
-/* Descriptor 2 is duplicated, so that another thread cannot replace it between the check and the write. */
-void log_put(const char *path, struct log_line *line)
-{
-	const int flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
-	bool is_stderr = strcmp(path, "stderr") == 0;
-	int saved = errno;
-	int descriptor = is_stderr ? call_dup(STDERR_FILENO) : call_openat(AT_FDCWD, path, flags, 0600);
-
-	line->text[line->size++] = '\n';
-	if (descriptor >= 0) {
-		if (is_stderr ? is_noted(descriptor) : log_may_write(path, descriptor)) {
-			(void)output_line(descriptor, line->text, line->size);
-		}
-		(void)close(descriptor);
-	}
-	errno = saved;
-}
-
 void log_open(const char *path, int level)
 {
 	log_note_stderr();
@@ -113,27 +95,8 @@ static void date_of(int64_t days, int *ret_year, int *ret_month, int *ret_day)
 	*ret_year = (int)(year + era * 400 + (*ret_month <= 2));
 }
 
-static void add_list(struct log_line *line, const char *format, va_list arguments)
-{
-	size_t room = sizeof(line->text) - line->size;
-	int size = vsnprintf(line->text + line->size, room, format, arguments);
-
-	if (size > 0) {
-		line->size += (size_t)size < room ? (size_t)size : room - 1;
-	}
-}
-
-void log_add(struct log_line *line, const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	add_list(line, format, arguments);
-	va_end(arguments);
-}
-
 /* "2026-11-22T14:02:11.123Z nvrtccache[4711]: " */
-static void add_head(struct log_line *line)
+static int spell_head(char *ret_text, size_t room)
 {
 	struct timespec now = {0};
 	int year, month, day, second;
@@ -144,22 +107,49 @@ static void add_head(struct log_line *line)
 	}
 	date_of(now.tv_sec / 86400, &year, &month, &day);
 	second = (int)(now.tv_sec % 86400);
-	log_add(line, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ nvrtccache[%d]: ", year, month, day, second / 3600,
-	        second / 60 % 60, second % 60, (int)(now.tv_nsec / 1000000), (int)getpid());
+	return snprintf(ret_text, room, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ nvrtccache[%d]: ", year, month, day,
+	                second / 3600, second / 60 % 60, second % 60, (int)(now.tv_nsec / 1000000), (int)getpid());
+}
+
+/* Descriptor 2 is duplicated, so that another thread cannot replace it between the check and the write. */
+static void write_line(const char *path, const char *format, va_list arguments)
+{
+	const int flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+	bool is_stderr = strcmp(path, "stderr") == 0;
+	int saved = errno;
+	int descriptor = is_stderr ? call_dup(STDERR_FILENO) : call_openat(AT_FDCWD, path, flags, 0600);
+	char text[LOG_LINE_BYTES];
+	size_t size = (size_t)spell_head(text, sizeof(text));
+
+	(void)vsnprintf(text + size, sizeof(text) - size, format, arguments);
+	harmless_text(text); /* which a terminal may interpret */
+	size = strlen(text);
+	text[size++] = '\n';
+	if (descriptor >= 0) {
+		if (is_stderr ? is_noted(descriptor) : log_may_write(path, descriptor)) {
+			(void)output_line(descriptor, text, size);
+		}
+		(void)close(descriptor);
+	}
+	errno = saved;
 }
 
 void log_write(enum log_level level, const char *format, ...)
 {
-	struct log_line line = {.size = 0};
 	va_list arguments;
 
-	if (!log_wanted(level)) {
-		return;
+	if (log_wanted(level)) {
+		va_start(arguments, format);
+		write_line(atomic_load_explicit(&log_path, memory_order_acquire), format, arguments);
+		va_end(arguments);
 	}
-	add_head(&line);
+}
+
+void log_stderr(const char *format, ...)
+{
+	va_list arguments;
+
 	va_start(arguments, format);
-	add_list(&line, format, arguments);
+	write_line("stderr", format, arguments);
 	va_end(arguments);
-	harmless_text(line.text); /* which a terminal may interpret */
-	log_put(atomic_load_explicit(&log_path, memory_order_acquire), &line);
 }

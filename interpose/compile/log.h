@@ -14,7 +14,6 @@
 #define INTERPOSE_COMPILE_LOG_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #define LOG_LINE_BYTES 1024
 
@@ -33,17 +32,12 @@ bool log_may_write(const char *path, int descriptor);
 /* `path` NULL: there is no log; "stderr": the log goes to descriptor 2. */
 void log_open(const char *path, int level);
 bool log_wanted(enum log_level level);
-/* A line in the making. What has no room is left out. */
-struct log_line {
-	char text[LOG_LINE_BYTES];
-	size_t size;
-};
-void log_add(struct log_line *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /*
- * Writes the line to the path, or to descriptor 2 if that is "stderr", with one write(2), or nothing. If the reader has
- * gone, or the file has the size RLIMIT_FSIZE, the line is lost and the host gets no signal (cache/output.h).
+ * Writes a line of at most 1,024 bytes: "<time, UTC> nvrtccache[<pid>]: <text>", with one write(2), or nothing. Harmful
+ * bytes become '?'. If the reader has gone, or the file has the size RLIMIT_FSIZE, the line is lost and the host gets
+ * no signal (cache/output.h).
  */
-void log_put(const char *path, struct log_line *line);
-/* Writes a line of at most 1,024 bytes: "<time, UTC> nvrtccache[<pid>]: <text>". Harmful bytes become '?'. */
 void log_write(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Writes such a line to descriptor 2, whether or not there is a log. */
+void log_stderr(const char *format, ...) __attribute__((format(printf, 1, 2)));
 #endif

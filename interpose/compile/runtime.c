@@ -167,18 +167,14 @@ static void log_settings(const struct settings *settings)
 /* Prints one line on stderr, if NVRTCCACHE_STATS asks for it. */
 static void print_stats(void)
 {
-	struct log_line line = {.size = 0};
-
 #define HERE(counter) counters_here(COUNTER_##counter)
-	log_add(&line,
-	        "nvrtccache[%d]: hits: %" PRIu64 " in memory, %" PRIu64 " on disk; misses: %" PRIu64 ", %" PRIu64
-	        " stored, %" PRIu64 " not cached; %" PRIu64 " bypassed; %" PRIu64 " verified, %" PRIu64
-	        " mismatches; %" PRIu64 " ms saved",
-	        (int)getpid(), HERE(TOTAL_hits_memory), HERE(TOTAL_hits_disk), HERE(TOTAL_misses), HERE(TOTAL_stores),
-	        HERE(TOTAL_not_kept), HERE(TOTAL_bypassed), HERE(TOTAL_verified), HERE(ERRORS_mismatch),
-	        HERE(TOTAL_saved_ns) / 1000000);
+	log_stderr("hits: %" PRIu64 " in memory, %" PRIu64 " on disk; misses: %" PRIu64 ", %" PRIu64 " stored, %" PRIu64
+	           " not cached; %" PRIu64 " bypassed; %" PRIu64 " verified, %" PRIu64 " mismatches; %" PRIu64
+	           " ms saved",
+	           HERE(TOTAL_hits_memory), HERE(TOTAL_hits_disk), HERE(TOTAL_misses), HERE(TOTAL_stores),
+	           HERE(TOTAL_not_kept), HERE(TOTAL_bypassed), HERE(TOTAL_verified), HERE(ERRORS_mismatch),
+	           HERE(TOTAL_saved_ns) / 1000000);
 #undef HERE
-	log_put("stderr", &line);
 }
 
 /*

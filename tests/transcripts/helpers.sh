@@ -47,5 +47,5 @@ file() { files | sed -n "${1}p"; }
 key() { file "$1" | sed -E 's,.*/v1/(..)/,\1,'; }
 
 preloaded() { LD_PRELOAD=$LIBRARY "$@"; }
-compile() { nvrtccache run "$BUILD/tests/life" "$NVRTC" trivial 0 "$@" 2>&1 >/dev/null | sed -n '/^nvrtccache/p'; }
+compile() { nvrtccache run "$BUILD/tests/life" "$NVRTC" trivial 0 "$@" 2>&1 >/dev/null | sed -n '/nvrtccache/p'; }
 fresh() { rm -rf "$NVRTCCACHE_DIR"; }

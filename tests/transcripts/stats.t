@@ -67,17 +67,17 @@ A shard that others can write is not used, and does not count.
 The line at the end has all sums, of a miss and of a hit.
   $ export NVRTCCACHE_STATS=1
   $ compile -arch=sm_90
-  nvrtccache[*]: hits: 0 in memory, 0 on disk; misses: 1, 1 stored, 0 not cached; 0 bypassed; 0 verified, 0 mismatches; * ms saved (glob)
+  * nvrtccache[*]: hits: 0 in memory, 0 on disk; misses: 1, 1 stored, 0 not cached; 0 bypassed; 0 verified, 0 mismatches; * ms saved (glob)
   $ compile -arch=sm_90
-  nvrtccache[*]: hits: 0 in memory, 1 on disk; misses: 0, 0 stored, 0 not cached; 0 bypassed; 0 verified, 0 mismatches; * ms saved (glob)
+  * nvrtccache[*]: hits: 0 in memory, 1 on disk; misses: 0, 0 stored, 0 not cached; 0 bypassed; 0 verified, 0 mismatches; * ms saved (glob)
 
 So has that of a miss that was not cached.
   $ compile --time=t
-  nvrtccache[*]: hits: 0 in memory, 0 on disk; misses: 1, 0 stored, 1 not cached; 0 bypassed; 0 verified, 0 mismatches; * ms saved (glob)
+  * nvrtccache[*]: hits: 0 in memory, 0 on disk; misses: 1, 0 stored, 1 not cached; 0 bypassed; 0 verified, 0 mismatches; * ms saved (glob)
 
 And that of a process without a cache.
   $ NVRTCCACHE_DISABLE=1 compile -arch=sm_90
-  nvrtccache[*]: hits: 0 in memory, 0 on disk; misses: 0, 0 stored, 0 not cached; 1 bypassed; 0 verified, 0 mismatches; 0 ms saved (glob)
+  * nvrtccache[*]: hits: 0 in memory, 0 on disk; misses: 0, 0 stored, 0 not cached; 1 bypassed; 0 verified, 0 mismatches; 0 ms saved (glob)
   $ unset NVRTCCACHE_STATS
 
 stats shows the hits, misses and entries of programs that ran. A miss that was not cached is one of the misses, with its
@@ -157,7 +157,7 @@ The line at the end and the table count alike: hits of hits and misses.
   >     nvrtc.nvrtcCompileProgram(program, 0, None)
   > EOF
   $ NVRTCCACHE_DIR=$TMP/both; NVRTCCACHE_STATS=1 nvrtccache run python3 both.py $FAKE/nvvm/libnvvm.so.4 $NVRTC
-  2> nvrtccache[*]: hits: 0 in memory, 0 on disk; misses: 33, 33 stored, 0 not cached; 2 bypassed; 0 verified, 0 mismatches; * ms saved (glob)
+  2> * nvrtccache[*]: hits: 0 in memory, 0 on disk; misses: 33, 33 stored, 0 not cached; 2 bypassed; 0 verified, 0 mismatches; * ms saved (glob)
   $ nvrtccache stats | grep -A 4 Hits
   Hits             0 (0.0 %)
     from memory    0 (0.0 %)
