@@ -35,15 +35,14 @@
 enum { FILE_NEWEST, FILE_OLD, FILES };
 static const char *const names[FILES] = {EVENTS_NAME, EVENTS_OLD_NAME};
 
-/* The records of calls, then the bytes of the files. */
 struct mapping {
-	struct events_record records[FILES * READ_BYTES / EVENTS_HEAD_BYTES];
+	struct events_record records[FILES * READ_BYTES / EVENTS_HEAD_BYTES]; /* of calls */
+	size_t sizes[FILES];
 	uint8_t bytes[FILES][READ_BYTES];
 };
 
 /* Opens all files, then reads them. A file that is missing, not trusted or not a regular one counts as empty. */
-static int read_files(const struct directory *directory, int home, struct mapping *mapping, size_t *ret_sizes,
-                      bool *ret_foreign)
+static int read_files(const struct directory *directory, int home, struct mapping *mapping, bool *ret_foreign)
 {
 	int files[FILES], error = 0;
 
@@ -62,7 +61,7 @@ static int read_files(const struct directory *directory, int home, struct mappin
 		ssize_t got = files[i] < 0 ? 0 : call_pread(files[i], mapping->bytes[i], READ_BYTES, 0);
 
 		error = got < 0 ? -errno : error;
-		ret_sizes[i] = got < 0 ? 0 : (size_t)got;
+		mapping->sizes[i] = got < 0 ? 0 : (size_t)got;
 		if (files[i] >= 0) {
 			close(files[i]);
 		}
@@ -70,39 +69,27 @@ static int read_files(const struct directory *directory, int home, struct mappin
 	return error;
 }
 
-static bool has_sums(const uint8_t *bytes, size_t size)
+/* Adds the records that a file carries from those before it, or its own. Returns whether the sums were among them. */
+static bool add_records(struct events *events, const struct mapping *mapping, size_t file, bool are_carried)
 {
 	struct events_record record;
+	bool have_sums = false;
 
-	for (size_t at = 0; events_next(bytes, size, &at, &record);) {
-		if (record.kind == EVENTS_SUMS) {
-			return true;
-		}
-	}
-	return false;
-}
-
-/* What a file carries from those before it is older than its own records. */
-enum origin { ORIGIN_OWN, ORIGIN_CARRIED };
-
-static void add_records(struct events *events, const uint8_t *bytes, size_t size, enum origin origin)
-{
-	struct events_record record;
-
-	for (size_t at = 0; events_next(bytes, size, &at, &record);) {
-		if ((record.is_carried ? ORIGIN_CARRIED : ORIGIN_OWN) == origin) {
+	for (size_t at = 0; events_next(mapping->bytes[file], mapping->sizes[file], &at, &record);) {
+		if ((record.is_carried != 0) == are_carried) {
+			have_sums |= record.kind == EVENTS_SUMS;
 			events_add_amounts(&record, events->counts, &events->since_ns);
 			if (record.kind >= EVENTS_STORED) {
 				events->records[events->count++] = record;
 			}
 		}
 	}
+	return have_sums;
 }
 
 int events_read(const struct directory *directory, enum events_files files, struct events *ret_events)
 {
 	struct mapping *mapping;
-	size_t sizes[FILES];
 	int home = -1;
 	int error = directory->path ? directory_open(directory, DIRECTORY_REACH, &home) : -ENXIO;
 
@@ -112,7 +99,7 @@ int events_read(const struct directory *directory, enum events_files files, stru
 	}
 	/* a large block of malloc() would change from which size on the host's own are mapped */
 	mapping = mmap(NULL, sizeof(*mapping), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	error = mapping == MAP_FAILED ? -ENOMEM : read_files(directory, home, mapping, sizes, &ret_events->has_foreign);
+	error = mapping == MAP_FAILED ? -ENOMEM : read_files(directory, home, mapping, &ret_events->has_foreign);
 	close(home);
 	if (mapping != MAP_FAILED) {
 		ret_events->records = mapping->records;
@@ -121,12 +108,14 @@ int events_read(const struct directory *directory, enum events_files files, stru
 		events_free(ret_events);
 		return error;
 	}
-	ret_events->old_is_carried = has_sums(mapping->bytes[FILE_NEWEST], sizes[FILE_NEWEST]);
-	for (int i = ret_events->old_is_carried ? FILE_NEWEST : FILE_OLD; i >= (int)files; i--) {
-		add_records(ret_events, mapping->bytes[i], sizes[i], ORIGIN_CARRIED);
-		add_records(ret_events, mapping->bytes[i], sizes[i], ORIGIN_OWN);
+	/* what is carried is older than what a file has of its own */
+	ret_events->old_is_carried = add_records(ret_events, mapping, FILE_NEWEST, true);
+	if (!ret_events->old_is_carried) {
+		(void)add_records(ret_events, mapping, FILE_OLD, true);
+		(void)add_records(ret_events, mapping, FILE_OLD, false);
 	}
 	if (files == EVENTS_ALL) {
+		(void)add_records(ret_events, mapping, FILE_NEWEST, false);
 		counters_add_shares(ret_events->counts);
 	}
 	return 0;
@@ -142,18 +131,17 @@ void events_free(struct events *events)
 
 /* ---- rolling over ---- */
 
-/* Appends the counts of events.old, with those that it carries, and its newest calls. `file` is the newest file. */
+/*
+ * Appends the counts of events.old, with those that it carries, and its newest calls. `file` is the newest file, which
+ * was read too, and whose bytes are no longer needed.
+ */
 static int carry_past(int file, const struct events *past)
 {
 	struct events_record sums = {.kind = EVENTS_SUMS, .when_ns = past->since_ns, .is_carried = true};
+	uint8_t *bytes = ((struct mapping *)past->records)->bytes[FILE_NEWEST];
 	struct counters_amount amounts[COUNTER_COUNT];
-	uint8_t *bytes = malloc(EVENTS_CARRIED_BYTES);
 	size_t first = past->count, count = 0, room, size;
-	int error;
 
-	if (!bytes) {
-		return -ENOMEM;
-	}
 	for (size_t i = 0; i < COUNTER_COUNT; i++) {
 		if (past->counts[i] != 0) {
 			amounts[count++] = (struct counters_amount){i, past->counts[i]};
@@ -170,9 +158,7 @@ static int carry_past(int file, const struct events *past)
 		past->records[first].parts[EVENTS_AMOUNTS].size = 0; /* they are in the sums */
 		size += events_spell(&past->records[first], bytes + size);
 	}
-	error = output_line(file, bytes, size);
-	free(bytes);
-	return error;
+	return output_line(file, bytes, size);
 }
 
 static int roll_locked(const struct directory *directory, int home, int file)
@@ -305,28 +291,23 @@ static int append_bytes(struct events_place *place, const void *bytes, size_t si
 
 int events_append(struct events_place *place, const struct events_record *record, enum events_when when)
 {
-	/* a hit has no texts, and a host's thread may have a small stack */
-	uint8_t without_texts[EVENTS_RECORD_BYTES - EVENTS_TEXT_BYTES], *bytes = without_texts;
-	size_t texts = 0;
+	size_t size = EVENTS_HEAD_BYTES;
+	uint8_t *bytes;
 	int error;
 
-	for (size_t i = EVENTS_DETAIL; i < EVENTS_PARTS; i++) {
-		texts += record->parts[i].size;
+	for (size_t i = 0; i < EVENTS_PARTS; i++) {
+		size += record->parts[i].size;
 	}
-	if (texts > EVENTS_TEXT_BYTES) {
+	if (size > EVENTS_RECORD_BYTES) {
 		return -EFBIG;
 	}
-	if (texts > 0) {
-		bytes = malloc(sizeof(without_texts) + texts);
-	}
+	bytes = malloc(size);
 	if (!bytes) {
 		return -ENOMEM;
 	}
 	error = append_bytes(place, bytes, events_spell(record, bytes),
 	                     when == EVENTS_NOW ? EVENTS_BYTES : EVENTS_BYTES - EVENTS_SPARE);
-	if (bytes != without_texts) {
-		free(bytes);
-	}
+	free(bytes);
 	return error;
 }
 
