@@ -35,21 +35,14 @@ static size_t spell_character(char to[ESCAPE_MAX + 1], const char *at, size_t si
 	return length;
 }
 
-struct json json_fixed(char *buffer, size_t capacity)
-{
-	return (struct json){.bytes = buffer, .capacity = capacity};
-}
-
 struct json json_growing(void)
 {
-	return (struct json){.grows = true};
+	return (struct json){.bytes = NULL};
 }
 
 void json_free(struct json *json)
 {
-	if (json->grows) {
-		free(json->bytes);
-	}
+	free(json->bytes);
 	*json = (struct json){.failed = true};
 }
 
@@ -58,7 +51,7 @@ static bool make_room(struct json *json, size_t size)
 	size_t capacity = json->capacity;
 	char *grown;
 
-	if (size > json->capacity - json->size && json->grows && !json->failed) {
+	if (size > json->capacity - json->size && !json->failed) {
 		while (size > capacity - json->size) {
 			capacity = capacity ? 2 * capacity : FIRST_BYTES;
 		}

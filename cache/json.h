@@ -2,19 +2,17 @@
 /*
  * json: writes JSON piece by piece into memory, for every --json, the trace and the data of a report
  *
- * Calling sequence: json_fixed() with a buffer of the caller, or json_growing(); json_begin_object() or
- * json_begin_array(), members, json_end() for each that was begun; then use `bytes` and `size`; json_free() after
- * json_growing(). A member's name is NULL in an array, and at the outermost level. Commas are added automatically; the
- * output is one line without blanks. Characters that a terminal (cache/harmless.h) or HTML could interpret are escaped.
- * A byte that is not UTF-8 is written as the replacement character U+FFFD, because readers reject lone surrogates
- * (Perfetto, serde).
+ * Calling sequence: json_growing(); json_begin_object() or json_begin_array(), members, json_end() for each that was
+ * begun; then use `bytes` and `size`; json_free(). A member's name is NULL in an array, and at the outermost level.
+ * Commas are added automatically; the output is one line without blanks. Characters that a terminal (cache/harmless.h)
+ * or HTML could interpret are escaped. A byte that is not UTF-8 is written as the replacement character U+FFFD, because
+ * readers reject lone surrogates (Perfetto, serde).
  *
  * Between two members the caller may use the bytes written so far and set `size` to 0, so that long output need not be
  * in memory as a whole.
  *
- * Usable in a host process: no stdio except snprintf(), no locale; json_fixed() allocates nothing, json_growing() uses
- * malloc().
- * Errors: if there is no room (or memory), `failed` is set, nothing is written afterwards, and the output is not valid
+ * Usable in a host process: no stdio except snprintf(), no locale; memory is of malloc().
+ * Errors: if there is no memory, `failed` is set, nothing is written afterwards, and the output is not valid
  * JSON. Depth: at most 32 levels. Threads, signals, fork: no state. Ownership: texts are copied.
  */
 #ifndef CACHE_JSON_H
@@ -30,10 +28,9 @@ struct json {
 	unsigned depth;
 	uint32_t arrays; /* one bit per level, the innermost lowest: it is an array */
 	bool comma;      /* precedes the next member */
-	bool grows, failed;
+	bool failed;
 };
 
-struct json json_fixed(char *buffer, size_t capacity);
 struct json json_growing(void);
 void json_free(struct json *json);
 

@@ -2,15 +2,19 @@
 #include "cache/json.h"
 #include "tests/unit/support.h"
 
-static char buffer[256];
-static struct json json; /* of each test, into the buffer at first */
+static struct json json;
 
 static void set_up(void)
 {
-	json = json_fixed(buffer, sizeof(buffer));
+	json = json_growing();
 }
 
-TestSuite(json, .init = set_up);
+static void tear_down(void)
+{
+	json_free(&json);
+}
+
+TestSuite(json, .init = set_up, .fini = tear_down);
 
 static void is_text(const char *wanted)
 {
@@ -56,23 +60,6 @@ Test(json, thousandths_have_three_decimals)
 	is_text("[0.000,0.007]");
 }
 
-Test(json, a_full_buffer_fails_permanently)
-{
-	size_t whole;
-
-	write_all();
-	whole = json.size;
-	for (size_t capacity = 0; capacity < whole; capacity++) {
-		buffer[capacity] = '#';
-		json = json_fixed(buffer, capacity);
-		write_all();
-		cr_assert(json.failed && json.size <= capacity && buffer[capacity] == '#');
-	}
-	json = json_fixed(buffer, whole);
-	write_all();
-	cr_assert(!json.failed && json.size == whole);
-}
-
 Test(json, a_truncated_text_ends_with_a_whole_character)
 {
 	json_begin_array(&json, NULL);
@@ -87,13 +74,11 @@ Test(json, long_texts_grow_the_buffer)
 {
 	char text[5001];
 
-	json = json_growing();
 	memset(text, 'x', sizeof(text));
 	text[5000] = '\0';
 	json_string(&json, NULL, text);
 	cr_assert(!json.failed && json.size == 5002 && json.bytes[0] == '"' && json.bytes[5001] == '"');
 	cr_assert(memcmp(json.bytes + 1, text, 5000) == 0);
-	json_free(&json);
 }
 
 Test(json, invalid_utf8_is_replaced)
