@@ -194,7 +194,7 @@ static bool read_number(const char *digits, size_t *ret_number)
 	char text[ARCHIVE_DIGITS + 1] = "", *end;
 
 	memcpy(text, digits, ARCHIVE_DIGITS);
-	*ret_number = strtoul(text, &end, 10);
+	*ret_number = strtoull(text, &end, 10);
 	return isdigit((unsigned char)text[0]) && end[strspn(end, " ")] == '\0' &&
 	       !memchr(digits, '\0', ARCHIVE_DIGITS);
 }
