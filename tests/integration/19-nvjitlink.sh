@@ -504,7 +504,7 @@ unset NVRTCCACHE_DISABLE
 fresh_cache
 check "A link on a time line is made." test "$(NVRTCCACHE_TRACE=$tmp/events works "${lto[@]}")" = "0 1"
 check "The time line tells the compiler, and options that were given long before." \
-	grep -q '"cat":"miss".*"compiler":"nvjitlink".*"options":"-arch=sm_[0-9a]* -lto".*"arch":"sm_' "$tmp/events"
+	grep -q '"cat":"miss".*"compiler":"nvjitlink".*"options":\["-arch=sm_[0-9a]*","-lto"\].*"arch":"sm_' "$tmp/events"
 timed() { NVRTCCACHE_TRACE=$tmp/timed works "$arch" option=-time create $'ptx=8.0\none' complete get destroy; }
 check "A link that is bypassed works." test "$(timed)" = "1 0"
 check "It is on the time line, with the reason." grep -q '"cat":"bypassed".*"reason":"logs"' "$tmp/timed"

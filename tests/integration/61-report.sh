@@ -47,7 +47,7 @@ check "So does a file that has nothing in it." written "Wrote page.html" nothing
 
 cat >small.json <<'JSON'
 [
-{"name":"a.cu","cat":"miss","ph":"X","ts":1000.5,"dur":250000,"pid":7,"tid":7,"args":{"command":"trainer","compiler":"nvrtc","version":"13.0","arch":"sm_90","key":"74a7","options":"-DN=8","detail":"header changed: vec.h","bytes":900,"cost":249000000,"wait":0,"result":0}},
+{"name":"a.cu","cat":"miss","ph":"X","ts":1000.5,"dur":250000,"pid":7,"tid":7,"args":{"command":"trainer","compiler":"nvrtc","version":"13.0","arch":"sm_90","key":"74a7","options":["-DN=8"],"detail":"header changed: vec.h","bytes":900,"cost":249000000,"wait":0,"result":0}},
 {"name":"b.cu","cat":"not_kept","ph":"X","ts":300000,"dur":100000,"pid":7,"tid":7,"args":{"compiler":"nvrtc","version":"13.0","reason":"time_macros","bytes":0,"cost":100000000,"wait":0,"result":0}},
 {"name":"a.cu","cat":"hit_disk","ph":"X","ts":500000,"dur":1000,"pid":7,"tid":8,"args":{"compiler":"nvrtc","version":"13.0","bytes":900,"cost":249000000,"wait":500000,"result":0}},
 {"name":"a.cu","cat":"wait","ph":"X","ts":500010,"dur":500,"pid":7,"tid":8},
