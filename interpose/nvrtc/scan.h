@@ -14,7 +14,7 @@
  * that. The front end knows no other spelling of a name or a path (measured: universal character names, escapes in
  * computed includes, UTF-16, digraphs), as long as the path has none of the bytes that scan_spells_plainly() rejects.
  *
- * Comments are searched too. Names and paths that macros concatenate are not found.
+ * Comments are searched too. Names (`__TIME__` too) and paths that macros concatenate are not found (docs/LIMITS.md).
  *
  * Calling sequence: pure functions. Errors: without memory, all findings are returned.
  */
