@@ -155,7 +155,9 @@ int watch_patch(const struct elf_object *object, watch_resolver *resolve, struct
 		watch->arithmetic.resolve = resolve;
 		error = elf_each_needed(object, refuse_unknown_library, &plan->reason);
 		error = error ? error : elf_each_import(object, plan_import, plan);
-		*ret_reason = error == -ENOTSUP ? plan->reason : *ret_reason;
+	}
+	if (error == -ENOTSUP) {
+		*ret_reason = plan->reason;
 	}
 	if (error == 0) {
 		arithmetic_end(&watch->arithmetic, plan->real);
