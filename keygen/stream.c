@@ -188,20 +188,22 @@ uint64_t cursor_u64(struct cursor *cursor)
 
 bool cursor_next(struct cursor *cursor, uint8_t *ret_tag, struct span *ret_field)
 {
-	const uint8_t *tag;
-	const void *bytes;
-	uint64_t size;
+	const uint8_t *head, *bytes;
+	uint64_t size = 0;
 
 	if (cursor->failed || cursor->at == cursor->end) {
 		return false;
 	}
-	tag = cursor_bytes(cursor, 1);
-	size = cursor_u64(cursor);
+	head = cursor_bytes(cursor, 1 + sizeof(size));
+	if (head) {
+		memcpy(&size, head + 1, sizeof(size));
+	}
+	size = le64toh(size);
 	bytes = cursor_bytes(cursor, (size_t)size);
 	if (!bytes) {
 		return false;
 	}
-	*ret_tag = *tag;
+	*ret_tag = *head;
 	*ret_field = (struct span){bytes, (size_t)size};
 	return true;
 }
