@@ -77,7 +77,7 @@ uint32_t sample_expects(const struct sample *sample, unsigned shard);
  * read, the sum stays. A missing shard is empty. Times of use from a wrong clock are corrected.
  */
 int sample_shard(struct sample *sample, unsigned shard);
-/* Sorts `files`: those larger than entry_size_limit(), then short-lived ones, then the least recently used. */
+/* Sorts `files` by their last use: those larger than entry_size_limit() and short-lived ones before all others. */
 void sample_sort(struct sample *sample);
 /*
  * Removes a file that was drawn, with its request, and subtracts both. Nothing happens if another process has used or
