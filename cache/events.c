@@ -41,7 +41,8 @@ static _Atomic uint64_t tries;
 void events_open(const struct directory *directory, pid_t process)
 {
 	where.directory = *directory;
-	(void)snprintf(where.path, sizeof(where.path), "%s/" DIRECTORY_HOME "/" EVENTS_NAME, directory->path);
+	(void)snprintf(where.path, sizeof(where.path), "%s/" DIRECTORY_HOME "/" EVENTS_NAME,
+	               directory->path ? directory->path : "");
 	atomic_store_explicit(&owner, process, memory_order_relaxed);
 }
 
