@@ -69,14 +69,17 @@ static int read_files(const struct directory *directory, int home, struct mappin
 	return error;
 }
 
-/* Adds the records that a file carries from those before it, or its own. Returns whether the sums were among them. */
-static bool add_records(struct events *events, const struct mapping *mapping, size_t file, bool are_carried)
+/* Whether a record is of the file itself, or was copied from those before it: is_carried of the record. */
+enum origin { ORIGIN_OWN, ORIGIN_CARRIED };
+
+/* Adds the records of that origin. Returns whether the sums were among them. */
+static bool add_records(struct events *events, const struct mapping *mapping, size_t file, enum origin origin)
 {
 	struct events_record record;
 	bool have_sums = false;
 
 	for (size_t at = 0; events_next(mapping->bytes[file], mapping->sizes[file], &at, &record);) {
-		if ((record.is_carried != 0) == are_carried) {
+		if ((record.is_carried ? ORIGIN_CARRIED : ORIGIN_OWN) == origin) {
 			have_sums |= record.kind == EVENTS_SUMS;
 			events_add_amounts(&record, events->counts, &events->since_ns);
 			if (record.kind >= EVENTS_STORED) {
@@ -109,13 +112,13 @@ int events_read(const struct directory *directory, enum events_files files, stru
 		return error;
 	}
 	/* what is carried is older than what a file has of its own */
-	ret_events->old_is_carried = add_records(ret_events, mapping, FILE_NEWEST, true);
+	ret_events->old_is_carried = add_records(ret_events, mapping, FILE_NEWEST, ORIGIN_CARRIED);
 	if (!ret_events->old_is_carried) {
-		(void)add_records(ret_events, mapping, FILE_OLD, true);
-		(void)add_records(ret_events, mapping, FILE_OLD, false);
+		(void)add_records(ret_events, mapping, FILE_OLD, ORIGIN_CARRIED);
+		(void)add_records(ret_events, mapping, FILE_OLD, ORIGIN_OWN);
 	}
 	if (files == EVENTS_ALL) {
-		(void)add_records(ret_events, mapping, FILE_NEWEST, false);
+		(void)add_records(ret_events, mapping, FILE_NEWEST, ORIGIN_OWN);
 		counters_add_shares(ret_events->counts);
 	}
 	return 0;
@@ -273,6 +276,7 @@ static int append_bytes(struct events_place *place, const void *bytes, size_t si
 	struct stat found;
 	bool again = true;
 	int error = 0, file;
+	off_t after; /* the size of the file with these bytes */
 
 	for (int tries = 0; tries < 2 && again; tries++) {
 		error = open_known(place, &file, &found);
@@ -280,10 +284,9 @@ static int append_bytes(struct events_place *place, const void *bytes, size_t si
 		if (error != 0) {
 			return error;
 		}
-		found.st_size += (off_t)size;
-		error = found.st_size > most ? -EFBIG : output_line(file, bytes, size);
-		again = found.st_size > (off_t)EVENTS_ROLL && roll_over(&place->directory, file, &found) &&
-		        found.st_size > most;
+		after = found.st_size + (off_t)size;
+		error = after > most ? -EFBIG : output_line(file, bytes, size);
+		again = after > (off_t)EVENTS_ROLL && roll_over(&place->directory, file, &found) && after > most;
 		close(file);
 	}
 	return error;
