@@ -35,11 +35,6 @@ static size_t spell_character(char to[ESCAPE_MAX + 1], const char *at, size_t si
 	return length;
 }
 
-struct json json_growing(void)
-{
-	return (struct json){.bytes = NULL};
-}
-
 void json_free(struct json *json)
 {
 	free(json->bytes);

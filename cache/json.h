@@ -2,7 +2,7 @@
 /*
  * json: writes JSON piece by piece into memory, for every --json, the trace and the data of a report
  *
- * Calling sequence: json_growing(); json_begin_object() or json_begin_array(), members, json_end() for each that was
+ * Calling sequence: a struct of zeros; json_begin_object() or json_begin_array(), members, json_end() for each that was
  * begun; then use `bytes` and `size`; json_free(). A member's name is NULL in an array, and at the outermost level.
  * Commas are added automatically; the output is one line without blanks. Characters that a terminal (cache/harmless.h)
  * or HTML could interpret are escaped. A byte that is not UTF-8 is written as the replacement character U+FFFD, because
@@ -31,7 +31,6 @@ struct json {
 	bool failed;
 };
 
-struct json json_growing(void);
 void json_free(struct json *json);
 
 void json_begin_object(struct json *json, const char *name);

@@ -44,7 +44,7 @@ static void add_member(struct json *json, const char *name, const char *value)
 /* Text from an engine is made harmless, so that it is one line of a terminal. */
 static void print_status(char *text, const char *end, enum status_form form)
 {
-	struct json json = json_growing();
+	struct json json = {.bytes = NULL};
 	char *value;
 
 	json_begin_object(&json, NULL);
@@ -88,7 +88,7 @@ static int ask_status(int socket, enum status_form form)
 /* As JSON too, because scripts then expect JSON. */
 static void show_error(const char *socket, int error, enum status_form form)
 {
-	struct json json = json_growing();
+	struct json json = {.bytes = NULL};
 	char text[PATH_MAX + 256];
 
 	snprintf(text, sizeof(text), "%s: %s", socket,

@@ -310,7 +310,7 @@ static void add_explanation(struct json *json, const struct explanation *explana
 /* Explains `count` records, the last of which is the one before `end`, newest first. */
 static int explain_records(const struct events *events, size_t end, size_t count)
 {
-	struct json json = json_growing();
+	struct json json = {.bytes = NULL};
 	struct request *requests = read_requests(events);
 
 	if (!requests) {

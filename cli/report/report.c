@@ -115,7 +115,7 @@ static int write_page(const struct json *json, const char *file)
 
 static int write_report(char **traces, const char *file)
 {
-	struct json json = json_growing();
+	struct json json = {.bytes = NULL};
 	int status = EXIT_DONE;
 
 	json_begin_object(&json, NULL);

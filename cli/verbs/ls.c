@@ -69,7 +69,7 @@ static char *spell_line(const struct entry *entry, int64_t used_ns, const struct
 /* Returns a member of the array; NULL: no memory. */
 static char *spell_object(const struct entry *entry, int64_t used_ns, const struct request *request)
 {
-	struct json json = json_growing();
+	struct json json = {.bytes = NULL};
 	char *text;
 
 	json_begin_object(&json, NULL);

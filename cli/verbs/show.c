@@ -167,7 +167,7 @@ static void show_entry(const struct entry *entry, int64_t used_ns, struct json *
 
 static void show_all(const struct key_entries *entries, int64_t used_ns)
 {
-	struct json json = json_growing();
+	struct json json = {.bytes = NULL};
 
 	if (asked.json) {
 		json_begin_array(&json, NULL);

@@ -71,7 +71,7 @@ static bool has_group(enum counter total)
 
 static void print_json(const struct settings *settings, const struct store_usage *usage, const struct events *events)
 {
-	struct json json = json_growing();
+	struct json json = {.bytes = NULL};
 	const uint64_t *counts = events->counts;
 
 	json_begin_object(&json, NULL);

@@ -317,7 +317,6 @@ static int run_verify(struct settings *settings, char **operands)
 		return EXIT_TROUBLE;
 	}
 	if (asked.json) {
-		verify.json = json_growing();
 		json_begin_object(&verify.json, NULL);
 		json_begin_array(&verify.json, "bad");
 	}

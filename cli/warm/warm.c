@@ -156,7 +156,7 @@ static bool make_jobs(struct jobs *jobs, const struct names *compilers, const st
 static void print_json(const struct jobs *jobs, const size_t counts[4])
 {
 	const char *const outcomes[] = {"waiting", "stored", "there", asked.check ? "missing" : "failed"};
-	struct json json = json_growing();
+	struct json json = {.bytes = NULL};
 	char key[KEY_TEXT_BYTES];
 
 	json_begin_object(&json, NULL);

@@ -148,7 +148,7 @@ static void put_args(struct json *json, const struct event *event)
 static void write_slice(const char *path, const struct event *event, const char *category, int64_t start_ns,
                         uint64_t ns)
 {
-	struct json json = json_growing();
+	struct json json = {.bytes = NULL};
 	const char *name = event->program ? event->program : event->compiler->unnamed;
 
 	json_begin_object(&json, NULL);

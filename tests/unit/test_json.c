@@ -6,7 +6,7 @@ static struct json json;
 
 static void set_up(void)
 {
-	json = json_growing();
+	json = (struct json){.bytes = NULL};
 }
 
 static void tear_down(void)
