@@ -138,23 +138,36 @@ static void count_end(const struct event *event)
 
 /* ---- the line of the log ---- */
 
+/* Adds a text to the line, unless it is empty. */
+static void add_some(char line[LOG_LINE_BYTES], const char *before, const char *text, const char *after)
+{
+	const size_t size = strlen(line);
+
+	if (text[0] != '\0') {
+		(void)snprintf(line + size, LOG_LINE_BYTES - size, "%s%s%s", before, text, after);
+	}
+}
+
 /* The program's name comes last, because it may be long, and lines are truncated. */
 static void write_log(const struct event *event)
 {
 	const struct events_record *record = &event->record;
-	const char *reason = record->reason != COUNTER_NONE ? counter_name(record->reason) : "";
-	const char *agent = record->agent != AGENT_FETCH_NOT_ASKED ? agent_outcome_words(record->agent) : "";
-	char key[DIGITS_BYTES(KEY_SHOWN)] = "";
+	char line[LOG_LINE_BYTES] = "", took[24], key[DIGITS_BYTES(KEY_SHOWN)] = "";
 
+	(void)snprintf(took, sizeof(took), "%" PRIu64, record->took_ns / 1000);
 	if (record->has_key) {
 		(void)digits_spell(record->key, KEY_SHOWN, key);
 	}
-#define SOME(before, text, after) *(text) ? (before) : "", (text), *(text) ? (after) : ""
-	log_write(LOG_INFO, "%s: %s%s%s%s, %" PRIu64 " us%s%s%s%s%s%s%s%s%s%s%s%s, %s", event->compiler->title,
-	          outcomes[event->kind].words, SOME(": ", reason, ""), record->took_ns / 1000,
-	          SOME(", the agent ", agent, ""), SOME(", key ", key, ""), SOME(" (", event->detail, ")"),
-	          SOME(" (", event->refusal, ")"), event->program ? event->program : event->compiler->unnamed);
-#undef SOME
+	add_some(line, "", outcomes[event->kind].words, "");
+	add_some(line, ": ", record->reason != COUNTER_NONE ? counter_name(record->reason) : "", "");
+	add_some(line, ", ", took, " us");
+	add_some(line, ", the agent ", record->agent != AGENT_FETCH_NOT_ASKED ? agent_outcome_words(record->agent) : "",
+	         "");
+	add_some(line, ", key ", key, "");
+	add_some(line, " (", event->detail, ")");
+	add_some(line, " (", event->refusal, ")");
+	log_write(LOG_INFO, "%s: %s, %s", event->compiler->title, line,
+	          event->program ? event->program : event->compiler->unnamed);
 }
 
 /* ---- the record, for calls that were not hits ---- */

@@ -39,9 +39,8 @@ struct event {
 	const char *program;           /* the name of the program; NULL: it has none, or it is not known */
 	enum reach reach;
 	enum event_kind kind;
-	int64_t start_ns; /* runtime_clock() */
-	int64_t
-	    wait_start_ns; /* the first wait for another thread or process that compiled the same; 0: there was none */
+	int64_t start_ns;      /* runtime_clock() */
+	int64_t wait_start_ns; /* the first wait for another thread or process that compiled the same; 0: none */
 	uint64_t wait_ns;
 	uint64_t agent_ns;   /* the duration of the agent's answer */
 	uint64_t bytes;      /* size of the entry that was stored or served */
@@ -67,8 +66,8 @@ void event_note_wait(struct event *event, int64_t since_ns, int64_t now_ns);
 const char *event_explanation(const struct event *event);
 
 /*
- * Returns the record of a miss or a bypass; its texts are the event's. If the request (`about`)
- * has no room, its last facts are left out.
+ * Returns the record of a miss or a bypass; its texts are the event's. If the request (`about`) has no room, its last
+ * facts are left out.
  */
 struct events_record *event_record(struct event *event);
 /* Returns true if event_tell() will write the request (`about`), which the caller then fills in. */
