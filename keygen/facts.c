@@ -50,7 +50,7 @@ static const struct facts_file *kept_in;
 
 enum state { UNASKED, FILLED, UNUSABLE };
 
-/* Written once, by the thread that writes its process id to `state`. */
+/* Written once, by the thread that writes its negative process id to `state`. */
 static struct {
 	_Atomic int state; /* enum state; negative: the process whose thread fills the table */
 	struct secret secret;
