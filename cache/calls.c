@@ -86,11 +86,6 @@ static long result_or_errno(long result)
 #define ASK(name, a, b, c, d, e) \
 	result_or_errno(call_kernel(SYS_##name, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e)))
 
-ssize_t call_list(int place, void *ret_names, size_t size)
-{
-	return ASK(getdents64, place, ret_names, size, 0, 0);
-}
-
 /* Returns no error, because it cannot fail for this clock. */
 int64_t call_clock_straight(void)
 {

@@ -7,6 +7,7 @@
 
 #include "cache/calls.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -103,27 +104,15 @@ static mode_t join_group(int parent, int made, const struct stat *found)
 	return above.st_mode & S_IRWXG;
 }
 
-/* The kernel's records of names, in the order that getdents64() gives them. */
-static bool is_empty(int place)
+static bool is_empty(DIR *names)
 {
-	struct record {
-		uint64_t inode, offset;
-		uint16_t size;
-		uint8_t type;
-		char name[];
-	};
-	char names[1024] __attribute__((aligned(8)));
-	ssize_t size = call_list(place, names, sizeof(names));
+	const struct dirent *found;
 
-	for (ssize_t at = 0; at < size;) {
-		const struct record *record = (const struct record *)(names + at);
-
-		if (strcmp(record->name, ".") != 0 && strcmp(record->name, "..") != 0) {
-			return false;
-		}
-		at += record->size;
-	}
-	return size >= 0;
+	errno = 0;
+	do {
+		found = readdir(names);
+	} while (found && (strcmp(found->d_name, ".") == 0 || strcmp(found->d_name, "..") == 0));
+	return !found && errno == 0;
 }
 
 /*
@@ -160,18 +149,22 @@ void trust_settle_directory(bool shared, int parent, const char *path)
 	mode_t wanted = S_IRWXU;
 	struct stat found;
 	int made = open_own(parent, path, &found);
+	DIR *names = made < 0 ? NULL : fdopendir(made);
 
-	if (made < 0) {
+	if (!names) {
+		if (made >= 0) {
+			close(made);
+		}
 		return;
 	}
-	if (is_empty(made)) {
+	if (is_empty(names)) {
 		wanted |= shared ? join_group(parent, made, &found) : 0;
 		wanted |= wanted & S_IRWXG ? S_ISGID : 0;
 		if ((found.st_mode & (0777 | (wanted & S_ISGID))) != wanted) {
 			(void)fchmod(made, wanted);
 		}
 	}
-	close(made);
+	closedir(names);
 }
 
 /* Sets the mode after the group, because the other order would open the file to the wrong group for a moment. */
