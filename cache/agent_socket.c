@@ -66,9 +66,7 @@ int agent_socket_attach(int socket, const char *path, agent_attach *attach)
 	if (rc == 0 && attach(socket, (const struct sockaddr *)&address, sizeof(address)) < 0) {
 		rc = -errno;
 	}
-	if (place >= 0) {
-		close(place);
-	}
+	call_close(place);
 	return rc;
 }
 
@@ -88,8 +86,8 @@ int agent_socket_connect(const char *path, int *ret_socket)
 
 	if (rc == 0) {
 		*ret_socket = made;
-	} else if (made >= 0) {
-		close(made);
+	} else {
+		call_close(made);
 	}
 	return rc;
 }

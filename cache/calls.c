@@ -12,6 +12,13 @@ int call_openat(int at, const char *path, int flags, mode_t mode)
 	return (int)TEMP_FAILURE_RETRY(openat(at, path, flags, mode));
 }
 
+void call_close(int fd)
+{
+	if (fd >= 0) {
+		(void)close(fd);
+	}
+}
+
 /* Fits into the limit of 1,024 descriptors, and into the table that the kernel allocates for 257 or more. */
 #define AWAY 512
 

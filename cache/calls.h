@@ -61,7 +61,8 @@ static inline long call_kernel(long number, long a, long b, long c, long d, long
 
 /* EINTR is retried: interrupted opens happen on network file systems and FIFOs. */
 int call_openat(int at, const char *path, int flags, mode_t mode);
-int call_dup(int fd); /* the copy is 3 or higher, and O_CLOEXEC */
+void call_close(int fd); /* -1: nothing is open */
+int call_dup(int fd);    /* the copy is 3 or higher, and O_CLOEXEC */
 /*
  * Moves a descriptor that stays open for a while to a number that a host gets for no file of its own: it would write
  * its output to ours if it runs without standard streams, and we would write to its files if another thread closes all

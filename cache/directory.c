@@ -169,9 +169,7 @@ void directory_drop_root(void)
 	const int root = kept_root;
 
 	kept_root = -1; /* first, because a signal handler of the host may jump out of the next line */
-	if (root >= 0) {
-		close(root);
-	}
+	call_close(root);
 }
 
 /* In a private cache, no other user can replace a directory below the root after it was checked by its path. */

@@ -62,9 +62,7 @@ static int read_files(const struct directory *directory, int home, struct mappin
 
 		error = got < 0 ? -errno : error;
 		mapping->sizes[i] = got < 0 ? 0 : (size_t)got;
-		if (files[i] >= 0) {
-			close(files[i]);
-		}
+		call_close(files[i]);
 	}
 	return error;
 }

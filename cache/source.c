@@ -57,10 +57,8 @@ int source_open(const struct directory *directory, int at, const char *path, str
 /* Accepts a source that was never opened, so that callers can clean up in one place. */
 void source_close(struct source *source)
 {
-	if (source->file >= 0) {
-		close(source->file);
-		source->file = -1;
-	}
+	call_close(source->file);
+	source->file = -1;
 	free(source->bytes);
 	source->bytes = NULL;
 }

@@ -176,18 +176,11 @@ static int reach(const struct store *store, const uint8_t key[ENTRY_KEY_BYTES], 
 	return rc == -ESTALE ? -EIO : rc;
 }
 
-static void close_opened(int descriptor)
-{
-	if (descriptor >= 0) {
-		close(descriptor);
-	}
-}
-
 static void leave(const struct place *place)
 {
-	close_opened(place->shard);
-	close_opened(place->home);
-	close_opened(place->root);
+	call_close(place->shard);
+	call_close(place->home);
+	call_close(place->root);
 }
 
 /*

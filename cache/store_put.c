@@ -92,15 +92,11 @@ static int publish_file(struct temporary *temporary, const char *name, bool sync
 /* Removes the file, unless it was published. */
 static void end_file(const struct temporary *temporary)
 {
-	if (temporary->file >= 0) {
-		close(temporary->file);
-	}
+	call_close(temporary->file);
 	if (temporary->name[0] != '\0') {
 		(void)unlinkat(temporary->shard, temporary->name, 0);
 	}
-	if (temporary->shard >= 0) {
-		close(temporary->shard);
-	}
+	call_close(temporary->shard);
 }
 
 /*

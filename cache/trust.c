@@ -133,9 +133,7 @@ static int open_own(int parent, const char *path, struct stat *ret_found)
 		}
 		place = call_openat(made, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
 	}
-	if (made >= 0) {
-		close(made);
-	}
+	call_close(made);
 	return place;
 }
 
@@ -152,9 +150,7 @@ void trust_settle_directory(bool shared, int parent, const char *path)
 	DIR *names = made < 0 ? NULL : fdopendir(made);
 
 	if (!names) {
-		if (made >= 0) {
-			close(made);
-		}
+		call_close(made);
 		return;
 	}
 	if (is_empty(names)) {

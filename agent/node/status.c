@@ -2,6 +2,7 @@
 #include "agent/node/status.h"
 
 #include "agent/node/listener.h"
+#include "cache/calls.h"
 #include "cache/harmless.h"
 #include "cache/json.h"
 
@@ -123,8 +124,6 @@ int command_status(const struct settings *settings, const char *said, enum statu
 	if (error != 0) {
 		show_error(asked, error, form);
 	}
-	if (socket >= 0) {
-		close(socket);
-	}
+	call_close(socket);
 	return fflush(stdout) == 0 && error == 0 ? 0 : 1;
 }

@@ -33,9 +33,7 @@ int host_data_file(const char *path, size_t least, size_t most, void **ret_bytes
 	descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	got = descriptor < 0 ? -1 : call_pread(descriptor, bytes, size + 1, 0);
 	error = got < 0 ? -errno : (size_t)got == size ? 0 : -EAGAIN;
-	if (descriptor >= 0) {
-		(void)close(descriptor);
-	}
+	call_close(descriptor);
 	if (error != 0) {
 		free(bytes);
 		return error;
@@ -66,8 +64,6 @@ size_t host_data_memory(void *to, const void *from, size_t size)
 	int memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
 	ssize_t got = memory < 0 ? -1 : pread(memory, to, size, (off_t)(uintptr_t)from);
 
-	if (memory >= 0) {
-		(void)close(memory);
-	}
+	call_close(memory);
 	return got > 0 ? (size_t)got : 0;
 }
