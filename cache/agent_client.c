@@ -19,24 +19,13 @@
 static _Atomic int64_t wasted; /* nanoseconds of useless waits since the last useful one */
 static struct pause after_failure = {.first_ns = 5000 * MS, .longest_ns = 300000 * MS};
 
-static const struct {
-	const char *name;
-	const char *words;
-} outcomes[] = {
-#define AGENT_ROW(name, word, words) {word, words},
-    AGENT_OUTCOMES(AGENT_ROW)
-#undef AGENT_ROW
-};
-
-/* These names appear in the log and in the trace. */
-const char *agent_outcome_name(enum agent_outcome outcome)
-{
-	return outcomes[outcome].name;
-}
-
 const char *agent_outcome_words(enum agent_outcome outcome)
 {
-	return outcomes[outcome].words;
+#define AGENT_WORDS(name, words) words,
+	static const char *const all[] = {AGENT_OUTCOMES(AGENT_WORDS)};
+#undef AGENT_WORDS
+
+	return all[outcome];
 }
 
 /*

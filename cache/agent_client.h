@@ -37,28 +37,27 @@ struct agent_options {
 	unsigned wait_ms; /* limit for the last answer; 0: only stored results are reported, and no question is asked */
 };
 
-/* X(NAME, word, in words): the outcomes of a question. */
-#define AGENT_OUTCOMES(X)                                                       \
-	X(NOT_ASKED, "", "was not asked")                                       \
-	X(SKIPPED, "skipped", "was not asked after a recent failure")           \
-	X(FOUND, "found", "has the entry")                                      \
-	X(ABSENT, "absent", "has no entry")                                     \
-	X(DOWN, "down", "cannot reach its engine")                              \
-	X(ELSEWHERE, "elsewhere", "serves another directory")                   \
-	X(NOBODY, "nobody", "is not running")                                   \
-	X(STRANGER, "stranger", "belongs to another user")                      \
-	X(BROKEN, "broken", "closed the connection, or sent an invalid answer") \
-	X(TIMEOUT, "timeout", "did not answer in time")
+/* X(NAME, words that continue "the agent"): the outcomes of a question. */
+#define AGENT_OUTCOMES(X)                                             \
+	X(NOT_ASKED, "was not asked")                                 \
+	X(SKIPPED, "was not asked after a recent failure")            \
+	X(FOUND, "has the entry")                                     \
+	X(ABSENT, "has no entry")                                     \
+	X(DOWN, "cannot reach its engine")                            \
+	X(ELSEWHERE, "serves another directory")                      \
+	X(NOBODY, "is not running")                                   \
+	X(STRANGER, "belongs to another user")                        \
+	X(BROKEN, "closed the connection, or sent an invalid answer") \
+	X(TIMEOUT, "did not answer in time")
 
 enum agent_outcome {
-#define AGENT_OUTCOME(name, word, words) AGENT_FETCH_##name,
+#define AGENT_OUTCOME(name, words) AGENT_FETCH_##name,
 	AGENT_OUTCOMES(AGENT_OUTCOME)
 #undef AGENT_OUTCOME
 	    AGENT_OUTCOME_COUNT
 };
 
-/* Return the word ("found"), and the words that continue "the agent" ("has the entry"). */
-const char *agent_outcome_name(enum agent_outcome outcome);
+/* Returns the words of an outcome, for the log, the trace and the command. */
 const char *agent_outcome_words(enum agent_outcome outcome);
 
 /* Asks the agent for `key` and waits for the answer. */

@@ -134,7 +134,7 @@ static void put_args(struct json *json, const struct event *event)
 		json_string(json, "reason", counter_name(event->record.reason));
 	}
 	if (event->record.agent != AGENT_FETCH_NOT_ASKED) {
-		json_string(json, "agent", agent_outcome_name(event->record.agent));
+		json_string(json, "agent", agent_outcome_words(event->record.agent));
 		json_number(json, "agent_wait", event->agent_ns);
 	}
 	json_number(json, "bytes", event->bytes);

@@ -149,7 +149,7 @@ import json, sys
 events = json.loads(open(sys.argv[1]).read().rstrip(",\n") + "]")
 misses = [event for event in events if event.get("cat") == "miss"]
 assert len(misses) == 1, events
-assert misses[0]["args"]["agent"] == "absent" and misses[0]["args"]["agent_wait"] > 0, misses
+assert misses[0]["args"]["agent"] == "has no entry" and misses[0]["args"]["agent_wait"] > 0, misses
 EOF
 }
 check "The time line has what was asked." drawn
