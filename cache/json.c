@@ -154,15 +154,7 @@ void json_string(struct json *json, const char *name, const char *text)
 	}
 }
 
-void json_number(struct json *json, const char *name, uint64_t number)
-{
-	char text[NUMBER_MAX];
-
-	(void)snprintf(text, sizeof(text), "%" PRIu64, number);
-	add_plain(json, name, text);
-}
-
-void json_integer(struct json *json, const char *name, int64_t number)
+void json_number(struct json *json, const char *name, int64_t number)
 {
 	char text[NUMBER_MAX];
 

@@ -42,8 +42,7 @@ void json_string(struct json *json, const char *name, const char *text);
 void json_text(struct json *json, const char *name, const void *text, size_t size);
 /* Writes as many whole characters as fit in `most` bytes between the quotes. */
 void json_text_cut(struct json *json, const char *name, const void *text, size_t size, size_t most);
-void json_number(struct json *json, const char *name, uint64_t number);
-void json_integer(struct json *json, const char *name, int64_t number);
+void json_number(struct json *json, const char *name, int64_t number); /* sizes, times and counts are below 2^63 */
 /* Writes a number with three decimals: 1234567 as 1234.567. */
 void json_thousandths(struct json *json, const char *name, uint64_t number);
 void json_bool(struct json *json, const char *name, bool value);

@@ -38,7 +38,7 @@ static void add_member(struct json *json, const char *name, const char *value)
 	} else if (value[0] == 't' || value[0] == 'f') {
 		json_bool(json, name, value[0] == 't');
 	} else {
-		json_number(json, name, strtoull(value, NULL, 10));
+		json_number(json, name, strtoll(value, NULL, 10));
 	}
 }
 

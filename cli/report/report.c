@@ -81,7 +81,7 @@ static bool take_file(struct json *json, const char *name, const char *target)
 	} else {
 		json_begin_object(json, NULL);
 		json_string(json, "name", name);
-		json_integer(json, "written", S_ISREG(found.st_mode) ? found.st_mtim.tv_sec : 0);
+		json_number(json, "written", S_ISREG(found.st_mode) ? found.st_mtim.tv_sec : 0);
 		json_text(json, "text", text, size > 0 ? (size_t)size : 0);
 		json_end(json);
 	}

@@ -78,8 +78,8 @@ void results_json(struct json *json, const struct entry *entry, int64_t used_ns,
 	json_number(json, "bytes", info->total_size);
 	json_number(json, "cost_ns", info->cost_ns);
 	json_number(json, "made", info->created_ns / 1000000000);
-	json_integer(json, "used", used_ns / 1000000000);
-	json_integer(json, "returned", results_return_code(entry));
+	json_number(json, "used", used_ns / 1000000000);
+	json_number(json, "returned", results_return_code(entry));
 	span_json(json, "made_by", request_text(request, ABOUT_COMMAND));
 	add_texts(json, "bound", request, ABOUT_BOUND);
 }
@@ -134,7 +134,7 @@ static void add_dependency(const struct dependency *dependency, struct json *jso
 	json_string(json, "state", dependency_state_text(dependency->state));
 	if (dependency->kind == DEPENDENCY_MACHINE) {
 		json_string(json, "question", machine_words(dependency->question, question));
-		json_integer(json, "answer", dependency->answer);
+		json_number(json, "answer", dependency->answer);
 	} else {
 		json_string(json, "path", dependency->path);
 		json_number(json, "bytes", dependency->size);

@@ -140,7 +140,7 @@ static void put_args(struct json *json, const struct event *event)
 	json_number(json, "bytes", event->bytes);
 	json_number(json, "cost", event->record.cost_ns);
 	json_number(json, "wait", event->wait_ns);
-	json_integer(json, "result", event->record.return_code);
+	json_number(json, "result", event->record.return_code);
 	json_string(json, "detail", event_explanation(event));
 	json_end(json);
 }
@@ -157,8 +157,8 @@ static void write_slice(const char *path, const struct event *event, const char 
 	json_string(&json, "ph", "X");
 	json_thousandths(&json, "ts", (uint64_t)start_ns);
 	json_thousandths(&json, "dur", ns);
-	json_integer(&json, "pid", getpid());
-	json_integer(&json, "tid", syscall(SYS_gettid));
+	json_number(&json, "pid", getpid());
+	json_number(&json, "tid", syscall(SYS_gettid));
 	put_args(&json, event);
 	json_end(&json);
 	json_end_line(&json); /* the first of two bytes, which becomes the comma */

@@ -29,8 +29,8 @@ static void write_all(void)
 	json_string(&json, "name", "a\"b\\c\n");
 	json_string(&json, "none", NULL);
 	json_begin_array(&json, "list");
-	json_number(&json, NULL, UINT64_MAX);
-	json_integer(&json, NULL, INT64_MIN);
+	json_number(&json, NULL, INT64_MAX);
+	json_number(&json, NULL, INT64_MIN);
 	json_begin_object(&json, NULL);
 	json_end(&json);
 	json_end(&json);
@@ -47,7 +47,7 @@ Test(json, all_members_are_on_one_line)
 	write_all();
 	json_end_line(&json);
 	is_text("{\"name\":\"a\\\"b\\\\c\\u000a\",\"none\":null,"
-	        "\"list\":[18446744073709551615,-9223372036854775808,{}],"
+	        "\"list\":[9223372036854775807,-9223372036854775808,{}],"
 	        "\"inner\":{\"yes\":true,\"no\":false},\"us\":1234.567}\n");
 }
 
