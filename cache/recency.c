@@ -5,19 +5,16 @@
  */
 #include "cache/recency.h"
 
+#include "cache/calls.h"
+
 #include <errno.h>
-#include <fcntl.h>
-#include <time.h>
 
 #define SECOND_NS INT64_C(1000000000)
 #define GRAIN_NS  1000
 
 int64_t recency_now(void)
 {
-	struct timespec now = {0};
-
-	(void)clock_gettime(CLOCK_REALTIME, &now);
-	return (int64_t)now.tv_sec * SECOND_NS + now.tv_nsec;
+	return call_clock_ns(CLOCK_REALTIME);
 }
 
 /* Converts to nanoseconds. Times from other systems may be before 1970 or too large for 64 bits: they are clamped. */

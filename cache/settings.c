@@ -154,22 +154,35 @@ static bool is_path_list(const char *list)
 	return true;
 }
 
-/* Returns whether these are known words with commas, colons or blanks between them. */
-static bool is_sloppiness(const char *words)
+/* Returns the position of a name in a list, or -1. */
+static int find_name(const char *name, size_t size, const char *const *list, int count)
+{
+	for (int i = 0; i < count; i++) {
+		if (strncmp(list[i], name, size) == 0 && list[i][size] == '\0') {
+			return i;
+		}
+	}
+	return -1;
+}
+
+/* Parses known words with commas, colons or blanks between them. Returns their bits, or -1 for another word. */
+static int parse_words(const char *words)
 {
 	static const char separators[] = ",: \t";
-	static const char *const known[] = {"time_macros", "debug_paths"};
+	static const char *const known[] = {"time_macros", "debug_paths"}; /* as the bits of enum sloppiness */
+	int bits = 0;
 
 	while (*(words += strspn(words, separators)) != '\0') {
-		size_t length = strcspn(words, separators);
+		const size_t length = strcspn(words, separators);
+		const int word = find_name(words, length, known, sizeof(known) / sizeof(known[0]));
 
-		if (length != strlen(known[0]) ||
-		    (memcmp(words, known[0], length) != 0 && memcmp(words, known[1], length) != 0)) {
-			return false;
+		if (word < 0) {
+			return -1;
 		}
+		bits |= 1 << word;
 		words += length;
 	}
-	return true;
+	return bits;
 }
 
 static bool is_accepted(enum setting_kind kind, const char *text)
@@ -180,7 +193,7 @@ static bool is_accepted(enum setting_kind kind, const char *text)
 	case SETTING_PATHS:
 		return is_path_list(text);
 	case SETTING_WORDS:
-		return is_sloppiness(text);
+		return parse_words(text) >= 0;
 	case SETTING_AGENT:
 		return text[0] == '/' || strcmp(text, "0") == 0 || strcmp(text, "1") == 0;
 	default:
@@ -256,11 +269,6 @@ static int default_directory(settings_lookup *lookup, struct settings *settings)
 	return 0;
 }
 
-static bool has_word(const char *words, const char *word)
-{
-	return words != NULL && strstr(words, word) != NULL;
-}
-
 int settings_read(settings_lookup *lookup, struct settings *ret_settings)
 {
 	struct settings fresh = {0};
@@ -269,8 +277,7 @@ int settings_read(settings_lookup *lookup, struct settings *ret_settings)
 	for (size_t i = 0; i < SETTINGS_COUNT && error == 0; i++) {
 		error = read_setting(&settings_table[i], lookup(settings_table[i].variable), &fresh);
 	}
-	fresh.tolerated = (has_word(fresh.sloppiness, "time_macros") ? SLOPPINESS_TIME_MACROS : 0) |
-	                  (has_word(fresh.sloppiness, "debug_paths") ? SLOPPINESS_DEBUG_PATHS : 0);
+	fresh.tolerated = fresh.sloppiness != NULL ? (unsigned)parse_words(fresh.sloppiness) : 0;
 	if (fresh.directory != NULL) {
 		directory_strip(fresh.directory);
 	} else if (error == 0) {
@@ -337,23 +344,13 @@ const char *nearest_suggest(const char *text, size_t size, const char *const *wo
 #define PREFIX      "NVRTCCACHE_"
 #define PREFIX_SIZE (sizeof(PREFIX) - 1)
 
-static bool is_known(const char *name, size_t size, const char *const *known, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		if (strncmp(known[i], name, size) == 0 && known[i][size] == '\0') {
-			return true;
-		}
-	}
-	return false;
-}
-
 /* Reports misspelled settings, which would otherwise be ignored without notice. */
 void settings_each_unknown(char *const *environment, settings_unknown *each, void *context)
 {
 #define SETTINGS_NAME(kind, field, variable, preset, help) variable,
 	static const char *const known[] = {SETTINGS(SETTINGS_NAME) SETTINGS_OF_OTHERS};
 #undef SETTINGS_NAME
-	const size_t count = sizeof(known) / sizeof(known[0]);
+	const int count = sizeof(known) / sizeof(known[0]);
 	char text[NEAREST_TEXT_BYTES];
 
 	for (; environment && *environment; environment++) {
@@ -361,7 +358,7 @@ void settings_each_unknown(char *const *environment, settings_unknown *each, voi
 		size_t size = strcspn(name, "=");
 
 		if (strncmp(name, PREFIX, PREFIX_SIZE) == 0 && name[size] != '\0' && name[size + 1] != '\0' &&
-		    !is_known(name, size, known, count)) {
+		    find_name(name, size, known, count) < 0) {
 			each(name, size,
 			     nearest_suggest(name + PREFIX_SIZE, size - PREFIX_SIZE, known, count, PREFIX_SIZE, text),
 			     context);
