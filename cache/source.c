@@ -178,11 +178,15 @@ int source_each(struct source *source, const uint8_t key[ENTRY_KEY_BYTES], sourc
 	*ret_end = offset;
 	while (count-- > 0 && given >= 0) {
 		struct entry *entry = NULL;
-		int error;
 
 		offset -= infos[count].total_size;
-		error = source_take(source, offset, &infos[count], &entry);
-		given = visit(context, error, entry);
+		given = source_take(source, offset, &infos[count], &entry);
+		if (given == -EBADMSG) {
+			rc = rc ? rc : given;
+			given = 0;
+		} else if (given == 0) {
+			given = visit(context, entry);
+		}
 		entry_unref(entry);
 	}
 	return given < 0 ? given : rc;

@@ -43,12 +43,12 @@ int source_bytes(struct source *source, uint64_t offset, uint64_t size, const ui
 int source_header(struct source *source, uint64_t offset, const uint8_t key[ENTRY_KEY_BYTES],
                   struct entry_info *ret_info);
 
-/* Called for a result, with 0, or with the error for which there is no entry. */
-typedef int source_visit(void *context, int error, const struct entry *entry);
+/* Returns 0, or a negative value to end the visits. The visitor may take a reference of the entry. */
+typedef int source_visit(void *context, const struct entry *entry);
 /*
- * Visits the results of the source, oldest first, until `visit` returns a negative value, which is returned. At
- * the first header that is damaged or has another key, -EBADMSG is returned, and the results before it are visited.
- * `ret_end` is the offset at which the results end. The source is of no use afterwards.
+ * Visits the sound results of the source, oldest first, until `visit` returns a negative value, which is returned.
+ * -EBADMSG: a result was damaged; or a header was, or has another key, and nothing behind it is visited. `ret_end` is
+ * the offset of that header, or the end of the results. No result can be read from the source afterwards.
  */
 int source_each(struct source *source, const uint8_t key[ENTRY_KEY_BYTES], source_visit *visit, void *context,
                 uint64_t *ret_end);

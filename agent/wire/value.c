@@ -143,15 +143,12 @@ static uint8_t *unpack(const uint8_t *packed, size_t size, uint64_t raw_size)
 	return raw;
 }
 
-/* Adds a result behind the others. The error of a damaged one ends the visits. */
-static int add_result(void *context, int error, const struct entry *entry)
+static int add_result(void *context, const struct entry *entry)
 {
 	struct results *results = context;
 
-	if (error == 0) {
-		results->entries[results->count++] = entry_ref((struct entry *)entry); /* it was made for this visit */
-	}
-	return error;
+	results->entries[results->count++] = entry_ref((struct entry *)entry); /* it was made for this visit */
+	return 0;
 }
 
 /* Reads the results of the key like those of a file, and frees the bytes. Any other bytes are an error. */

@@ -7,7 +7,6 @@
 #include "cache/counters.h"
 #include "cache/digits.h"
 #include "cache/recency.h"
-#include "cache/source.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -131,29 +130,10 @@ void inventory_free(struct inventory *inventory)
 	*inventory = (struct inventory){.records = NULL};
 }
 
-struct reading {
-	inventory_visit *visit;
-	void *context;
-	int damage;
-};
-
-/* Damaged results are skipped. */
-static int visit_result(void *context, int error, const struct entry *entry)
-{
-	struct reading *reading = context;
-
-	if (error == -EBADMSG) {
-		reading->damage = error;
-		return 0;
-	}
-	return error ? error : reading->visit(reading->context, entry);
-}
-
-int inventory_read(const struct directory *directory, const uint8_t key[ENTRY_KEY_BYTES], inventory_visit *visit,
+int inventory_read(const struct directory *directory, const uint8_t key[ENTRY_KEY_BYTES], source_visit *visit,
                    void *context)
 {
 	struct source source = {.file = -1};
-	struct reading reading = {.visit = visit, .context = context};
 	uint64_t end;
 	char name[DIRECTORY_NAME_BYTES];
 	struct stat found = {0};
@@ -175,9 +155,9 @@ int inventory_read(const struct directory *directory, const uint8_t key[ENTRY_KE
 	}
 	/* inspection is not use; only a file's owner may set O_NOATIME, so reading another user's may set the atime */
 	(void)fcntl(source.file, F_SETFL, O_NONBLOCK | O_NOATIME);
-	rc = source_each(&source, key, visit_result, &reading, &end);
+	rc = source_each(&source, key, visit, context, &end);
 	source_close(&source);
-	return rc ? rc : reading.damage;
+	return rc;
 }
 
 /* ---- entries from elsewhere ---- */

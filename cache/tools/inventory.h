@@ -19,6 +19,7 @@
 #ifndef CACHE_TOOLS_INVENTORY_H
 #define CACHE_TOOLS_INVENTORY_H
 
+#include "cache/source.h"
 #include "cache/store.h"
 
 struct inventory_record {
@@ -43,9 +44,8 @@ int inventory_take(const struct directory *directory, enum directory_kind kind, 
 bool key_begins(const uint8_t key[ENTRY_KEY_BYTES], const char *digits);
 void inventory_free(struct inventory *inventory);
 
-/* Called for each sound result of the key, oldest first. inventory_read() stops at and returns a negative value. */
-typedef int inventory_visit(void *context, const struct entry *entry);
-int inventory_read(const struct directory *directory, const uint8_t key[ENTRY_KEY_BYTES], inventory_visit *visit,
+/* Calls source_each() with the file of the key. */
+int inventory_read(const struct directory *directory, const uint8_t key[ENTRY_KEY_BYTES], source_visit *visit,
                    void *context);
 
 /*

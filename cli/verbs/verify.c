@@ -88,10 +88,11 @@ static int see_state(const struct dependency *dependency, void *context)
 	return 0;
 }
 
-static void judge_content(struct verify *verify, const struct entry *entry)
+static int judge_result(void *context, const struct entry *entry)
 {
 	/* without roots and working directory, only paths that are the same for every request are checked */
 	static const struct roots everywhere = {.root = NULL};
+	struct verify *verify = context;
 	bool outdated = false;
 	size_t size;
 	const void *dependencies = entry_dependencies(entry, &size);
@@ -105,19 +106,6 @@ static void judge_content(struct verify *verify, const struct entry *entry)
 	} else {
 		verify->entries++;
 		verify->outdated += outdated;
-	}
-}
-
-static int judge_result(void *context, int error, const struct entry *entry)
-{
-	struct verify *verify = context;
-
-	if (error == -EBADMSG) {
-		note(verify, DAMAGED, "wrong checksum");
-	} else if (error < 0) {
-		note_error(verify, error);
-	} else {
-		judge_content(verify, entry);
 	}
 	return 0;
 }
@@ -146,7 +134,7 @@ static void judge_header(struct verify *verify, struct source *source, uint64_t 
 	}
 }
 
-/* A damaged file has the verdict on its first header that cannot be read. */
+/* A damaged file has the verdict on its first header that cannot be read, or else on its damaged results. */
 static void read_file(struct verify *verify, const struct directory_file *file)
 {
 	struct source source = {.file = -1};
@@ -157,7 +145,9 @@ static void read_file(struct verify *verify, const struct directory_file *file)
 		/* set after opening, because open() with O_NOATIME fails for another user's file */
 		(void)fcntl(source.file, F_SETFL, O_NONBLOCK | O_NOATIME);
 		error = source_each(&source, file->key, judge_result, verify, &end);
-		if (error == -EBADMSG) {
+		if (error == -EBADMSG && end == source.size) {
+			note(verify, DAMAGED, "wrong checksum");
+		} else if (error == -EBADMSG) {
 			judge_header(verify, &source, end);
 		} else if (error < 0) {
 			note_error(verify, error);
