@@ -32,7 +32,7 @@
 #define DIRECTORY_HOME       "v1"
 
 struct directory {
-	char *path; /* absolute, without a slash at the end */
+	const char *path; /* absolute, without a slash at the end (directory_strip()) */
 	bool shared;
 };
 

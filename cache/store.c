@@ -20,42 +20,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-int store_open(const struct store_options *options, struct store **ret_store)
+int64_t store_now(const struct store *store)
 {
-	struct store *store;
-
-	if (options->directory && options->directory[0] != '/') {
-		return -EINVAL;
-	}
-	store = calloc(1, sizeof(*store));
-	if (!store) {
-		return -ENOMEM;
-	}
-	store->options = *options;
-	store->options.clock = options->clock ? options->clock : recency_now;
-	store->directory.shared = options->shared;
-	if (options->directory) {
-		store->directory.path = strdup(options->directory);
-		if (!store->directory.path) {
-			free(store);
-			return -ENOMEM;
-		}
-		directory_strip(store->directory.path);
-	}
-	*ret_store = store;
-	return 0;
-}
-
-void store_close(struct store *store)
-{
-	if (store) {
-		free(store->directory.path);
-		free(store);
-	}
+	return store->clock ? store->clock() : recency_now();
 }
 
 static int find_result(struct source *source, const uint8_t key[ENTRY_KEY_BYTES], store_check *check, void *context,
@@ -109,11 +79,11 @@ static int read_result(struct store *store, int at, const char *path, const uint
                        store_check *check, void *context, struct stat *ret_found, struct entry **ret_entry)
 {
 	struct source source = {.file = -1};
-	int64_t now = store->options.read_only ? 0 : store->options.clock();
+	int64_t now = store->read_only ? 0 : store_now(store);
 	int rc = source_open(&store->directory, at, path, ret_found, &source);
 
 	/* A process with this limit did not write such a file: it is forged, or of a process with a larger limit. */
-	if (rc == 0 && source.size > entry_size_limit(store->options.max_size)) {
+	if (rc == 0 && source.size > entry_size_limit(store->max_size)) {
 		rc = -ENOENT;
 	}
 	if (rc == 0) {
@@ -123,7 +93,7 @@ static int read_result(struct store *store, int at, const char *path, const uint
 	if (rc == 0 && (ret_found->st_uid != 0 || (ret_found->st_mode & S_IWGRP)) && user_may_change()) {
 		entry_set_reader(*ret_entry, geteuid());
 	}
-	if (rc == 0 && !store->options.read_only && recency_due(ret_found, now)) {
+	if (rc == 0 && !store->read_only && recency_due(ret_found, now)) {
 		recency_touch(at, path, ret_found, now);
 	}
 	return rc;
@@ -221,12 +191,12 @@ int store_get(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], store_che
 
 	if (rc == 0) {
 		rc = read_result(store, place.at, place.path, key, check, context, &found, ret_entry);
-		if ((rc == -EBADMSG || rc == -EPERM) && !store->options.read_only &&
+		if ((rc == -EBADMSG || rc == -EPERM) && !store->read_only &&
 		    (place.shard >= 0 || open_directories(store, key, &place) == 0)) {
 			(void)store_discard(&store->directory, place.home, place.shard, key, place.name, &found);
 		}
 	}
-	if (rc == 0 && store->options.keeps_root) {
+	if (rc == 0 && store->keeps_root) {
 		directory_keep_root(place.root);
 		place.root = -1;
 	}
@@ -255,7 +225,7 @@ bool store_has(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], enum dir
 
 int store_get_facts(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], void *bytes, size_t room)
 {
-	const int64_t now = store->options.read_only ? 0 : store->options.clock();
+	const int64_t now = store->read_only ? 0 : store_now(store);
 	struct place place;
 	struct stat found;
 	int file;
@@ -270,7 +240,7 @@ int store_get_facts(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], voi
 
 		rc = size < 0 ? -errno : (int)size;
 		close(file);
-		if (!store->options.read_only && recency_due(&found, now)) {
+		if (!store->read_only && recency_due(&found, now)) {
 			recency_touch(place.at, place.path, &found, now);
 		}
 	}

@@ -12,7 +12,7 @@
  * Sources: cache/store.c opens, reads and discards; cache/store_put.c has what writes, store_put() and
  * store_put_beside().
  *
- * Calling sequence: store_open() once (touches nothing on disk), store_get(), store_put(), store_close().
+ * Calling sequence: the caller fills in a struct store, whose directory must stay valid; store_get(), store_put().
  *
  * Reading: the root is opened with O_PATH|O_DIRECTORY|O_NOFOLLOW. v1 and the shard are opened in the same way if
  * `shared` is set; otherwise they are examined with fstatat() from the root. Each must be owned by this user or root
@@ -31,10 +31,10 @@
  * (cache/recency.h), and never in a read-only store.
  *
  * Errors: negative errno values; the caller treats all of them as a miss or as "not stored". -ENOENT: no file has this
- * key. -EPERM: the root, a directory or the file is not trusted. -EROFS: the `read_only` option is set. -EFBIG: the
+ * key. -EPERM: the root, a directory or the file is not trusted. -EROFS: `read_only` is set. -EFBIG: the
  * entry is larger than entry_size_limit(), or than the process may write (RLIMIT_FSIZE). -ENXIO: no directory is
  * configured. -ENOTDIR: the directory's path is a symbolic link (its parents may be links) or not a
- * directory. -EINVAL: the directory's path is not absolute.
+ * directory.
  * Threads: any number at once on one store. Fork: a store has no state that is wrong in a child (temporary names
  * contain the current process id). Signals: EINTR is retried. errno is not preserved. The umask has no effect (modes
  * are set explicitly).
@@ -50,8 +50,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct store;
-
 /* Returns the current time for times of use, in nanoseconds of CLOCK_REALTIME; tests supply their own clock. */
 typedef int64_t store_clock(void);
 /*
@@ -60,23 +58,22 @@ typedef int64_t store_clock(void);
  */
 typedef bool store_progress(const char *doing, uint64_t done, uint64_t whole);
 
-struct store_options {
-	const char *directory; /* absolute path, copied by store_open(); NULL: reads and writes return -ENXIO */
-	uint64_t max_size;     /* 0: no cap */
+struct store {
+	struct directory directory; /* path NULL: reads and writes return -ENXIO */
+	uint64_t max_size;          /* 0: no cap */
 	bool read_only;
-	bool shared;
 	bool fsync;
-	bool keeps_root;          /* after a hit, for the record: directory_keep_root() */
-	store_clock *clock;       /* NULL: recency_now() */
-	store_progress *progress; /* NULL: not reported */
+	bool keeps_root;            /* after a hit, for the record: directory_keep_root() */
+	store_clock *clock;         /* NULL: recency_now() */
+	store_progress *progress;   /* NULL: not reported */
+	_Atomic uint64_t evictions; /* 0; not yet returned by store_take_evictions() */
 };
 
 /* Returns whether the dependencies hold now. Called without a lock, after the checksum of the bytes was verified. */
 typedef bool store_check(void *context, const void *dependencies, size_t size);
 
-/* Makes a store from a copy of the options. The caller closes it with store_close(). -EINVAL, -ENOMEM. */
-int store_open(const struct store_options *options, struct store **ret_store);
-void store_close(struct store *store);
+/* Returns the time of the store's clock. */
+int64_t store_now(const struct store *store);
 
 /*
  * Returns the newest result of `key` whose dependencies hold. -ENOENT: the key has no file, or one that is larger than
@@ -114,12 +111,5 @@ int store_put_beside(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], en
 int store_get_facts(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], void *bytes, size_t room);
 /* Returns how many entries store_put() has evicted since the last call of this function. */
 uint64_t store_take_evictions(struct store *store);
-
-/* For the files that implement the store: cache/store.c, store_put.c and tools/prune.c. */
-struct store {
-	struct store_options options; /* `clock` is set */
-	struct directory directory;
-	_Atomic uint64_t evictions; /* not yet returned by store_take_evictions() */
-};
 
 #endif

@@ -107,7 +107,7 @@ static void end_file(const struct temporary *temporary)
 static int append_old(const struct store *store, const struct temporary *temporary, const char *name,
                       const struct entry *entry, uint64_t *written, struct stat *ret_replaced)
 {
-	const uint64_t limit = entry_size_limit(store->options.max_size);
+	const uint64_t limit = entry_size_limit(store->max_size);
 	struct source source = {.file = -1};
 	struct entry_info info;
 	size_t size;
@@ -150,15 +150,12 @@ static enum recency_mark choose_mark(const struct entry *entry, const struct sta
 static int begin_put(const struct store *store, const uint8_t key[ENTRY_KEY_BYTES], size_t size,
                      struct sample_task *ret_stored)
 {
-	*ret_stored = (struct sample_task){.directory = &store->directory,
-	                                   .cap = store->options.max_size,
-	                                   .now = store->options.clock(),
-	                                   .key = key,
-	                                   .bytes = size};
-	if (!store->directory.path || store->options.read_only) {
+	*ret_stored = (struct sample_task){
+	    .directory = &store->directory, .cap = store->max_size, .now = store_now(store), .key = key, .bytes = size};
+	if (!store->directory.path || store->read_only) {
 		return store->directory.path ? -EROFS : -ENXIO;
 	}
-	if (size > entry_size_limit(store->options.max_size)) {
+	if (size > entry_size_limit(store->max_size)) {
 		return -EFBIG;
 	}
 	return directory_open(&store->directory, DIRECTORY_MAKE, &ret_stored->home);
@@ -198,12 +195,12 @@ static int write_file(const struct store *store, struct sample_task *stored, enu
 	}
 	if (rc == 0) {
 		/* read after the last write: that sets the mtime, and the later of mtime and atime counts */
-		stored->now = store->options.clock();
+		stored->now = store_now(store);
 		stored->bytes = written;
 		if (entry) {
 			recency_mark_file(temporary.file, stored->now, choose_mark(entry, &replaced));
 		}
-		rc = publish_file(&temporary, name, entry && store->options.fsync);
+		rc = publish_file(&temporary, name, entry && store->fsync);
 	}
 	end_file(&temporary);
 	lock_release(lock);

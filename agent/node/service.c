@@ -44,23 +44,6 @@ static bool read_keys(struct service *service)
 	return false;
 }
 
-/* The options are those of the processes, because these must find the agent's entries and evict by the same limit. */
-static bool open_store(struct service *service)
-{
-	const struct settings *settings = &service->settings;
-	int error = store_open(&(struct store_options){.directory = settings->directory,
-	                                               .max_size = settings->max_size,
-	                                               .shared = settings->shared,
-	                                               .fsync = settings->fsync},
-	                       &service->store);
-
-	if (error != 0) {
-		service_say("%s: %s", settings->directory,
-		            error == -EINVAL ? "not an absolute path" : strerror(-error));
-	}
-	return error == 0;
-}
-
 /* The address is not part of the message, because a wrong one may contain a password. */
 static bool open_engines(struct service *service)
 {
@@ -84,6 +67,9 @@ bool service_begin(struct service *service, const struct service_options *option
 	*settings = (struct settings){.directory = NULL};
 	service->directory.path = service->settings.directory;
 	service->directory.shared = service->settings.shared;
+	/* as in the processes, because these must find the agent's entries and evict by the same limit */
+	service->store = (struct store){
+	    .directory = service->directory, .max_size = service->settings.max_size, .fsync = service->settings.fsync};
 	service->state_since = service->since;
 	service->pause.first_ns = SECOND;
 	service->pause.longest_ns = 60 * SECOND;
@@ -92,7 +78,7 @@ bool service_begin(struct service *service, const struct service_options *option
 	ground_settle(service->settings.directory, service->settings.base_length, service->settings.base_is_home);
 	service->rules.trust = options->trust;
 	service->rules.raw_max = largest < VALUE_RAW_MAX ? largest : VALUE_RAW_MAX;
-	return read_keys(service) && open_store(service) && open_engines(service);
+	return read_keys(service) && open_engines(service);
 }
 
 /* ---- the engine's state */
@@ -184,7 +170,7 @@ size_t service_land(struct service *service, const struct results *results)
 	size_t landed = 0;
 
 	for (size_t i = 0; i < results->count; i++) {
-		bool is_stored = inventory_add(service->store, results->entries[i]) >= 0;
+		bool is_stored = inventory_add(&service->store, results->entries[i]) >= 0;
 
 		landed += is_stored;
 		service_count(service, SERVICE_COUNT_store_errors, !is_stored);

@@ -83,7 +83,7 @@ struct service {
 	struct service_options options;
 	struct settings settings;
 	struct directory directory;
-	struct store *store;
+	struct store store;
 	struct keyring *keyring; /* NULL: no key file */
 	struct value_rules rules;
 	time_t since;

@@ -41,7 +41,7 @@ static int try_make(const char *path, enum above above)
 /* Opens a directory of the cache, as a look-up does. */
 static int try_directory(const char *path, bool shared)
 {
-	const struct directory directory = {.path = (char *)path, .shared = shared};
+	const struct directory directory = {path, shared};
 	int home, error = directory_open(&directory, DIRECTORY_REACH, &home);
 
 	if (error == 0) {

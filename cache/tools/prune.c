@@ -19,11 +19,11 @@ static int begin_work(const struct store *store, const struct store_removal *rem
 	int rc;
 
 	*ret_work = (struct work){
-	    .progress = store->options.progress,
-	    .task = {.directory = &store->directory, .cap = store->options.max_size, .now = store->options.clock()},
+	    .progress = store->progress,
+	    .task = {.directory = &store->directory, .cap = store->max_size, .now = store_now(store)},
 	    .sample = {.dry = removal->dry, .clears = removal->all && !removal->wanted},
 	};
-	if (!store->directory.path || (store->options.read_only && !removal->dry)) {
+	if (!store->directory.path || (store->read_only && !removal->dry)) {
 		return store->directory.path ? -EROFS : -ENXIO;
 	}
 	rc = directory_open(&store->directory, DIRECTORY_REACH, &ret_work->task.home);
@@ -132,7 +132,7 @@ int store_remove(struct store *store, const struct store_removal *removal, struc
 	if (found != -EINTR && found != -ENOMEM) {
 		rc = remove_some(&work, removal);
 	}
-	if (rc == 0 && !removal->all && store->options.max_size != 0) {
+	if (rc == 0 && !removal->all && store->max_size != 0) {
 		rc = remove_excess(&work);
 	}
 	end_work(&work, ret_pruned);

@@ -82,15 +82,14 @@ static bool is_in_use(const char *path)
 static bool write_directory(const char *path, struct reading *reading, struct export *export)
 {
 	char absolute[PATH_MAX], home[PATH_MAX + sizeof("/" DIRECTORY_HOME)];
-	const struct store_options options = {.directory = absolute};
+	struct store store = {.directory = {.path = absolute}};
 	/* the umask may have closed a new directory; one that was there stays as it is */
 	int error = (mkdir(path, 0755) == 0 ? chmod(path, 0755) == 0 : errno == EEXIST) ? 0 : -errno;
 
 	error = error == 0 && !realpath(path, absolute) ? -errno : error;
-	error = error ? error : store_open(&options, &export->store);
 	if (error == 0) {
+		export->store = &store;
 		error = reading_each(reading, put_entry, export);
-		store_close(export->store);
 		(void)snprintf(home, sizeof(home), "%s/" DIRECTORY_HOME, absolute);
 		error = error == 0 && nftw(home, open_to_all, 16, FTW_PHYS) != 0 && errno != ENOENT ? -errno : error;
 	}

@@ -157,22 +157,18 @@ static int open_and_import(const struct settings *settings, struct store *store,
 
 static int run_import(struct settings *settings, char **operands)
 {
-	struct store *store = NULL;
-	int error, status;
+	struct store store = {.directory = {settings->directory, settings->shared},
+	                      .max_size = settings->max_size,
+	                      .fsync = settings->fsync};
+	int status;
 
 	/* makes the store create a default directory only in a $HOME that belongs to this user */
 	ground_settle(settings->directory, settings->base_length, settings->base_is_home);
-	events_open(&(struct directory){settings->directory, settings->shared}, getpid());
-	error = settings->read_only ? -EROFS
-	                            : store_open(&(struct store_options){.directory = settings->directory,
-	                                                                 .max_size = settings->max_size,
-	                                                                 .shared = settings->shared,
-	                                                                 .fsync = settings->fsync},
-	                                         &store);
+	events_open(&store.directory, getpid());
 	interrupt_hold();
-	status = error ? console_refuse(settings, error) : open_and_import(settings, store, operands[0]);
+	status =
+	    settings->read_only ? console_refuse(settings, -EROFS) : open_and_import(settings, &store, operands[0]);
 	(void)events_tell_counts(EVENTS_NOW); /* evictions */
-	store_close(store);
 	return status;
 }
 

@@ -72,11 +72,11 @@ static bool is_of_compiler(void *context, const uint8_t key[ENTRY_KEY_BYTES])
 
 static int remove_entries(const struct settings *settings, enum removal removal, int64_t unused_ns)
 {
-	struct store_options options = {.directory = settings->directory,
-	                                .max_size = settings->max_size,
-	                                .read_only = settings->read_only,
-	                                .shared = settings->shared};
-	struct match match = {.directory = {settings->directory, settings->shared}};
+	struct store store = {.directory = {settings->directory, settings->shared},
+	                      .max_size = settings->max_size,
+	                      .read_only = settings->read_only,
+	                      .progress = progress_show};
+	struct match match = {.directory = store.directory};
 	const struct store_removal what = {.dry = asked.dry_run,
 	                                   .all = removal == REMOVE_ALL,
 	                                   .unused_ns = unused_ns,
@@ -84,14 +84,10 @@ static int remove_entries(const struct settings *settings, enum removal removal,
 	                                   .context = &match};
 	int64_t began_ns = progress_clock();
 	struct store_pruned pruned = {0};
-	struct store *store = NULL;
 	int error;
 
 	interrupt_hold();
-	options.progress = progress_show;
-	error = store_open(&options, &store);
-	error = error ? error : store_remove(store, &what, &pruned);
-	store_close(store);
+	error = store_remove(&store, &what, &pruned);
 	console_status("");
 	if (error != 0 && error != -EINTR) {
 		return console_refuse(settings, error);

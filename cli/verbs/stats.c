@@ -211,20 +211,14 @@ static void print_table(const struct settings *settings, const struct store_usag
 
 static int read_usage(const struct settings *settings, struct store_usage *ret_usage)
 {
-	struct store_options options = {.directory = settings->directory,
-	                                .max_size = settings->max_size,
-	                                /* read-only, so that the command neither creates nor changes the store */
-	                                .read_only = true,
-	                                .shared = settings->shared,
-	                                .progress = progress_show};
-	struct store *store;
-	int error = store_open(&options, &store);
+	struct store store = {.directory = {settings->directory, settings->shared},
+	                      .max_size = settings->max_size,
+	                      /* read-only, so that the command neither creates nor changes the store */
+	                      .read_only = true,
+	                      .progress = progress_show};
+	int error = asked.count ? store_usage(&store, ret_usage) : store_usage_about(&store, ret_usage);
 
-	if (error == 0) {
-		error = asked.count ? store_usage(store, ret_usage) : store_usage_about(store, ret_usage);
-		console_status("");
-		store_close(store);
-	}
+	console_status("");
 	return error;
 }
 

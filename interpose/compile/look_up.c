@@ -56,7 +56,7 @@ static int look_on_disk(struct looking *looking, struct entry **ret_entry)
 		counters_add(runtime_error_counter(error, COUNTER_ERRORS_read), 1);
 	}
 	for (int i = 0; i < runtime->lower_count && error != 0; i++) {
-		int below = store_get(runtime->lower[i], key, judge_dependencies, looking, ret_entry);
+		int below = store_get(&runtime->lower[i], key, judge_dependencies, looking, ret_entry);
 
 		error = below == 0 || below == -ESTALE ? below : error;
 	}

@@ -65,31 +65,30 @@ static void fork_child(void)
 	events_fork_child();
 }
 
-static int open_store(const char *directory, bool is_lower, struct store **ret_store)
+static struct store store_of(const char *directory, bool is_lower)
 {
-	const struct store_options options = {
-	    .directory = directory,
-	    .max_size = runtime.settings.max_size,
-	    .read_only = is_lower || runtime.settings.read_only,
-	    .shared = runtime.settings.shared,
-	    .fsync = runtime.settings.fsync,
-	    .keeps_root = !is_lower,
-	};
+	const struct settings *settings = &runtime.settings;
 
-	return directory ? store_open(&options, ret_store) : -ENOENT;
+	return (struct store){.directory = {directory, settings->shared},
+	                      .max_size = settings->max_size,
+	                      .read_only = is_lower || settings->read_only,
+	                      .fsync = settings->fsync,
+	                      .keeps_root = !is_lower};
 }
 
-/* Opens the lower caches of a list "dir:dir:dir". A directory that cannot be opened is left out. */
-static void open_lower(const char *list)
+/* Adds the lower caches of a list "dir:dir:dir", whose paths stay allocated. */
+static void add_lower(const char *list)
 {
 	/* each but the last takes two bytes of the list or more */
-	runtime.lower = list ? calloc(strlen(list) / 2 + 1, sizeof(struct store *)) : NULL;
+	runtime.lower = list ? calloc(strlen(list) / 2 + 1, sizeof(struct store)) : NULL;
 	while (runtime.lower && *list) {
 		size_t size = strcspn(list, ":");
-		char *directory = size > 0 ? strndup(list, size) : NULL;
+		char *path = size > 0 ? strndup(list, size) : NULL;
 
-		runtime.lower_count += open_store(directory, true, &runtime.lower[runtime.lower_count]) == 0;
-		free(directory);
+		if (path) {
+			directory_strip(path);
+			runtime.lower[runtime.lower_count++] = store_of(path, true);
+		}
 		list += size + (list[size] == ':');
 	}
 }
@@ -129,12 +128,16 @@ static void open_layers(pid_t process)
 		runtime.off_reason = COUNTER_BYPASSED_disabled;
 		return;
 	}
-	open_lower(settings->lower);
+	add_lower(settings->lower);
 	if (digest_random_secret(&runtime.secret) == 0) {
 		runtime.memory = memory_open(settings->memory_size);
 	}
-	if (open_store(settings->directory, false, &runtime.store) != 0) {
-		runtime.store = NULL;
+	if (settings->directory) {
+		static struct store store;
+
+		store = store_of(settings->directory, false);
+		runtime.store = &store;
+	} else {
 		log_write(LOG_WARNING, "no cache directory: results are cached in memory only");
 	}
 	runtime.agent = (struct agent_options){

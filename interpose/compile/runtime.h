@@ -31,8 +31,8 @@ struct runtime {
 	struct settings settings;
 	struct directory directory;
 	struct agent_options agent; /* `said` NULL: there is no agent, or no store */
-	struct store *store;
-	struct store **lower; /* read-only caches, searched after the store, in order */
+	struct store *store;        /* NULL: there is no directory */
+	struct store *lower;        /* read-only caches, searched after the store, in order */
 	int lower_count;
 	struct secret secret;    /* for fingerprints */
 	struct memory *memory;   /* NULL: there is no secret */

@@ -75,14 +75,10 @@ static struct entry *entry_of(uint64_t number)
 
 static struct store *open_store(uint64_t cap)
 {
-	struct store_options options = {.directory = root, .max_size = cap};
-	struct store *store;
-	int rc = store_open(&options, &store);
+	static struct store store;
 
-	if (rc < 0) {
-		fail("store", rc);
-	}
-	return store;
+	store = (struct store){.directory.path = root, .max_size = cap};
+	return &store;
 }
 
 static int put(struct store *store, uint64_t number)
@@ -147,7 +143,6 @@ static uint64_t plant(unsigned count)
 	if (put(store, 0) < 0) {
 		fail(root, 0);
 	}
-	store_close(store);
 	clock_gettime(CLOCK_REALTIME, &wall);
 	for (unsigned i = 0; i < 256; i++) {
 		(void)snprintf(path, sizeof(path), "%s/v1/%02x", root, i);
@@ -202,7 +197,6 @@ static void look_here(const char *what, unsigned count, bool there)
 		found += get(store, number);
 		times[i] = now() - start;
 	}
-	store_close(store);
 	if (found != (there ? LOOKS : 0)) {
 		fail("look-ups", -ENOENT);
 	}
@@ -221,7 +215,6 @@ static void look_again(const char *what, unsigned count)
 		(void)!get(store, mix(i % 1000) % count);
 		times[i % LOOKS] = now() - start;
 	}
-	store_close(store);
 	row_of_times(what, LOOKS, 0.5);
 }
 
@@ -293,7 +286,6 @@ static void store_and_evict(uint64_t cap)
 	} else {
 		printf("  system calls are not counted: tracing is not allowed here\n");
 	}
-	store_close(store);
 }
 
 static double milliseconds(struct timeval time)

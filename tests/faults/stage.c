@@ -196,10 +196,9 @@ static void age_temporary(void *context, const char *path, const char *name, con
 /* Two hours later somebody prunes. */
 static const char *sweep_leftovers(void)
 {
-	const struct store_options options = {.directory = stage_path("cache"), .shared = true};
+	struct store store = {.directory = {.path = stage_path("cache"), .shared = true}};
 	struct store_pruned pruned;
 	struct stage_usage usage;
-	struct store *store;
 	int error;
 
 	stage_usage(&usage);
@@ -210,11 +209,7 @@ static const char *sweep_leftovers(void)
 		return NULL;
 	}
 	tree_walk(stage_path("cache"), age_temporary, NULL);
-	if (store_open(&options, &store) != 0) {
-		return "no memory";
-	}
-	error = store_remove(store, &(struct store_removal){.unused_ns = INT64_MAX}, &pruned);
-	store_close(store);
+	error = store_remove(&store, &(struct store_removal){.unused_ns = INT64_MAX}, &pruned);
 	stage_usage(&usage);
 	return error != 0 ? "prune failed" : usage.temporaries ? "a temporary stays for ever" : NULL;
 }
@@ -222,7 +217,7 @@ static const char *sweep_leftovers(void)
 static const char *judge_counters(void)
 {
 	/* some scenario's directory is shared */
-	const struct directory directory = {.path = (char *)(uintptr_t)stage_path("cache"), .shared = true};
+	const struct directory directory = {.path = stage_path("cache"), .shared = true};
 	uint64_t values[COUNTER_COUNT];
 	struct events events;
 

@@ -31,7 +31,7 @@ FUZZ_SET_UP()
 	uint8_t key[ENTRY_KEY_BYTES] = {0};
 	struct compile_lock_file file = COMPILE_LOCK_FILE_CLOSED;
 
-	directory.path = (char *)fuzz_directory();
+	directory.path = fuzz_directory();
 	(void)snprintf(path, sizeof(path), "%s/v1/compile-lock", directory.path);
 	require(compile_lock_file_acquire(&file, &directory, key, 0) == COMPILE_LOCK_FILE_TAKEN);
 	compile_lock_file_release(&file);

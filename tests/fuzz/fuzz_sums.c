@@ -19,7 +19,7 @@ static int home;
 
 FUZZ_SET_UP()
 {
-	directory.path = (char *)fuzz_directory();
+	directory.path = fuzz_directory();
 	(void)snprintf(path, sizeof(path), "%s/v1/sums", directory.path);
 	require(directory_open(&directory, DIRECTORY_MAKE, &home) == 0);
 }

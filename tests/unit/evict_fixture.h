@@ -31,7 +31,7 @@ static inline int64_t fixture_clock(void)
 static inline struct store *fixture_capped(uint64_t max_size)
 {
 	clock_now = clock_now > CLOCK_START ? clock_now : CLOCK_START;
-	return fixture_store((struct store_options){.max_size = max_size, .clock = fixture_clock});
+	return fixture_store((struct store){.max_size = max_size, .clock = fixture_clock});
 }
 
 /* Spreads numbers over the shards like digests. The key is there until the next call. */

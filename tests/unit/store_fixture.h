@@ -21,7 +21,8 @@ static struct fixture {
 	char root[220];
 	char path[320]; /* the file of fixture_key's entry */
 	struct store *store;
-	struct store *stores[32]; /* all that fixture_store() opened; fixture_close() closes them */
+	struct store stores[32]; /* those of fixture_store() */
+	char store_paths[32][500];
 	size_t store_count;
 	int descriptors;
 } fixture;
@@ -64,15 +65,19 @@ static inline const char *in_home(const char *name)
 	return fixture_name(fixture.root, "v1/", name);
 }
 
-static inline struct store *fixture_store(struct store_options options)
+/* The path is copied, and slashes at its end are removed. */
+static inline struct store *fixture_store(struct store wanted)
 {
-	struct store *store;
+	struct store *store = &fixture.stores[fixture.store_count];
+	char *path = fixture.store_paths[fixture.store_count++];
 
-	options.directory = options.directory ? options.directory : fixture.root;
-	options.max_size = options.max_size ? options.max_size : FIXTURE_MAX_SIZE;
-	cr_assert_eq(store_open(&options, &store), 0);
-	cr_assert_lt(fixture.store_count, COUNT(fixture.stores));
-	fixture.stores[fixture.store_count++] = store;
+	cr_assert_leq(fixture.store_count, COUNT(fixture.stores));
+	(void)snprintf(path, sizeof(fixture.store_paths[0]), "%s",
+	               wanted.directory.path ? wanted.directory.path : fixture.root);
+	directory_strip(path);
+	*store = wanted;
+	store->directory.path = path;
+	store->max_size = wanted.max_size ? wanted.max_size : FIXTURE_MAX_SIZE;
 	return store;
 }
 
@@ -87,7 +92,7 @@ static inline void fixture_open(void)
 	for (size_t i = 1; i < ENTRY_KEY_BYTES; i++) {
 		at += snprintf(fixture.path + at, sizeof(fixture.path) - (size_t)at, "%02x", fixture_key[i]);
 	}
-	fixture.store = fixture_store((struct store_options){0});
+	fixture.store = fixture_store((struct store){0});
 }
 
 static inline void fixture_expect_nothing_left(void)
@@ -103,9 +108,6 @@ static inline void fixture_expect_nothing_left(void)
 
 static inline void fixture_close(void)
 {
-	while (fixture.store_count > 0) {
-		store_close(fixture.stores[--fixture.store_count]);
-	}
 	remove_tree(fixture.base);
 }
 

@@ -381,9 +381,9 @@ Test(compile_lock_file, an_untrusted_file_or_directory_gives_no_lock)
 	expect_no_lock("a directory");
 	cr_assert_eq(chmod(here.path, 0777), 0);
 	expect_no_lock("others can write the directory");
-	here.directory.path = (char *)"/dev/null/nowhere";
+	here.directory.path = "/dev/null/nowhere";
 	expect_no_lock("no directory");
-	here.directory.path = (char *)"/proc/nvrtccache";
+	here.directory.path = "/proc/nvrtccache";
 	expect_no_lock("one that cannot be made");
 	expect_no_descriptor_left();
 }

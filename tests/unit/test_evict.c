@@ -18,8 +18,8 @@ static double compare_with_lru(unsigned room, unsigned keys, double exponent, un
 {
 	static struct zipf zipf;
 	static struct lru lru;
-	struct store *store = step ? fixture_capped(room * FILE_BYTES)
-	                           : fixture_store((struct store_options){.max_size = room * FILE_BYTES});
+	struct store *store =
+	    step ? fixture_capped(room * FILE_BYTES) : fixture_store((struct store){.max_size = room * FILE_BYTES});
 	unsigned hits = 0;
 
 	zipf_begin(&zipf, keys, exponent, 1);
@@ -141,7 +141,7 @@ Store_test(evict, a_lowered_cap_is_reached_by_and_by)
 	struct store *store = fixture_capped(1 << 24), *small;
 
 	put_range(store, 0, 300);
-	small = fixture_store((struct store_options){.max_size = 100 * FILE_BYTES, .clock = fixture_clock});
+	small = fixture_store((struct store){.max_size = 100 * FILE_BYTES, .clock = fixture_clock});
 	for (unsigned i = 300; i < 340; i++) {
 		clock_now += SECOND;
 		cr_assert_eq(numbered_put(small, i), 0);
@@ -277,7 +277,7 @@ Store_test(evict, a_hit_updates_the_atime_at_most_once_an_hour)
 Store_test(evict, a_hit_that_is_read_only_or_out_of_date_does_not_update_the_atime)
 {
 	struct store *store = fixture_capped(FIXTURE_MAX_SIZE);
-	struct store *reader = fixture_store((struct store_options){.read_only = true, .clock = fixture_clock});
+	struct store *reader = fixture_store((struct store){.read_only = true, .clock = fixture_clock});
 	struct timespec last = {0};
 
 	cr_assert_eq(fixture_put(store, 1), 0);

@@ -33,8 +33,8 @@ static struct store_pruned pruned(int64_t unused_ns)
 	for (unsigned i = 0; i < PUT; i++) {
 		age_file(numbered_path(i), 1000 - i);
 	}
-	small = fixture_store(
-	    (struct store_options){.max_size = LEFT * FILE_BYTES, .clock = fixture_clock, .progress = progress});
+	small =
+	    fixture_store((struct store){.max_size = LEFT * FILE_BYTES, .clock = fixture_clock, .progress = progress});
 	cr_assert_eq(prune_files(small, unused_ns, &result), 0);
 	return result;
 }
@@ -122,7 +122,7 @@ Store_test(prune, by_age_uses_true_ages_and_by_size_begins_with_short_lived_entr
 	short_lived_put(store, 1);
 	cr_assert_eq(prune_files(store, HOUR, &result), 0);
 	cr_assert(numbered_exists(0) && numbered_exists(1));
-	small = fixture_store((struct store_options){.max_size = 3 * FILE_BYTES / 2, .clock = fixture_clock});
+	small = fixture_store((struct store){.max_size = 3 * FILE_BYTES / 2, .clock = fixture_clock});
 	(void)pruned_of(small);
 	cr_assert(numbered_exists(0) && !numbered_exists(1));
 }

@@ -70,7 +70,7 @@ Store_test(store, stores_the_newest_sixteen_of_seventeen)
 
 Store_test(store, results_of_one_key_stay_below_an_eighth_of_the_cap)
 {
-	struct store *small = fixture_store((struct store_options){.max_size = UINT64_C(80000)});
+	struct store *small = fixture_store((struct store){.max_size = UINT64_C(80000)});
 
 	cr_assert_eq(fixture_put_sized(small, 1, 9900), -EFBIG);
 	cr_assert_eq(fixture_get(small, 0), -ENOENT);
@@ -84,7 +84,7 @@ Store_test(store, results_of_one_key_stay_below_an_eighth_of_the_cap)
 
 Store_test(store, what_is_too_large_to_be_stored_is_not_read)
 {
-	struct store *small = fixture_store((struct store_options){.max_size = UINT64_C(80000)});
+	struct store *small = fixture_store((struct store){.max_size = UINT64_C(80000)});
 
 	cr_assert_eq(fixture_put_sized(fixture.store, 1, 9900), 0);
 	cr_assert_eq(fixture_get(small, 1), -ENOENT);
@@ -95,36 +95,28 @@ Store_test(store, what_is_too_large_to_be_stored_is_not_read)
 
 Store_test(store, without_a_cap_a_sparse_file_of_gigabytes_is_not_read)
 {
-	const struct store_options options = {.directory = fixture.root};
-	struct store *store;
+	struct store store = {.directory.path = fixture.root};
 
-	cr_assert_eq(store_open(&options, &store), 0);
-	cr_assert_eq(fixture_put(store, 1), 0);
+	cr_assert_eq(fixture_put(&store, 1), 0);
 	cr_assert_eq(truncate(fixture.path, (off_t)1 << 30), 0);
-	cr_assert_eq(fixture_get(store, 1), -ENOENT);
-	store_close(store);
+	cr_assert_eq(fixture_get(&store, 1), -ENOENT);
 }
 
 Store_test(store, without_a_directory_every_call_fails)
 {
-	struct store_options options = {.max_size = 1 << 20};
+	struct store store = {.max_size = 1 << 20}, *none = &store;
 	struct store_pruned pruned;
 	struct store_usage usage;
-	struct store *none;
 
-	cr_assert_eq(store_open(&options, &none), 0);
 	cr_assert_eq(fixture_get(none, 0), -ENXIO);
 	cr_assert_eq(fixture_put(none, 1), -ENXIO);
 	cr_assert_eq(store_usage(none, &usage), -ENXIO);
 	cr_assert_eq(clear_files(none, &pruned), -ENXIO);
-	store_close(none);
-	options.directory = "relative/cache";
-	cr_assert_eq(store_open(&options, &none), -EINVAL);
 }
 
 Store_test(store, a_read_only_store_is_never_written)
 {
-	struct store *reader = fixture_store((struct store_options){.read_only = true});
+	struct store *reader = fixture_store((struct store){.read_only = true});
 	struct store_pruned pruned;
 
 	cr_assert_eq(fixture_put(reader, 1), -EROFS);

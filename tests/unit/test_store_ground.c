@@ -36,7 +36,7 @@ static struct store *store_below(const char *home)
 	const char *path = fixture_name(home, "", ".cache/nvrtccache");
 
 	ground_settle(path, strlen(home), true);
-	return fixture_store((struct store_options){.directory = path});
+	return fixture_store((struct store){.directory.path = path});
 }
 
 Store_test(store_ground, is_created_in_an_existing_home_and_not_in_a_missing_one)
@@ -90,7 +90,7 @@ static struct store *store_in(const char *base)
 	const char *path = fixture_name(base, "", "nvrtccache");
 
 	ground_settle(path, strlen(base), false);
-	return fixture_store((struct store_options){.directory = path});
+	return fixture_store((struct store){.directory.path = path});
 }
 
 Store_test(store_ground, a_missing_xdg_cache_home_is_created)

@@ -67,7 +67,7 @@ Store_test(store_namespace, the_overflow_user_does_not_trust_files_of_unmapped_u
 
 Store_test(store_namespace, the_overflow_user_does_not_trust_files_shared_by_unmapped_groups)
 {
-	struct store *shared = fixture_store((struct store_options){.shared = true});
+	struct store *shared = fixture_store((struct store){.directory.shared = true});
 
 	cr_assert_eq(fixture_put(fixture.store, 1), 0);
 	give_all_to(STRANGER, 0020);

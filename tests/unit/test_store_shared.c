@@ -9,7 +9,7 @@
 #define STRANGER     1003
 #define TEAM         2000 /* the group of the cache's root directory */
 #define EVERYBODYS   100  /* the first group of members and of strangers */
-#define SHARED_STORE ((struct store_options){.shared = true})
+#define SHARED_STORE ((struct store){.directory.shared = true})
 
 TestSuite(store_shared, .init = fixture_open, .fini = fixture_close);
 

@@ -15,7 +15,7 @@ static mode_t mode_of(const char *path)
 
 static void expect_made_with(mode_t umask_mode, bool shared)
 {
-	struct store *store = fixture_store((struct store_options){.shared = shared});
+	struct store *store = fixture_store((struct store){.directory.shared = shared});
 	mode_t kept = umask(umask_mode);
 	int rc = fixture_put(store, 1);
 
@@ -35,7 +35,7 @@ STORE_ROW(store_trust, creates_a_shared_directory_with_any_umask, expect_made_wi
 
 Store_test(store_trust, creates_missing_parents)
 {
-	struct store *deep = fixture_store((struct store_options){.directory = beside("a/b/c//")});
+	struct store *deep = fixture_store((struct store){.directory.path = beside("a/b/c//")});
 
 	cr_assert_eq(fixture_get(deep, 1), -ENOENT);
 	cr_assert_eq(fixture_put(deep, 1), 0);
@@ -64,7 +64,7 @@ Store_test(store_trust, does_not_mark_a_directory_that_it_did_not_create)
 Store_test(store_trust, rejects_a_root_writable_by_others)
 {
 	static const mode_t modes[] = {0720, 0702, 0777, 01777};
-	struct store *shared = fixture_store((struct store_options){.shared = true});
+	struct store *shared = fixture_store((struct store){.directory.shared = true});
 	struct store_pruned pruned;
 
 	cr_assert_eq(fixture_put(fixture.store, 1), 0);
@@ -89,7 +89,7 @@ Store_test(store_trust, rejects_a_shard_writable_by_others)
 /* A member of the group that shares the directory can replace directories by links. */
 static void expect_link_refused(const char *place)
 {
-	struct store *shared = fixture_store((struct store_options){.shared = true});
+	struct store *shared = fixture_store((struct store){.directory.shared = true});
 	struct store_pruned pruned;
 	char victim[300], theirs[700];
 
@@ -142,7 +142,7 @@ Store_test(store_trust, rejects_a_home_writable_by_others)
 Store_test(store_trust, does_not_write_files_with_a_second_hard_link)
 {
 	static const char *const names[] = {"v1/sums", "v1/lock", "v1/compile-lock"};
-	struct store *shared = fixture_store((struct store_options){.shared = true});
+	struct store *shared = fixture_store((struct store){.directory.shared = true});
 	char victim[300];
 	size_t size;
 
@@ -183,7 +183,7 @@ Store_test(store_trust, rejects_a_root_that_is_a_symbolic_link)
 	cr_assert_eq(symlink(beside("other"), fixture.root), 0);
 	cr_assert_eq(fixture_put(fixture.store, 1), -ENOTDIR);
 	cr_assert_eq(fixture_get(fixture.store, 1), -ENOTDIR);
-	store = fixture_store((struct store_options){.directory = inside("")});
+	store = fixture_store((struct store){.directory.path = inside("")});
 	cr_assert_eq(fixture_put(store, 1), -ENOTDIR);
 }
 
@@ -197,7 +197,7 @@ Store_test(store_trust, rejects_and_removes_an_entry_writable_by_others)
 
 Store_test(store_trust, rejects_files_of_another_user)
 {
-	struct store *shared = fixture_store((struct store_options){.shared = true});
+	struct store *shared = fixture_store((struct store){.directory.shared = true});
 
 	cr_assert_eq(fixture_put(fixture.store, 1), 0);
 	skip_unless(chown(fixture.path, 12345, getegid()) == 0, "files cannot be given to another user here");

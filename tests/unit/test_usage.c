@@ -14,7 +14,7 @@ static void expect_as_counted(struct store *store)
 /* Where locks cannot be had, one process may count the temporary file of another: the next store corrects that. */
 Store_test(usage, the_sums_are_right_again_after_stores_without_a_lock)
 {
-	struct store *store = fixture_store((struct store_options){.max_size = 1 << 20});
+	struct store *store = fixture_store((struct store){.max_size = 1 << 20});
 	pid_t children[8];
 	int lock;
 
