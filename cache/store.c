@@ -204,11 +204,6 @@ int store_get(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], store_che
 	return rc;
 }
 
-uint64_t store_take_evictions(struct store *store)
-{
-	return atomic_exchange_explicit(&store->evictions, 0, memory_order_relaxed);
-}
-
 bool store_has(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], enum directory_kind kind)
 {
 	struct place place;

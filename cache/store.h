@@ -27,8 +27,8 @@
  * before the damage are still found, and store_put() copies the sound ones.
  *
  * Size: store_put() evicts if the files take more than max_size, and if the file system or a quota has no room
- * (cache/upkeep/evict.h). A hit updates a file's time of use at most once an hour, or at once if the file is marked
- * (cache/recency.h), and never in a read-only store.
+ * (cache/upkeep/evict.h), and counts the entries that were evicted. A hit updates a file's time of use at most once an
+ * hour, or at once if the file is marked (cache/recency.h), and never in a read-only store.
  *
  * Errors: negative errno values; the caller treats all of them as a miss or as "not stored". -ENOENT: no file has this
  * key. -EPERM: the root, a directory or the file is not trusted. -EROFS: `read_only` is set. -EFBIG: the
@@ -63,10 +63,9 @@ struct store {
 	uint64_t max_size;          /* 0: no cap */
 	bool read_only;
 	bool fsync;
-	bool keeps_root;            /* after a hit, for the record: directory_keep_root() */
-	store_clock *clock;         /* NULL: recency_now() */
-	store_progress *progress;   /* NULL: not reported */
-	_Atomic uint64_t evictions; /* 0; not yet returned by store_take_evictions() */
+	bool keeps_root;          /* after a hit, for the record: directory_keep_root() */
+	store_clock *clock;       /* NULL: recency_now() */
+	store_progress *progress; /* NULL: not reported */
 };
 
 /* Returns whether the dependencies hold now. Called without a lock, after the checksum of the bytes was verified. */
@@ -109,7 +108,5 @@ int store_put_beside(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], en
  * Returns how many bytes were read, at most `room`, or a negative errno value. Updates the time of use as a hit does.
  */
 int store_get_facts(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], void *bytes, size_t room);
-/* Returns how many entries store_put() has evicted since the last call of this function. */
-uint64_t store_take_evictions(struct store *store);
 
 #endif

@@ -9,6 +9,7 @@
 #include "cache/store.h"
 
 #include "cache/calls.h"
+#include "cache/counters.h"
 #include "cache/lock.h"
 #include "cache/output.h"
 #include "cache/recency.h"
@@ -162,11 +163,11 @@ static int begin_put(const struct store *store, const uint8_t key[ENTRY_KEY_BYTE
 }
 
 /* Evicts, and counts that. Returns true if something was removed. */
-static bool evict(struct store *store, const struct sample_task *task, enum evict_reason reason)
+static bool evict(const struct sample_task *task, enum evict_reason reason)
 {
 	const struct sample_removed removed = evict_entries(task, reason);
 
-	atomic_fetch_add_explicit(&store->evictions, removed.entries, memory_order_relaxed);
+	counters_add(COUNTER_TOTAL_evictions, removed.entries);
 	return removed.bytes > 0;
 }
 
@@ -208,10 +209,10 @@ static int write_file(const struct store *store, struct sample_task *stored, enu
 }
 
 /* Every new file counts, so entries may have to be evicted. */
-static int end_put(struct store *store, const struct sample_task *stored, int rc)
+static int end_put(const struct sample_task *stored, int rc)
 {
 	if (rc == 0) {
-		(void)evict(store, stored, EVICT_AFTER_STORE);
+		(void)evict(stored, EVICT_AFTER_STORE);
 	}
 	close(stored->home);
 	return rc;
@@ -235,8 +236,8 @@ int store_put(struct store *store, const struct entry *entry)
 	do {
 		stored.bytes = size;
 		rc = write_file(store, &stored, DIRECTORY_ENTRY, bytes, entry);
-	} while ((rc == -ENOSPC || rc == -EDQUOT) && tries++ < ROOM_TRIES && evict(store, &stored, EVICT_FOR_ROOM));
-	return end_put(store, &stored, rc);
+	} while ((rc == -ENOSPC || rc == -EDQUOT) && tries++ < ROOM_TRIES && evict(&stored, EVICT_FOR_ROOM));
+	return end_put(&stored, rc);
 }
 
 int store_put_beside(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], enum directory_kind kind,
@@ -245,5 +246,5 @@ int store_put_beside(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], en
 	struct sample_task stored;
 	int rc = begin_put(store, key, size, &stored);
 
-	return rc < 0 ? rc : end_put(store, &stored, write_file(store, &stored, kind, bytes, NULL));
+	return rc < 0 ? rc : end_put(&stored, write_file(store, &stored, kind, bytes, NULL));
 }

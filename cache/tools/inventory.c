@@ -4,7 +4,6 @@
  */
 #include "cache/tools/inventory.h"
 
-#include "cache/counters.h"
 #include "cache/digits.h"
 #include "cache/recency.h"
 
@@ -188,8 +187,5 @@ static bool is_known(struct store *store, const struct entry *entry)
 
 int inventory_add(struct store *store, const struct entry *entry)
 {
-	int rc = is_known(store, entry) ? 1 : store_put(store, entry);
-
-	counters_add(COUNTER_TOTAL_evictions, store_take_evictions(store));
-	return rc;
+	return is_known(store, entry) ? 1 : store_put(store, entry);
 }

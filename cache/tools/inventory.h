@@ -49,8 +49,8 @@ int inventory_read(const struct directory *directory, const uint8_t key[ENTRY_KE
                    void *context);
 
 /*
- * Stores an entry of another machine, and counts the evictions; the caller calls events_tell_counts(). Returns 1 if the
- * same entry is there already, else 0 or the error of the store.
+ * Stores an entry of another machine; the caller calls events_tell_counts() afterwards. Returns 1 if the same entry is
+ * there already, else 0 or the error of the store.
  */
 int inventory_add(struct store *store, const struct entry *entry);
 

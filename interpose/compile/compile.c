@@ -120,7 +120,6 @@ static enum counter store_result(struct attempt *attempt, struct entry *entry)
 		return COUNTER_BYPASSED_no_directory;
 	}
 	error = store_put(runtime->store, entry);
-	counters_add(COUNTER_TOTAL_evictions, store_take_evictions(runtime->store));
 	if (error != 0) {
 		event_explain_refusal(attempt->event, "the entry cannot be stored: %s: %s", runtime->settings.directory,
 		                      error_text(error, text));

@@ -104,7 +104,6 @@ static void write_facts(const struct key *name, const void *bytes, size_t size)
 
 	if (error == 0) {
 		log_write(LOG_INFO, "kept the contents of files that were read");
-		counters_add(COUNTER_TOTAL_evictions, store_take_evictions(runtime.store));
 	}
 }
 

@@ -8,6 +8,7 @@
 #ifndef TESTS_EVICT_FIXTURE_H
 #define TESTS_EVICT_FIXTURE_H
 
+#include "cache/counters.h"
 #include "cache/tools/prune.h"
 #include "store_fixture.h"
 
@@ -26,6 +27,16 @@ static int64_t clock_now;
 static inline int64_t fixture_clock(void)
 {
 	return clock_now;
+}
+
+/* Returns how many entries were evicted since the last call. */
+static inline uint64_t take_evictions(void)
+{
+	static uint64_t before;
+	const uint64_t taken = counters_here(COUNTER_TOTAL_evictions) - before;
+
+	before += taken;
+	return taken;
 }
 
 static inline struct store *fixture_capped(uint64_t max_size)

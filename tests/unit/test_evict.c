@@ -64,7 +64,7 @@ Store_test(evict, stays_within_a_tenth_of_the_cap_whatever_the_sizes)
 
 		clock_now += SECOND;
 		cr_assert_eq(numbered_put_sized(store, i, next_random(&random) % most), 0);
-		evicted += store_take_evictions(store);
+		evicted += take_evictions();
 		cr_assert(i % 8 != 0 || usage_of(store).bytes <= cap * 110 / 100, "after store %u", i);
 	}
 	cr_assert_geq(usage_of(store).bytes, cap * 90 / 100, "too much was removed");
@@ -145,7 +145,7 @@ Store_test(evict, a_lowered_cap_is_reached_by_and_by)
 	for (unsigned i = 300; i < 340; i++) {
 		clock_now += SECOND;
 		cr_assert_eq(numbered_put(small, i), 0);
-		cr_assert_leq(store_take_evictions(small), EVICT_REMOVALS);
+		cr_assert_leq(take_evictions(), EVICT_REMOVALS);
 	}
 	cr_assert_leq(usage_of(small).entries, 102);
 }
@@ -161,7 +161,7 @@ Store_test(evict, entries_too_large_for_a_lowered_cap_are_evicted_first)
 	clock_now += SECOND;
 	cr_assert_eq(numbered_put(small, 15), 0);
 	cr_assert_not(numbered_exists(14));
-	cr_assert_eq(store_take_evictions(small), 1);
+	cr_assert_eq(take_evictions(), 1);
 }
 
 Store_test(evict, counts_results_that_are_added_to_a_file_once)
@@ -172,7 +172,7 @@ Store_test(evict, counts_results_that_are_added_to_a_file_once)
 		clock_now += SECOND;
 		cr_assert_eq(fixture_put_sized(store, i, 6000), 0);
 	}
-	cr_assert_eq(store_take_evictions(store), 0);
+	cr_assert_eq(take_evictions(), 0);
 	cr_assert_eq(noted_of(store).bytes, usage_of(store).bytes);
 }
 
@@ -229,7 +229,7 @@ Store_test(evict, evicts_by_last_use_and_not_by_last_write)
 	for (unsigned i = 0; i < 10; i++) {
 		cr_assert_eq(numbered_exists(i), i == 0 || i == 3, "entry %u", i);
 	}
-	cr_assert_eq(store_take_evictions(store), 8);
+	cr_assert_eq(take_evictions(), 8);
 }
 
 /* Returns true if the file's times were set since the last call. Its ctime shows that: reading does not change it. */

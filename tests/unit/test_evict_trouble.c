@@ -193,7 +193,7 @@ static int fill_file_system(struct store *store, const char *options, size_t siz
 			return 2;
 		}
 	}
-	return store_take_evictions(store) > 0 && !numbered_exists(0) ? 0 : 4;
+	return take_evictions() > 0 && !numbered_exists(0) ? 0 : 4;
 }
 
 static int without_blocks_for_large_ones(struct store *store)
@@ -230,7 +230,7 @@ static int without_quota(struct store *store)
 	if (!set_quota()) {
 		return 77;
 	}
-	return numbered_put(store, 20) == -EDQUOT && store_take_evictions(store) > 2 && !numbered_exists(0) ? 0 : 5;
+	return numbered_put(store, 20) == -EDQUOT && take_evictions() > 2 && !numbered_exists(0) ? 0 : 5;
 }
 
 STORE_ROW(evict_trouble, an_exhausted_quota_evicts_a_bounded_number_of_times, body_in_child(without_quota))
