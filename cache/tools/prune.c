@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cache/tools/prune.h"
 
+#include "cache/calls.h"
 #include "cache/upkeep/sample.h"
 
 #include <errno.h>
@@ -158,7 +159,7 @@ int store_usage_about(struct store *store, struct store_usage *ret_usage)
 
 	if (store->directory.path && directory_open(&store->directory, DIRECTORY_REACH, &home) == 0) {
 		sums_open(&store->directory, home, SUMS_READ, &sums);
-		sums_close(&sums);
+		call_close(sums.file);
 		close(home);
 	}
 	total = sums_total(&sums);

@@ -6,6 +6,7 @@
  */
 #include "cache/upkeep/sample.h"
 
+#include "cache/calls.h"
 #include "cache/recency.h"
 #include "cache/source.h"
 
@@ -56,7 +57,7 @@ void sample_settle(struct sample *sample)
 void sample_end(struct sample *sample)
 {
 	sample_settle(sample);
-	sums_close(&sample->sums);
+	call_close(sample->sums.file);
 	free(sample->files);
 }
 

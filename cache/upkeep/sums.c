@@ -86,14 +86,6 @@ void sums_flush(struct sums *sums)
 	}
 }
 
-void sums_close(struct sums *sums)
-{
-	if (sums->file >= 0) {
-		close(sums->file);
-		sums->file = -1;
-	}
-}
-
 struct sums_shard sums_total(const struct sums *sums)
 {
 	struct sums_shard total = {.known = 0};

@@ -7,9 +7,8 @@
  * size of the cache, and names no entry. A sample replaces the sum, and so corrects what was wrong: another process
  * may have stored or removed files meanwhile.
  *
- * Calling sequence: sums_open(), any of the others, sums_flush() before sums_read() and at the end, sums_close(). No
- * lock is needed: only sums that were noted are written, and each has a check value, so that a torn or forged one is
- * unknown.
+ * Calling sequence: sums_open(), any of the others, sums_flush() before sums_read() and at the end. No lock is needed:
+ * only sums that were noted are written, and each has a check value, so that a torn or forged one is unknown.
  * Errors: none. If the file cannot be opened or created, all sums are unknown and sums_flush() does nothing.
  */
 #ifndef CACHE_UPKEEP_SUMS_H
@@ -31,7 +30,7 @@ struct sums {
 
 enum sums_access { SUMS_READ, SUMS_WRITE };
 
-/* Opens the file, creates it for SUMS_WRITE, and reads all sums. The caller closes it with sums_close(). */
+/* Opens the file, creates it for SUMS_WRITE, and reads all sums. The caller closes it. */
 void sums_open(const struct directory *directory, int home, enum sums_access access, struct sums *ret_sums);
 /* Reads all sums again. */
 void sums_read(struct sums *sums);
@@ -39,7 +38,6 @@ void sums_read(struct sums *sums);
 void sums_note(struct sums *sums, unsigned shard);
 /* Writes the sums that were noted. */
 void sums_flush(struct sums *sums);
-void sums_close(struct sums *sums);
 
 /* Returns the total of all known sums. */
 struct sums_shard sums_total(const struct sums *sums);
