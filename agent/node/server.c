@@ -153,7 +153,7 @@ static void put_all(FILE *out, struct server *server)
 	pthread_mutex_unlock(&service->lock);
 	put(out, "writes %s", options->writes == SERVICE_WRITES ? "true" : "false");
 	put(out, "trusts_engine %s", options->trust == VALUE_TRUST_ENGINE ? "true" : "false");
-	put(out, "signs_with \"%s", service->keyring != NULL ? service->keyring->keys[0].id : "");
+	put(out, "signs_with \"%s", service->keyring.keys[0].id);
 #define PUT_COUNT(name) put(out, #name " %" PRIu64, atomic_load(&service->counts[SERVICE_COUNT_##name]));
 	SERVICE_COUNTS(PUT_COUNT)
 #undef PUT_COUNT

@@ -37,7 +37,7 @@ static bool read_keys(struct service *service)
 	char text[KEYRING_TEXT_MAX];
 
 	if (file == NULL || keyring_read(file, &service->keyring, text) == 0) {
-		service->rules.keyring = service->keyring;
+		service->rules.keyring = file ? &service->keyring : NULL;
 		return true;
 	}
 	service_say("%s", text);

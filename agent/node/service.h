@@ -84,8 +84,8 @@ struct service {
 	struct settings settings;
 	struct directory directory;
 	struct store store;
-	struct keyring *keyring; /* NULL: no key file */
-	struct value_rules rules;
+	struct keyring keyring;
+	struct value_rules rules; /* `keyring` NULL: no key file */
 	time_t since;
 	pthread_mutex_t lock;
 	enum engine_state state;

@@ -186,7 +186,8 @@ static enum engine_answer put_value(struct upload *upload, const uint8_t *key, c
 	struct engine_request request = {.key = key, .until_ns = request_deadline(upload), .is_put = true};
 	enum engine_answer answer;
 
-	if (value_seal(results, key, service->keyring, service->rules.raw_max, &request.value, &request.size) != 0) {
+	if (value_seal(results, key, service->rules.keyring, service->rules.raw_max, &request.value, &request.size) !=
+	    0) {
 		service_count(service, SERVICE_COUNT_dropped, 1);
 		return ENGINE_TOO_LARGE;
 	}

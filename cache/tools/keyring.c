@@ -135,35 +135,33 @@ static bool is_empty(const char *line)
 }
 
 /* Rejects two keys with the same id, because the second one could never be found. */
-int keyring_parse(const char *text, struct keyring **ret_keyring)
+int keyring_parse(const char *text, struct keyring *ret_keyring)
 {
-	struct keyring *keyring = calloc(1, sizeof(*keyring));
-	int number = 1, error = keyring ? 0 : -ENOMEM;
+	struct keyring keyring = {.count = 0};
+	int number = 1, error = 0;
 
 	for (const char *line = text; *line != '\0' && error == 0; number++) {
 		size_t size = strcspn(line, "\n");
 
 		if (!is_empty(line)) {
-			struct keyring_key *key = keyring->keys + keyring->count;
+			struct keyring_key *key = keyring.keys + keyring.count;
 
-			if (keyring->count == KEYRING_KEYS_MAX || !parse_line(line, key) ||
-			    keyring_find(keyring, key->id) != NULL) {
+			if (keyring.count == KEYRING_KEYS_MAX || !parse_line(line, key) ||
+			    keyring_find(&keyring, key->id) != NULL) {
 				error = number;
 			}
-			keyring->count += error == 0;
+			keyring.count += error == 0;
 		}
 		line += size + (line[size] == '\n');
 	}
-	error = error == 0 && keyring->count == 0 ? -ENODATA : error;
-	if (error != 0) {
-		keyring_free(keyring);
-		return error;
+	error = error == 0 && keyring.count == 0 ? -ENODATA : error;
+	if (error == 0) {
+		*ret_keyring = keyring;
 	}
-	*ret_keyring = keyring;
-	return 0;
+	return error;
 }
 
-int keyring_read(const char *path, struct keyring **ret_keyring, char ret_text[KEYRING_TEXT_MAX])
+int keyring_read(const char *path, struct keyring *ret_keyring, char ret_text[KEYRING_TEXT_MAX])
 {
 	char *text = NULL;
 	int error = read_file(path, &text);
@@ -179,11 +177,6 @@ int keyring_read(const char *path, struct keyring **ret_keyring, char ret_text[K
 		         error == -ENODATA ? "contains no key" : keyring_reason(error));
 	}
 	return error > 0 ? -EINVAL : error;
-}
-
-void keyring_free(struct keyring *keyring)
-{
-	free(keyring);
 }
 
 /* The comparison need not take constant time, because ids are public. */

@@ -7,10 +7,11 @@
  * the steps to replace a key). Empty lines and lines that begin with '#' are ignored. Only this user may have access to
  * the files.
  *
- * Calling sequence: keyring_read(), keyring_find(), keyring_free(). Errors: negative errno values. -EACCES: a user
- * other than this one and root owns the file, or the group or others have any permission; -EFBIG: longer than 64 KiB;
- * -EINVAL: a malformed line, a NUL, or not a regular file; -ENODATA: no key, or an empty first line.
- * Threads: a ring is never changed. Ownership: the keys belong to the ring; the caller frees passwords.
+ * Calling sequence: keyring_read(), keyring_find(). Errors: negative errno values. -EACCES: a user other than this one
+ * and root owns the file, or the group or others have any permission; -EFBIG: longer than 64 KiB; -EINVAL: a malformed
+ * line, a NUL, or not a regular file; -ENODATA: no key, or an empty first line.
+ * Threads: a ring is never changed. Ownership: keys that are found are in the ring, which must stay where it is; the
+ * caller frees passwords.
  */
 #ifndef CACHE_TOOLS_KEYRING_H
 #define CACHE_TOOLS_KEYRING_H
@@ -37,11 +38,10 @@ struct keyring {
 	size_t count;
 };
 
-/* An error is in words too. */
-int keyring_read(const char *path, struct keyring **ret_keyring, char ret_text[KEYRING_TEXT_MAX]);
+/* After an error `ret_text` says what is wrong. */
+int keyring_read(const char *path, struct keyring *ret_keyring, char ret_text[KEYRING_TEXT_MAX]);
 /* Parses text in memory. A positive value is the number of a malformed line. */
-int keyring_parse(const char *text, struct keyring **ret_keyring);
-void keyring_free(struct keyring *keyring); /* NULL is accepted */
+int keyring_parse(const char *text, struct keyring *ret_keyring);
 
 /* Computes the keyed BLAKE2b-256 of two pieces of bytes, one after the other. */
 void keyring_sign(const struct keyring_key *key, const void *first, size_t first_size, const void *second,

@@ -112,10 +112,10 @@ static void print_report(const struct settings *settings, const char *file, cons
 	fputc('\n', stream);
 }
 
-static int export_entries(const struct settings *settings, const char *file, const struct keyring *keyring)
+static int export_entries(const struct settings *settings, const char *file, const struct keyring_key *signer)
 {
 	int64_t began_ns = progress_clock();
-	struct export export = {.signer = keyring ? keyring->keys : NULL};
+	struct export export = {.signer = signer};
 	struct reading reading;
 	int status = EXIT_TROUBLE, error;
 
@@ -135,9 +135,8 @@ static int export_entries(const struct settings *settings, const char *file, con
 
 static int run_export(struct settings *settings, char **operands)
 {
-	struct keyring *keyring = NULL;
+	struct keyring keyring;
 	char text[KEYRING_TEXT_MAX];
-	int status;
 
 	if (asked.directory ? operands[0] || asked.key_file : !operands[0]) {
 		console_error("export: it takes a FILE, or --directory without FILE and --key-file");
@@ -151,9 +150,7 @@ static int run_export(struct settings *settings, char **operands)
 		console_error("%s", text);
 		return EXIT_TROUBLE;
 	}
-	status = export_entries(settings, operands[0], keyring);
-	keyring_free(keyring);
-	return status;
+	return export_entries(settings, operands[0], asked.key_file ? keyring.keys : NULL);
 }
 
 const struct verb verb_export = {

@@ -135,7 +135,7 @@ static int open_and_import(const struct settings *settings, struct store *store,
 {
 	bool is_input = strcmp(file, "-") == 0;
 	struct import import = {.store = store};
-	struct keyring *keyring = NULL;
+	struct keyring keyring;
 	char text[KEYRING_TEXT_MAX];
 	int status = EXIT_TROUBLE;
 
@@ -143,7 +143,8 @@ static int open_and_import(const struct settings *settings, struct store *store,
 		console_error("%s", text);
 		return EXIT_TROUBLE;
 	}
-	import.reader = (struct bundle_reader){.stream = is_input ? stdin : fopen(file, "re"), .keyring = keyring};
+	import.reader = (struct bundle_reader){.stream = is_input ? stdin : fopen(file, "re"),
+	                                       .keyring = asked.key_file ? &keyring : NULL};
 	file = is_input ? "standard input" : file;
 	if (import.reader.stream) {
 		status = import_from(settings, &import, file);
@@ -151,7 +152,6 @@ static int open_and_import(const struct settings *settings, struct store *store,
 	} else {
 		console_error("%s: %s", file, strerror(errno));
 	}
-	keyring_free(keyring);
 	return status;
 }
 

@@ -20,7 +20,7 @@
 #define AT_MAC      72
 
 static const uint8_t key[ENTRY_KEY_BYTES];
-static struct keyring *keyring;
+static struct keyring keyring;
 static uint8_t model[VALUE_HEAD_BYTES]; /* the head of a sound value */
 
 FUZZ_SET_UP()
@@ -31,7 +31,7 @@ FUZZ_SET_UP()
 
 	require(keyring_parse("a 000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f\n", &keyring) == 0);
 	require(entry_build(key, 0, "", 0, NULL, 0, &results.entries[0]) == 0);
-	require(value_seal(&results, key, keyring, RAW_MAX, &value, &size) == 0);
+	require(value_seal(&results, key, &keyring, RAW_MAX, &value, &size) == 0);
 	memcpy(model, value, sizeof(model));
 	results_free(&results);
 	free(value);
@@ -39,19 +39,18 @@ FUZZ_SET_UP()
 
 static void read_keys(const char *text)
 {
-	struct keyring *read = NULL;
+	struct keyring read;
 	int error = keyring_parse(text, &read);
 
 	if (error != 0) {
 		require(error == -ENODATA || error > 0);
 		return;
 	}
-	require(read->count > 0 && read->count <= KEYRING_KEYS_MAX);
-	for (size_t i = 0; i < read->count; i++) {
-		require(read->keys[i].size >= KEYRING_KEY_LEAST && read->keys[i].size <= KEYRING_KEY_BYTES);
-		require(keyring_find(read, read->keys[i].id) == &read->keys[i]);
+	require(read.count > 0 && read.count <= KEYRING_KEYS_MAX);
+	for (size_t i = 0; i < read.count; i++) {
+		require(read.keys[i].size >= KEYRING_KEY_LEAST && read.keys[i].size <= KEYRING_KEY_BYTES);
+		require(keyring_find(&read, read.keys[i].id) == &read.keys[i]);
 	}
-	keyring_free(read);
 }
 
 static void mend(uint8_t *value, size_t size, uint8_t what)
@@ -66,14 +65,14 @@ static void mend(uint8_t *value, size_t size, uint8_t what)
 		memcpy(value + AT_RAW_SIZE, &said, sizeof(said));
 	}
 	if (what & 16) {
-		keyring_sign(&keyring->keys[0], value, AT_MAC, value + VALUE_HEAD_BYTES, size - VALUE_HEAD_BYTES,
+		keyring_sign(&keyring.keys[0], value, AT_MAC, value + VALUE_HEAD_BYTES, size - VALUE_HEAD_BYTES,
 		             value + AT_MAC);
 	}
 }
 
 static void read_value(const uint8_t *data, size_t size, uint8_t what)
 {
-	const struct value_rules rules = {keyring, VALUE_TRUST_KEYS, RAW_MAX};
+	const struct value_rules rules = {&keyring, VALUE_TRUST_KEYS, RAW_MAX};
 	uint8_t *value = copy_of(data, size);
 	struct results results = {.count = 0};
 	uint64_t total = 0;

@@ -17,34 +17,32 @@ static const char *in_base(const char *name)
 Test(keyring, the_first_key_signs_and_every_key_is_found)
 {
 	const char text[] = "# rotated in November\n\n new\t" HEX_32 "\r\nold.1 " HEX_32 HEX_32 "\n";
-	struct keyring *keyring = NULL;
+	struct keyring keyring;
 
 	cr_assert_eq(keyring_parse(text, &keyring), 0);
-	cr_assert_eq(keyring->count, 2);
-	cr_assert_str_eq(keyring->keys[0].id, "new");
-	cr_assert_eq(keyring->keys[0].size, 32);
-	cr_assert_eq(keyring->keys[0].bytes[31], 0x1f);
-	cr_assert_eq(keyring->keys[1].size, 64);
-	cr_assert_eq(keyring_find(keyring, keyring->keys[1].id), &keyring->keys[1]);
-	cr_assert_null(keyring_find(keyring, (char[KEYRING_ID_BYTES]){"other"}));
+	cr_assert_eq(keyring.count, 2);
+	cr_assert_str_eq(keyring.keys[0].id, "new");
+	cr_assert_eq(keyring.keys[0].size, 32);
+	cr_assert_eq(keyring.keys[0].bytes[31], 0x1f);
+	cr_assert_eq(keyring.keys[1].size, 64);
+	cr_assert_eq(keyring_find(&keyring, keyring.keys[1].id), &keyring.keys[1]);
+	cr_assert_null(keyring_find(&keyring, (char[KEYRING_ID_BYTES]){"other"}));
 	cr_assert_null(keyring_find(NULL, (char[KEYRING_ID_BYTES]){"new"}));
-	keyring_free(keyring);
 }
 
 Test(keyring, a_malformed_line_rejects_the_file)
 {
-	struct keyring *keyring = NULL;
+	struct keyring keyring;
 	EACH_STRING(text, cr_expect_gt(keyring_parse(text, &keyring), 0, "%s", text), "a", "a " HEX_31, "a " HEX_32 "0",
 	            "a " HEX_32 HEX_32 "00", "a " HEX_31 "xy", "0123456789abcdef " HEX_32, "a/b " HEX_32,
 	            "a " HEX_32 " more", "a " HEX_32 "\na " HEX_32, /* twice */ HEX_32);
 	cr_assert_eq(keyring_parse("a " HEX_32 "\n\nb\n", &keyring), 3);
 	cr_assert_eq(keyring_parse("# none\n", &keyring), -ENODATA);
-	cr_assert_null(keyring);
 }
 
 Test(keyring, the_number_of_keys_is_limited)
 {
-	struct keyring *keyring = NULL;
+	struct keyring keyring;
 	char text[20 * (KEYRING_KEYS_MAX + 1) * 4] = "";
 	size_t at = 0;
 
@@ -52,8 +50,7 @@ Test(keyring, the_number_of_keys_is_limited)
 		at += (size_t)snprintf(text + at, sizeof(text) - at, "k%d " HEX_32 "\n", i);
 	}
 	cr_assert_eq(keyring_parse(text, &keyring), 0);
-	cr_assert_eq(keyring->count, KEYRING_KEYS_MAX);
-	keyring_free(keyring);
+	cr_assert_eq(keyring.count, KEYRING_KEYS_MAX);
 	snprintf(text + at, sizeof(text) - at, "one-more " HEX_32 "\n");
 	cr_assert_eq(keyring_parse(text, &keyring), KEYRING_KEYS_MAX + 1);
 }
@@ -68,7 +65,7 @@ Test(keyring, a_key_file_readable_by_others_is_rejected_with_a_reason, .init = o
      .fini = own_directory_remove)
 {
 	const char *path = in_base("keys");
-	struct keyring *keyring = NULL;
+	struct keyring keyring;
 	char text[KEYRING_TEXT_MAX];
 
 	put_file(path, "a " HEX_32 "\n", 0640);
@@ -81,7 +78,6 @@ Test(keyring, a_key_file_readable_by_others_is_rejected_with_a_reason, .init = o
 	cr_assert_not_null(strstr(text, "line 2"));
 	put_file(path, "a " HEX_32 "\n", 0400);
 	cr_assert_eq(keyring_read(path, &keyring, text), 0);
-	keyring_free(keyring);
 }
 
 Test(keyring, the_first_line_is_read, .init = own_directory_make, .fini = own_directory_remove)

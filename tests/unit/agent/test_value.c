@@ -25,11 +25,14 @@ static size_t value_size;
 static struct value_rules rules = {.raw_max = VALUE_RAW_MAX};
 static struct results opened;
 
+/* The ring is overwritten by the fourth call after this one. */
 static const struct keyring *ring(const char *text)
 {
-	struct keyring *keyring = NULL;
+	static struct keyring rings[4];
+	static unsigned next;
+	struct keyring *keyring = &rings[next++ % 4];
 
-	cr_assert_eq(keyring_parse(text, &keyring), 0);
+	cr_assert_eq(keyring_parse(text, keyring), 0);
 	return keyring;
 }
 
