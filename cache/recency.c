@@ -27,12 +27,13 @@ static int64_t nanoseconds_of(struct timespec time)
 }
 
 /* mtime counts too: a file that was copied together with its old atime was written here later than that. */
-int64_t recency_of(const struct stat *found)
+int64_t recency_of(const struct stat *found, int64_t now)
 {
 	int64_t accessed = nanoseconds_of(found->st_atim);
 	int64_t written = nanoseconds_of(found->st_mtim);
+	int64_t used = accessed > written ? accessed : written;
 
-	return accessed > written ? accessed : written;
+	return used <= now ? used : used < 2 * now ? 2 * now - used : 0;
 }
 
 /* An atime that the kernel sets looks marked once in a thousand times by chance. That costs one utimensat(). */
@@ -46,7 +47,7 @@ enum recency_mark recency_mark_of(const struct stat *found)
 /* Most hits within the hour after the first one do not show in the time, so the file may have been used until now. */
 int64_t recency_order(const struct stat *found, int64_t now)
 {
-	int64_t used = recency_of(found) < now ? recency_of(found) : now;
+	int64_t used = recency_of(found, now);
 
 	if (recency_mark_of(found) == RECENCY_SHORT_LIVED) {
 		return used - RECENCY_FIRST;
@@ -54,16 +55,9 @@ int64_t recency_order(const struct stat *found, int64_t now)
 	return recency_mark_of(found) == RECENCY_USED && now - used < RECENCY_PERIOD_NS ? now : used;
 }
 
-bool recency_ahead(int64_t used, int64_t now)
-{
-	return used - RECENCY_PERIOD_NS > now;
-}
-
 bool recency_due(const struct stat *found, int64_t now)
 {
-	int64_t used = recency_of(found);
-
-	return recency_mark_of(found) != RECENCY_USED || now - used >= RECENCY_PERIOD_NS || recency_ahead(used, now);
+	return recency_mark_of(found) != RECENCY_USED || now - recency_of(found, now) >= RECENCY_PERIOD_NS;
 }
 
 /* Omits mtime: eviction uses it as a lower bound of the time of use, and removal of damaged files compares it. */
@@ -77,11 +71,11 @@ static void make_times(struct timespec times[2], int64_t now, enum recency_mark 
 
 /*
  * Only the owner may set arbitrary times; another user with write permission may set both times to the current time
- * (utimensat() with NULL). A file whose mtime is in the future needs that too, or it would always be the newest.
+ * (utimensat() with NULL). A file whose mtime is in the future needs that too, because the later time counts.
  */
 void recency_touch(int at, const char *path, const struct stat *found, int64_t now)
 {
-	bool written_ahead = recency_ahead(nanoseconds_of(found->st_mtim), now);
+	bool written_ahead = nanoseconds_of(found->st_mtim) - RECENCY_PERIOD_NS > now;
 	struct timespec times[2];
 
 	make_times(times, now, RECENCY_USED);

@@ -21,8 +21,8 @@
  * For a file of another user (in a shared directory), the kernel only permits setting both times to the current time.
  * That changes mtime: a process about to remove the file takes it for a different file and leaves it.
  *
- * Times: nanoseconds of CLOCK_REALTIME. A time more than an hour in the future comes from a wrong clock. The next hit
- * or sample corrects it, because the file would otherwise never be evicted.
+ * Times: nanoseconds of CLOCK_REALTIME. A time in the future comes from a wrong clock. It counts as that long ago,
+ * because the file would otherwise never be evicted. If it is more than an hour ahead, the next hit corrects it.
  * Errors: none; a time that cannot be set stays unchanged.
  */
 #ifndef CACHE_RECENCY_H
@@ -41,16 +41,14 @@ int64_t recency_now(void);
 /* RECENCY_USED: not marked. The values are the nanoseconds past a whole microsecond. */
 enum recency_mark { RECENCY_USED, RECENCY_MARKED, RECENCY_SHORT_LIVED };
 
-/* Return when the file was last used, and its mark. */
-int64_t recency_of(const struct stat *found);
+/* Return when the file was last used, `now` or earlier, and its mark. */
+int64_t recency_of(const struct stat *found, int64_t now);
 enum recency_mark recency_mark_of(const struct stat *found);
 /*
- * Returns the position in the order of eviction: the time of last use, but `now` for a time in the future and for a
- * file that had a hit within the last hour, and a negative number for a short-lived one.
+ * Returns the position in the order of eviction: the time of last use, but `now` for a file that had a hit within the
+ * last hour, and a negative number for a short-lived one.
  */
 int64_t recency_order(const struct stat *found, int64_t now);
-/* Returns whether `used` is more than an hour after `now`. */
-bool recency_ahead(int64_t used, int64_t now);
 
 /* Returns whether a hit has to update the time of use. */
 bool recency_due(const struct stat *found, int64_t now);

@@ -20,6 +20,7 @@ struct listing {
 	enum directory_kind kind; /* of the files */
 	const char *digits;       /* that the keys begin with */
 	store_progress *progress;
+	int64_t now;
 	struct inventory inventory;
 	size_t room;
 };
@@ -61,7 +62,7 @@ static int take_file(void *context, const struct directory_file *file)
 	}
 	record = &inventory->records[inventory->count++];
 	memcpy(record->key, file->key, sizeof(record->key));
-	record->used = recency_of(&found);
+	record->used = recency_of(&found, listing->now);
 	record->size = (uint64_t)found.st_size;
 	return 0;
 }
@@ -102,7 +103,7 @@ static int list_shards(const struct directory *directory, int home, struct listi
 int inventory_take(const struct directory *directory, enum directory_kind kind, const char *digits,
                    store_progress *progress, struct inventory *ret_inventory)
 {
-	struct listing listing = {.kind = kind, .digits = digits, .progress = progress};
+	struct listing listing = {.kind = kind, .digits = digits, .progress = progress, .now = recency_now()};
 	struct inventory *inventory = &listing.inventory;
 	int home;
 	int rc = directory_open(directory, DIRECTORY_REACH, &home);

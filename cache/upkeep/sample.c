@@ -82,16 +82,6 @@ static bool sweep_file(struct sample *sample, const struct directory_file *file,
 	return false;
 }
 
-/* Returns when a file was used. A time in the future is corrected, or the file would never become old. */
-static int64_t used_of(const struct sample *sample, const struct directory_file *file, const struct stat *found)
-{
-	if (!sample->dry && recency_ahead(recency_of(found), sample->task->now)) {
-		recency_touch(file->shard, file->name, found, sample->task->now);
-		return sample->task->now;
-	}
-	return recency_of(found);
-}
-
 /* Returns the next free record, or NULL if there is no memory. */
 static struct sample_file *add_record(struct sample *sample)
 {
@@ -117,7 +107,7 @@ static int draw_entry(struct drawing *drawing, const struct directory_file *file
 		return -ENOMEM;
 	}
 	memcpy(drawn->key, file->key, ENTRY_KEY_BYTES);
-	drawn->used = used_of(sample, file, found);
+	drawn->used = recency_of(found, sample->task->now);
 	drawn->order = recency_order(found, sample->task->now);
 	drawn->bytes = sample_bytes_of(found);
 	if ((uint64_t)found->st_size > entry_size_limit(sample->task->cap)) {
@@ -148,14 +138,14 @@ static bool has_entry(const struct directory_file *file)
 /*
  * Returns whether a file that is no entry stays and counts. Facts go before any entry. A request goes with its entry;
  * one without goes if the cache is full or is to be empty. A temporary file goes after an hour: each write makes it
- * younger, so a slow writer does not lose it.
+ * younger, so a slow writer does not lose it, unless the file server's clock is more than an hour ahead.
  */
 static bool keep_file(struct sample *sample, const struct directory_file *file, const struct stat *found)
 {
 	const bool full = sample->task->cap != 0 && sums_total(&sample->sums).bytes > sample->task->cap;
 	const uint8_t *key = sample->task->key;
 	const bool spared = key && memcmp(key, file->key, ENTRY_KEY_BYTES) == 0;
-	const int64_t age = sample->task->now - used_of(sample, file, found);
+	const int64_t age = sample->task->now - recency_of(found, sample->task->now);
 	bool keep;
 
 	if (file->kind == DIRECTORY_FACTS) {
@@ -275,7 +265,7 @@ static int remove_drawn(struct sample *sample, int shard, const struct sample_fi
 	if (ours < 0) {
 		return is_gone(-ours) ? 0 : ours;
 	}
-	if (!S_ISREG(found.st_mode) || recency_of(&found) != file->used) {
+	if (!S_ISREG(found.st_mode) || recency_of(&found, sample->task->now) != file->used) {
 		return -EAGAIN;
 	}
 	if (!ours) {

@@ -3,11 +3,11 @@
  * sample: draws files of a shard, and removes them (docs/DESIGN.md C4)
  *
  * Purpose: sample_shard() reads the names of one shard and examines some of its entries: all of them, or about
- * SAMPLE_FILES of a larger shard. It corrects the shard's sum (cache/upkeep/sums.h), and removes temporary files that
- * were last written more than an hour ago, and files of facts: those not read for a while, and all if the cache is
- * above the cap, because only speed depends on them. sample_remove() removes an entry that was drawn, if it was not
- * used or replaced since. Only files whose first bytes are ours, or empty ones, are removed. Entries of another format
- * age like any other.
+ * SAMPLE_FILES of a larger shard. It corrects the shard's sum (cache/upkeep/sums.h), and removes temporary files whose
+ * last write is an hour ago, and files of facts: those not read for a while, and all if the cache is above the cap,
+ * because only speed depends on them. sample_remove() removes an entry that was drawn, if it was not used or replaced
+ * since. Only files whose first bytes are ours, or empty ones, are removed. Entries of another format age like any
+ * other.
  *
  * Calling sequence: sample_begin(); sample_shard() for any shards, which adds to `files`; sample_sort();
  * sample_remove() for any of them; sample_settle(), and again from sample_shard() on; sample_end().
@@ -74,7 +74,7 @@ void sample_end(struct sample *sample);
 uint32_t sample_expects(const struct sample *sample, unsigned shard);
 /*
  * Draws files of a shard. Its sum decides how many names are skipped between two that are drawn. If the shard cannot be
- * read, the sum stays. A missing shard is empty. Times of use from a wrong clock are corrected.
+ * read, the sum stays. A missing shard is empty.
  */
 int sample_shard(struct sample *sample, unsigned shard);
 /* Sorts `files` by their last use: those larger than entry_size_limit() and short-lived ones before all others. */

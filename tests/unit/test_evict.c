@@ -288,22 +288,21 @@ Store_test(evict, a_hit_that_is_read_only_or_out_of_date_does_not_update_the_ati
 	cr_assert_not(times_were_set(fixture.path, &last));
 }
 
-Store_test(evict, times_in_the_future_are_corrected)
+Store_test(evict, a_time_in_the_future_is_corrected_by_a_hit_or_goes_first)
 {
 	struct store *store = fixture_capped(1 << 20);
 	struct stat found;
 
-	for (unsigned i = 0; i < 2; i++) {
-		cr_assert_eq(numbered_put(store, i), 0);
-		age_file(numbered_path(i), -86400 * 365 * 10);
-	}
-	cr_assert(numbered_get(store, 0), "by a hit");
-	(void)pruned_of(store);
-	for (unsigned i = 0; i < 2; i++) {
-		cr_assert_eq(stat(numbered_path(i), &found), 0);
-		cr_assert_lt(found.st_mtim.tv_sec, clock_now / SECOND + 100);
-		cr_assert_lt(found.st_atim.tv_sec, clock_now / SECOND + 100);
-	}
+	put_range(store, 0, 4);
+	age_file(numbered_path(2), -86400 * 365 * 20);
+	age_file(numbered_path(3), -86400 * 365 * 20);
+	cr_assert(numbered_get(store, 2));
+	cr_assert_eq(stat(numbered_path(2), &found), 0);
+	cr_expect_lt(found.st_mtim.tv_sec, clock_now / SECOND + 100);
+	cr_expect_lt(found.st_atim.tv_sec, clock_now / SECOND + 100);
+	(void)pruned_of(fixture_capped(3 * FILE_BYTES));
+	cr_expect_not(numbered_exists(3));
+	cr_expect_eq(usage_of(store).entries, 3);
 }
 
 Store_test(evict, stale_temporaries_are_removed_and_live_ones_count)

@@ -273,8 +273,10 @@ Store_test(prune, facts_not_read_for_a_month_go_whatever_room_there_is)
 
 	put_facts(store, 0, FILE_BYTES, 29 * 24 * 3600);
 	put_facts(store, 1, FILE_BYTES, 31 * 24 * 3600);
+	put_facts(store, 2, FILE_BYTES, -31 * 24 * 3600);
 	cr_assert_eq(prune_files(store, INT64_MAX, &result), 0);
 	cr_expect(fixture_exists(facts_path(0)) && !fixture_exists(facts_path(1)));
+	cr_expect_not(fixture_exists(facts_path(2)), "a month ahead counts as a month ago");
 }
 
 Store_test(prune, facts_of_many_do_not_exceed_the_cap_and_the_last_stay)
