@@ -47,28 +47,6 @@ int settings_parse_size(const char *text, uint64_t *ret_size)
 	return 0;
 }
 
-/* Months and years are not supported, because they have no fixed length. */
-static const struct {
-	char letter;
-	int32_t seconds;
-} units_of_time[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 24 * 3600}, {'w', 7 * 24 * 3600}};
-
-bool settings_parse_age(const char *text, int64_t *ret_ns)
-{
-	uint64_t number;
-
-	text = digits_number(text, UINT_MAX, &number);
-	for (size_t i = 0; text != NULL && i < sizeof(units_of_time) / sizeof(units_of_time[0]); i++) {
-		const int64_t unit = units_of_time[i].seconds * INT64_C(1000000000);
-
-		if (text[0] == units_of_time[i].letter && text[1] == '\0' && number < (uint64_t)(INT64_MAX / unit)) {
-			*ret_ns = (int64_t)number * unit;
-			return true;
-		}
-	}
-	return false;
-}
-
 const struct setting settings_table[SETTINGS_COUNT] = {
 #define SETTINGS_ROW(kind, field, variable, preset, help) \
 	{variable, help, SETTING_##kind, offsetof(struct settings, field), sizeof(setting_##kind), preset},

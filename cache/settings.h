@@ -125,9 +125,6 @@ typedef void settings_unknown(const char *name, size_t size, const char *suggest
 void settings_each_unknown(char *const *environment, settings_unknown *each, void *context);
 /* Parses a size: "64M" is 67108864, "1.5K" is 1536. -EINVAL: not a size, or larger than 2^63-1 bytes. */
 int settings_parse_size(const char *text, uint64_t *ret_size);
-/* Parses a length of time such as "90s", "36h" or "2w", below 136 years. */
-bool settings_parse_age(const char *text, int64_t *ret_ns);
-#define SETTINGS_AGE_WANTED "a whole number and s, m, h, d or w, such as 36h or 2w"
 /* Returns a description of the values that a variable accepts; for an unknown name, that of a size. */
 const char *settings_wanted(const char *variable);
 

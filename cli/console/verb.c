@@ -5,10 +5,12 @@
  */
 #include "cli/console/verb.h"
 
+#include "cache/digits.h"
 #include "cli/console/console.h"
 #include "cli/console/progress.h"
 
 #include <getopt.h>
+#include <limits.h>
 #include <string.h>
 
 #define OPTIONS_MAX  32
@@ -87,6 +89,29 @@ int verb_refuse(const struct verb *verb, const char *option, const char *value, 
 {
 	console_error("%s: --%s: bad value '%s': it takes %s", verb->name, option, value, wanted);
 	return verb_usage(verb);
+}
+
+/* Months and years are not supported, because they have no fixed length. */
+static const struct {
+	char letter;
+	int32_t seconds;
+} units_of_time[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 24 * 3600}, {'w', 7 * 24 * 3600}};
+
+int verb_age(const struct verb *verb, const char *option, const char *value, int64_t *ret_ns)
+{
+	uint64_t number;
+	const char *rest = value ? digits_number(value, UINT_MAX, &number) : NULL;
+
+	for (size_t i = 0; rest && i < sizeof(units_of_time) / sizeof(units_of_time[0]); i++) {
+		const int64_t unit = units_of_time[i].seconds * INT64_C(1000000000);
+
+		if (rest[0] == units_of_time[i].letter && rest[1] == '\0' && number < (uint64_t)(INT64_MAX / unit)) {
+			*ret_ns = (int64_t)number * unit;
+			return EXIT_DONE;
+		}
+	}
+	return value ? verb_refuse(verb, option, value, "a whole number and s, m, h, d or w, such as 36h or 2w")
+	             : EXIT_DONE;
 }
 
 static const struct verb_option *find_row(const struct table *table, int option)

@@ -89,5 +89,10 @@ void verb_print_help(const struct verb *verb);
 int verb_usage(const struct verb *verb);
 /* The same after a message about the value of an option, which takes what is `wanted`. */
 int verb_refuse(const struct verb *verb, const char *option, const char *value, const char *wanted);
+/*
+ * Parses the value of an option, a length of time such as "90s", "36h" or "2w". Returns EXIT_DONE, also for NULL, which
+ * leaves `*ret_ns` as it is; or what verb_refuse() returns.
+ */
+int verb_age(const struct verb *verb, const char *option, const char *value, int64_t *ret_ns);
 
 #endif

@@ -113,15 +113,14 @@ static int remove_entries(const struct settings *settings, enum removal removal,
 static int run_prune(struct settings *settings, char **operands)
 {
 	int64_t unused_ns = INT64_MAX;
+	int status;
 
 	(void)operands;
 	if (asked.max_size && settings_parse_size(asked.max_size, &settings->max_size) != 0) {
 		return verb_refuse(&verb_prune, "max-size", asked.max_size, settings_wanted("NVRTCCACHE_MAX_SIZE"));
 	}
-	if (asked.older_than && !settings_parse_age(asked.older_than, &unused_ns)) {
-		return verb_refuse(&verb_prune, "older-than", asked.older_than, SETTINGS_AGE_WANTED);
-	}
-	return remove_entries(settings, REMOVE_UNUSED, unused_ns);
+	status = verb_age(&verb_prune, "older-than", asked.older_than, &unused_ns);
+	return status ? status : remove_entries(settings, REMOVE_UNUSED, unused_ns);
 }
 
 static int run_clear(struct settings *settings, char **operands)

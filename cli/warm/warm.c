@@ -243,9 +243,6 @@ static int read_options(struct jobs *jobs, int64_t *ret_within_ns)
 
 	jobs->mode = asked.check ? REPLAY_CHECK : REPLAY_COMPILE;
 	jobs->parallel = processors() < JOBS_MAX ? processors() : JOBS_MAX;
-	if (asked.used_since && !settings_parse_age(asked.used_since, ret_within_ns)) {
-		return verb_refuse(&verb_warm, "used-since", asked.used_since, SETTINGS_AGE_WANTED);
-	}
 	if (asked.jobs) {
 		rest = digits_number(asked.jobs, JOBS_MAX, &parallel);
 		if (!rest || *rest || parallel == 0) {
@@ -253,7 +250,7 @@ static int read_options(struct jobs *jobs, int64_t *ret_within_ns)
 		}
 		jobs->parallel = (unsigned)parallel;
 	}
-	return EXIT_DONE;
+	return verb_age(&verb_warm, "used-since", asked.used_since, ret_within_ns);
 }
 
 static int warm_requests(struct jobs *jobs, struct names *compilers, const struct names *archs)
