@@ -52,18 +52,13 @@ static void begin_promptly(void)
 	atomic_store_explicit(&tries, 0, memory_order_relaxed);
 }
 
-/* Drops what the process has inherited. */
-static void begin_anew(pid_t process)
+/* Drops what the process has inherited. Called from the atfork handler, or when the fork is noticed. */
+void events_fork_child(void)
 {
 	counters_fork_child();
 	begin_promptly();
 	atomic_store_explicit(&where.known, 0, memory_order_relaxed);
-	atomic_store_explicit(&owner, process, memory_order_relaxed);
-}
-
-void events_fork_child(void)
-{
-	begin_anew(getpid());
+	atomic_store_explicit(&owner, getpid(), memory_order_relaxed);
 }
 
 static bool is_due(void)
@@ -93,15 +88,12 @@ static bool is_one_hit(const struct counters_amounts *amounts)
  */
 static void take_own(struct counters_amounts *ret_amounts, bool after_hit)
 {
-	pid_t process;
-
 	counters_take(ret_amounts);
 	if (ret_amounts->count == 0 || (after_hit && is_one_hit(ret_amounts))) {
 		return;
 	}
-	process = getpid();
-	if (atomic_load_explicit(&owner, memory_order_relaxed) != process) {
-		begin_anew(process);
+	if (atomic_load_explicit(&owner, memory_order_relaxed) != getpid()) {
+		events_fork_child();
 		ret_amounts->count = 0;
 	}
 }
