@@ -92,13 +92,13 @@ struct entry *memory_get(struct memory *memory, uint64_t low, uint64_t high, sto
 	struct entry *found = NULL;
 	struct node *node;
 	size_t count = 0;
-	bool certain = false;
 
 	if (memory == NULL || memory->max_bytes == 0) {
 		return NULL;
 	}
 	fork_mutex_lock(&memory->lock);
-	for (node = LIST_FIRST(bucket_of(memory, low)); node != NULL && !certain; node = LIST_NEXT(node, near)) {
+	for (node = LIST_FIRST(bucket_of(memory, low)); node != NULL && count < STORE_RESULTS_MAX;
+	     node = LIST_NEXT(node, near)) {
 		if (!is_of(node, low, high)) {
 			continue;
 		}
@@ -107,8 +107,6 @@ struct entry *memory_get(struct memory *memory, uint64_t low, uint64_t high, sto
 			TAILQ_INSERT_HEAD(&memory->used, node, use);
 		}
 		candidates[count++] = entry_ref(node->entry);
-		certain =
-		    check == NULL || entry_info(node->entry)->dependencies_size == 0 || count == STORE_RESULTS_MAX;
 	}
 	fork_mutex_unlock(&memory->lock);
 	for (size_t i = 0; i < count; i++) {
