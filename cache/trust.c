@@ -17,23 +17,20 @@
 /* The id that the kernel shows for ids without a mapping in this user namespace (the default of kernel.overflowuid). */
 #define OVERFLOW_ID 65534
 
-/* Reads the groups at each call, because hosts drop them (setgroups) between calls. */
+/*
+ * Reads the groups at each call, because hosts drop them (setgroups) between calls. group_member() of glibc takes 256
+ * KiB of the stack, which not every thread has.
+ */
 static bool in_group(gid_t group)
 {
 	gid_t groups[GROUPS_MAX];
-	int count;
-	int i;
+	const int count = getgroups(GROUPS_MAX, groups);
+	bool found = group == getegid();
 
-	if (group == getegid()) {
-		return true;
+	for (int i = 0; i < count; i++) {
+		found |= groups[i] == group;
 	}
-	count = getgroups(GROUPS_MAX, groups);
-	for (i = 0; i < count; i++) {
-		if (groups[i] == group) {
-			return true;
-		}
-	}
-	return false;
+	return found;
 }
 
 /* Reads the user at each call, because hosts change it. Root's files are trusted: root can change ours anyway. */
