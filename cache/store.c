@@ -75,7 +75,7 @@ static bool user_may_change(void)
 	return false;
 }
 
-static int read_result(struct store *store, int at, const char *path, const uint8_t key[ENTRY_KEY_BYTES],
+static int read_result(const struct store *store, int at, const char *path, const uint8_t key[ENTRY_KEY_BYTES],
                        store_check *check, void *context, struct stat *ret_found, struct entry **ret_entry)
 {
 	struct source source = {.file = -1};
@@ -182,7 +182,7 @@ int store_discard(const struct directory *directory, int home, int shard, const 
 	return rc;
 }
 
-int store_get(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], store_check *check, void *context,
+int store_get(const struct store *store, const uint8_t key[ENTRY_KEY_BYTES], store_check *check, void *context,
               struct entry **ret_entry)
 {
 	struct place place;
@@ -204,7 +204,7 @@ int store_get(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], store_che
 	return rc;
 }
 
-bool store_has(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], enum directory_kind kind)
+bool store_has(const struct store *store, const uint8_t key[ENTRY_KEY_BYTES], enum directory_kind kind)
 {
 	struct place place;
 	struct stat found;
@@ -218,7 +218,7 @@ bool store_has(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], enum dir
 	return rc == 0;
 }
 
-int store_get_facts(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], void *bytes, size_t room)
+int store_get_facts(const struct store *store, const uint8_t key[ENTRY_KEY_BYTES], void *bytes, size_t room)
 {
 	const int64_t now = store->read_only ? 0 : store_now(store);
 	struct place place;

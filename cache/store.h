@@ -79,7 +79,7 @@ int64_t store_now(const struct store *store);
  * entry_size_limit(), which stays. -ESTALE: the dependencies of no result hold. -EBADMSG: the file was damaged, and has
  * been removed if possible. A result is valid if `check` is NULL or if it has no dependencies. Opens one file.
  */
-int store_get(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], store_check *check, void *context,
+int store_get(const struct store *store, const uint8_t key[ENTRY_KEY_BYTES], store_check *check, void *context,
               struct entry **ret_entry);
 
 /*
@@ -88,7 +88,7 @@ int store_get(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], store_che
  * key at the same time, one result is lost only if the file system has no locks, or if the lock is held for more than
  * 200 ms.
  */
-int store_put(struct store *store, const struct entry *entry);
+int store_put(const struct store *store, const struct entry *entry);
 /*
  * Removes `name`, the file of `key`, from `shard` after it was found damaged or not trusted. `seen` is the stat of the
  * file that was read. A directory of that name is removed if it is empty. -EAGAIN: the file has changed since, or
@@ -99,14 +99,15 @@ int store_discard(const struct directory *directory, int home, int shard, const 
 /*
  * Files in the shards that are no entries: a recorded request stands beside the file of its key; facts
  * (keygen/facts.h) have a name of their own. They have the mode and group of an entry. They are read and written
- * without a lock; of two processes that write one, one is the last.
+ * without a lock; of two processes that write one, one is the last. store_has() takes ENTRY or BESIDE,
+ * store_put_beside() BESIDE or FACTS.
  */
-bool store_has(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], enum directory_kind kind); /* ENTRY, BESIDE */
-int store_put_beside(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], enum directory_kind kind,
-                     const void *bytes, size_t size); /* BESIDE, FACTS */
+bool store_has(const struct store *store, const uint8_t key[ENTRY_KEY_BYTES], enum directory_kind kind);
+int store_put_beside(const struct store *store, const uint8_t key[ENTRY_KEY_BYTES], enum directory_kind kind,
+                     const void *bytes, size_t size);
 /*
  * Returns how many bytes were read, at most `room`, or a negative errno value. Updates the time of use as a hit does.
  */
-int store_get_facts(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], void *bytes, size_t room);
+int store_get_facts(const struct store *store, const uint8_t key[ENTRY_KEY_BYTES], void *bytes, size_t room);
 
 #endif

@@ -222,7 +222,7 @@ static int end_put(const struct sample_task *stored, int rc)
  * If the file system or a quota has no room (for bytes or inodes), entries are evicted until it should have, and the
  * entry is stored again.
  */
-int store_put(struct store *store, const struct entry *entry)
+int store_put(const struct store *store, const struct entry *entry)
 {
 	size_t size;
 	const void *bytes = entry_bytes(entry, &size);
@@ -240,7 +240,7 @@ int store_put(struct store *store, const struct entry *entry)
 	return end_put(&stored, rc);
 }
 
-int store_put_beside(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], enum directory_kind kind,
+int store_put_beside(const struct store *store, const uint8_t key[ENTRY_KEY_BYTES], enum directory_kind kind,
                      const void *bytes, size_t size)
 {
 	struct sample_task stored;

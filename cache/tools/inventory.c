@@ -170,7 +170,7 @@ static bool ask_the_same(void *context, const void *dependencies, size_t size)
 	return size == wanted_size && memcmp(dependencies, wanted, size) == 0;
 }
 
-static bool is_known(struct store *store, const struct entry *entry)
+static bool is_known(const struct store *store, const struct entry *entry)
 {
 	size_t size, other_size;
 	const void *bytes = entry_bytes(entry, &size);
@@ -186,7 +186,7 @@ static bool is_known(struct store *store, const struct entry *entry)
 	return known;
 }
 
-int inventory_add(struct store *store, const struct entry *entry)
+int inventory_add(const struct store *store, const struct entry *entry)
 {
 	return is_known(store, entry) ? 1 : store_put(store, entry);
 }

@@ -52,6 +52,6 @@ int inventory_read(const struct directory *directory, const uint8_t key[ENTRY_KE
  * Stores an entry of another machine; the caller calls events_tell_counts() afterwards. Returns 1 if the same entry is
  * there already, else 0 or the error of the store.
  */
-int inventory_add(struct store *store, const struct entry *entry);
+int inventory_add(const struct store *store, const struct entry *entry);
 
 #endif

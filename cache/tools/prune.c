@@ -119,7 +119,7 @@ static int remove_excess(struct work *work)
 }
 
 /* Old files go before excess ones: what was not used for so long is the least recently used anyway. */
-int store_remove(struct store *store, const struct store_removal *removal, struct store_pruned *ret_pruned)
+int store_remove(const struct store *store, const struct store_removal *removal, struct store_pruned *ret_pruned)
 {
 	struct work work;
 	int found, rc = begin_work(store, removal, &work);
@@ -141,7 +141,7 @@ int store_remove(struct store *store, const struct store_removal *removal, struc
 }
 
 /* What would be removed is there now. */
-int store_usage(struct store *store, struct store_usage *ret_usage)
+int store_usage(const struct store *store, struct store_usage *ret_usage)
 {
 	struct store_pruned found;
 	int rc = store_remove(store, &(struct store_removal){.dry = true, .unused_ns = INT64_MAX}, &found);
@@ -151,7 +151,7 @@ int store_usage(struct store *store, struct store_usage *ret_usage)
 	return rc == -EPERM ? 0 : rc;
 }
 
-int store_usage_about(struct store *store, struct store_usage *ret_usage)
+int store_usage_about(const struct store *store, struct store_usage *ret_usage)
 {
 	struct sums sums = {.file = -1};
 	struct sums_shard total;

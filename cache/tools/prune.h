@@ -25,13 +25,13 @@ struct store_usage {
 };
 
 /* Counts all files. A missing directory counts as empty. */
-int store_usage(struct store *store, struct store_usage *ret_usage);
+int store_usage(const struct store *store, struct store_usage *ret_usage);
 /*
  * The same as stores have noted it (cache/upkeep/sums.h), if they have sampled all shards, without examining files:
  * large shards are estimated, and files that were removed by hand or stored by a process that was killed are noticed
  * when their shard is sampled again.
  */
-int store_usage_about(struct store *store, struct store_usage *ret_usage);
+int store_usage_about(const struct store *store, struct store_usage *ret_usage);
 
 struct store_pruned {
 	struct store_usage removed, left;
@@ -47,6 +47,6 @@ struct store_removal {
 	store_wanted *wanted;
 	void *context; /* of `wanted` */
 };
-int store_remove(struct store *store, const struct store_removal *removal, struct store_pruned *ret_pruned);
+int store_remove(const struct store *store, const struct store_removal *removal, struct store_pruned *ret_pruned);
 
 #endif
