@@ -4,14 +4,15 @@
  *
  * One complete event ("ph":"X") per call is appended to a file that all processes of a run may share. Each event is a
  * line, written by one write(2), with a comma at its end. A regular file starts with the bracket of a JSON array, which
- * is never closed, as the trace-event format allows; a pipe or a terminal gets only the lines. A file that starts or
- * ends otherwise is not changed: it is not a trace, or a process was killed in the middle of its write.
+ * is never closed, as the trace-event format allows; a pipe or a terminal gets only the lines. The next event replaces
+ * one that a killed process has left incomplete. A file that starts or ends otherwise is not a trace, and not changed.
  *
  * A slice has the name of its program. Its category ("cat") is the outcome (outcomes[] in event.c). A slice "wait" is
  * nested in another slice: the time for which the call waited for another process or thread that compiles the same.
  * "args": command (the executable), key, compiler, version, arch, options (an array), reason and detail if there are
  * any, bytes of the result, cost (of the real compilation, in ns), wait (ns), result (the return code). Texts are cut
- * at TEXT_SHOWN bytes. Bytes that are not UTF-8 appear as U+FFFD. The file is opened and closed for each event.
+ * at TEXT_SHOWN bytes, and the options end after OPTIONS_SHOWN, so that a pipe gets each event as a whole. Bytes that
+ * are not UTF-8 appear as U+FFFD. The file is opened and closed for each event.
  */
 #include "cache/calls.h"
 #include "cache/digits.h"
@@ -23,34 +24,54 @@
 #include "interpose/compiler.h"
 #include "keygen/about.h"
 
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define TEXT_SHOWN 260 /* the limit of an escaped text */
+#define TEXT_SHOWN    260  /* the limit of an escaped text */
+#define OPTIONS_SHOWN 1000 /* no option is added beyond; then an event has less than PIPE_BUF bytes */
 
 #define OPENING     "[\n"
-#define ENDING      ",\n" /* of each line */
+#define BEGINNING   "{\"name\":" /* of each line */
+#define ENDING      ",\n"
 #define PATIENCE_US 200000
 
-static bool is_trace(int file, off_t size)
+/*
+ * Returns where the last whole event ends. Behind it may be the beginning of one whose process was killed while it
+ * wrote. -1: the file is not a trace.
+ */
+static off_t find_end(int file, off_t size)
 {
-	char first[2], last[2];
+	char text[PIPE_BUF];
+	const off_t from = size > PIPE_BUF ? size - PIPE_BUF : 0;
+	const bool is_begun = call_pread(file, text, 2, 0) == 2 && memcmp(text, OPENING, 2) == 0;
+	const ssize_t got = is_begun ? call_pread(file, text, sizeof(text), from) : 0;
+	const char *end = got > 0 ? memrchr(text, '\n', (size_t)got) : NULL;
+	size_t torn;
 
-	return call_pread(file, first, 2, 0) == 2 && memcmp(first, OPENING, 2) == 0 &&
-	       call_pread(file, last, 2, size - 2) == 2 && (size == 2 || memcmp(last, ENDING, 2) == 0);
+	if (!end || end == text || (end[-1] != ENDING[0] && end[-1] != OPENING[0])) {
+		return -1;
+	}
+	torn = (size_t)(text + got - ++end);
+	return memcmp(end, BEGINNING, torn < strlen(BEGINNING) ? torn : strlen(BEGINNING)) == 0 ? from + (end - text)
+	                                                                                        : -1;
 }
 
-/* Under the lock. What a full disk or a limit has cut off is removed. */
+/* Under the lock. What a full disk or a limit has cut off is removed too. */
 static void append_regular(int file, const char *line, size_t size)
 {
 	struct stat found;
+	off_t end;
 
-	if (fstat(file, &found) == 0 &&
-	    (found.st_size == 0 ? output_line(file, OPENING, 2) == 0 : is_trace(file, found.st_size)) &&
+	if (fstat(file, &found) < 0) {
+		return;
+	}
+	end = found.st_size > 0 ? find_end(file, found.st_size) : 0;
+	if (end >= 0 && output_cut(file, end) == 0 && (end > 0 || output_line(file, OPENING, 2) == 0) &&
 	    output_line(file, line, size) != 0) {
-		(void)output_cut(file, found.st_size);
+		(void)output_cut(file, end);
 	}
 }
 
@@ -76,7 +97,8 @@ static void append_line(const char *path, const char *line, size_t size)
 
 struct args {
 	struct json *json;
-	unsigned seen; /* a bit for each enum about_kind */
+	unsigned seen;     /* a bit for each enum about_kind */
+	size_t options_at; /* where the options begin */
 	struct about_arch arch;
 };
 
@@ -96,9 +118,10 @@ static int put_fact(const struct about_fact *fact, void *context)
 		about_see_arch(&args->arch, fact->text, fact->size);
 		if (is_first) {
 			json_begin_array(args->json, name);
+			args->options_at = args->json->size;
 		}
 	}
-	if (name && (is_option || is_first)) {
+	if (name && (is_option ? args->json->size - args->options_at < OPTIONS_SHOWN : is_first)) {
 		json_text_cut(args->json, is_option ? NULL : name, fact->text, fact->size, TEXT_SHOWN);
 	}
 	return 0;
@@ -117,6 +140,11 @@ static void put_request(struct json *json, const struct stream *about)
 	}
 }
 
+static void put_text(struct json *json, const char *name, const char *text)
+{
+	json_text_cut(json, name, text, strlen(text), TEXT_SHOWN);
+}
+
 static void put_args(struct json *json, const struct event *event)
 {
 	char digits[DIGITS_BYTES(sizeof(event->record.key))];
@@ -124,7 +152,7 @@ static void put_args(struct json *json, const struct event *event)
 	json_begin_object(json, "args");
 	put_request(json, &event->about);
 	if (event->library) {
-		json_string(json, "library", event->library->path);
+		put_text(json, "library", event->library->path);
 	}
 	json_string(json, "reached", event->reach == REACH_EXPORT ? "linked" : "dlsym");
 	if (event->record.has_key) {
@@ -141,7 +169,7 @@ static void put_args(struct json *json, const struct event *event)
 	json_number(json, "cost", event->record.cost_ns);
 	json_number(json, "wait", event->wait_ns);
 	json_number(json, "result", event->record.return_code);
-	json_string(json, "detail", event_explanation(event));
+	put_text(json, "detail", event_explanation(event));
 	json_end(json);
 }
 
@@ -149,10 +177,9 @@ static void write_slice(const char *path, const struct event *event, const char 
                         uint64_t ns)
 {
 	struct json json = {.bytes = NULL};
-	const char *name = event->program ? event->program : event->compiler->unnamed;
 
 	json_begin_object(&json, NULL);
-	json_text_cut(&json, "name", name, strlen(name), TEXT_SHOWN);
+	put_text(&json, "name", event->program ? event->program : event->compiler->unnamed);
 	json_string(&json, "cat", category);
 	json_string(&json, "ph", "X");
 	json_thousandths(&json, "ts", (uint64_t)start_ns);
