@@ -32,15 +32,19 @@ static int set_lock(int file, struct lock_range range, short type)
 
 /*
  * Not F_OFD_SETLKW: it would wait without limit for a stopped process, and a timer that ends the wait needs a signal,
- * which the host would receive.
+ * which the host would receive. The clock ends it: a pause may take much longer than asked for (timer slack, load).
  */
 enum lock_result lock_bytes(int file, struct lock_range range, unsigned wait_us)
 {
-	for (unsigned waited_us = 0; set_lock(file, range, F_WRLCK) < 0; waited_us += LOCK_PAUSE_US) {
+	int64_t now, deadline = 0;
+
+	while (set_lock(file, range, F_WRLCK) < 0) {
 		if (!is_held()) {
 			return LOCK_NONE;
 		}
-		if (waited_us >= wait_us) {
+		now = call_clock_straight();
+		deadline = deadline ? deadline : now + wait_us * INT64_C(1000);
+		if (now >= deadline) {
 			return LOCK_HELD;
 		}
 		call_pause(LOCK_PAUSE_US * 1000L);

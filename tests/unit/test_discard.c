@@ -2,8 +2,11 @@
 /* discard: removes only the file that was inspected, and only while no put holds its lock */
 #include "store_fixture.h"
 
+#include "cache/calls.h"
 #include "cache/lock.h"
 #include "cache/store.h"
+
+#include <sys/prctl.h>
 
 TestSuite(discard, .init = fixture_open, .fini = fixture_close);
 
@@ -85,4 +88,22 @@ Store_test(discard, a_file_locked_by_a_put_is_not_removed)
 	lock_release(lock);
 	close(home);
 	cr_assert_eq(discard(&seen), 0);
+}
+
+/* As in a service with TimerSlackNSec=50ms. */
+Store_test(discard, a_put_waits_for_a_lock_by_the_clock_and_not_by_the_number_of_its_pauses)
+{
+	int home, lock;
+	int64_t began;
+
+	(void)found_file();
+	cr_assert_eq(directory_open(&directory, DIRECTORY_REACH, &home), 0);
+	cr_assert_eq(lock_take(&directory, home, fixture_key, 0, &lock), 0);
+	skip_unless(lock >= 0, "no locks on this file system");
+	cr_assert_eq(prctl(PR_SET_TIMERSLACK, 50000000), 0);
+	began = call_clock_straight();
+	cr_expect_eq(fixture_put(fixture.store, 2), 0);
+	cr_expect_lt(call_clock_straight() - began, INT64_C(10000000000), "400 pauses take 20 s");
+	lock_release(lock);
+	close(home);
 }
