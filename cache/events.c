@@ -118,11 +118,12 @@ int events_tell(struct events_record *record, enum events_when when)
 	now_ns = call_clock_ns(CLOCK_MONOTONIC_COARSE);
 	(void)atomic_compare_exchange_strong(&began_ns, &none, now_ns);
 	atomic_store_explicit(&tried_ns, now_ns, memory_order_relaxed);
-	atomic_fetch_add_explicit(&tries, 1, memory_order_relaxed);
 	record->when_ns = (uint64_t)call_clock_ns(CLOCK_REALTIME);
 	record->parts[EVENTS_AMOUNTS] =
 	    (struct events_text){amounts.list, amounts.count * sizeof(struct counters_amount)};
 	error = events_append(&where, record, when);
+	/* a directory that cannot be written is not tried for each hit; a full file is about to be rolled over */
+	atomic_fetch_add_explicit(&tries, error != 0 && error != -EFBIG ? PROMPT_HITS : 1, memory_order_relaxed);
 	if (error != 0) {
 		counters_give_back(&amounts);
 	}

@@ -178,6 +178,17 @@ Test(events, the_first_hits_of_a_process_are_recorded_one_by_one)
 	}
 }
 
+Test(events, hits_that_cannot_be_recorded_are_not_tried_one_by_one)
+{
+	unsigned tried = 0;
+
+	events_open(&(struct directory){.path = "/dev/null/none"}, getpid());
+	for (unsigned i = 0; i < 256; i++) {
+		tried += count(HITS, 1, EVENTS_WHEN_DUE) != 0;
+	}
+	cr_expect(tried > 0 && tried < 256, "%u", tried);
+}
+
 Test(events, a_loop_of_hits_is_not_recorded_hit_by_hit)
 {
 	off_t before;
