@@ -19,9 +19,10 @@
 
 uint64_t modules_seen;
 
-static _Atomic int settling;    /* id of the process in which a thread is at work */
-static _Atomic uint64_t known;  /* objects of the list at that time, and dlpi_subs */
-static _Atomic bool has_copies; /* an object has a compiler's functions without their version, perhaps for itself */
+static _Atomic int settling;     /* id of the process in which a thread is at work */
+static _Atomic uint64_t settled; /* loaded_generation() of the last time */
+static _Atomic uint64_t known;   /* objects of the list at that time, and dlpi_subs */
+static _Atomic bool has_copies;  /* an object has a compiler's functions without their version, perhaps for itself */
 
 /* ---- the objects ---- */
 
@@ -323,12 +324,13 @@ static void settle(bool at_start)
 	if (pass.adds >= pass.now) { /* what was loaded since `now` is looked at once more */
 		atomic_store(&known, pass.index + pass.subs - (pass.adds - pass.now));
 	}
-	__atomic_store_n(&modules_seen, pass.now, __ATOMIC_RELEASE);
+	atomic_store(&settled, pass.now);
+	__atomic_store_n(&modules_seen, loaded_counter_value(pass.now), __ATOMIC_RELEASE);
 }
 
 void modules_settle(void)
 {
-	if (__atomic_load_n(&modules_seen, __ATOMIC_ACQUIRE) != loaded_generation()) {
+	if (atomic_load_explicit(&settled, memory_order_acquire) != loaded_generation()) {
 		settle(false);
 	}
 }

@@ -27,7 +27,7 @@
 
 void modules_settle(void);
 
-/* loaded_generation() when modules_settle() ended last. dlsym.S compares it with *loaded_counter. */
+/* The counter of loaded objects when modules_settle() ended last. dlsym.S compares it with *loaded_counter. */
 extern uint64_t modules_seen;
 
 #endif

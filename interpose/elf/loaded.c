@@ -150,6 +150,11 @@ const struct elf_object *loaded_loader(void)
 	return atomic_load(&loader_known) ? &loader : NULL;
 }
 
+uint64_t loaded_counter_value(uint64_t generation)
+{
+	return known_counter() ? generation : atomic_load(&unknown_adds);
+}
+
 /* ---- the list ---- */
 
 /*

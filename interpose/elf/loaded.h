@@ -33,8 +33,10 @@
 
 /* Returns a number of the objects loaded so far. If it is equal, no object was loaded since. It is never 0. */
 uint64_t loaded_generation(void);
-/* Where loaded_generation() is read; 0 while that is not known. For dlsym.S, which compares it. */
+/* Where the loader counts; a constant while that is not known. For dlsym.S, which compares it. */
 extern const _Atomic uint64_t *_Atomic loaded_counter;
+/* Returns what *loaded_counter is at that generation. */
+uint64_t loaded_counter_value(uint64_t generation);
 
 /*
  * Calls `each` for the loaded objects in load order until it returns nonzero; returns that value. In a child in which

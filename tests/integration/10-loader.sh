@@ -227,7 +227,23 @@ beside_deep() { # a module whose calls go past us might have told the library wh
 	preloaded python3 "$tmp/beside.py" "$LOADER/module13.so" "$so13" "$1" &&
 		[ "$(stat_of stores) $(reason_of exports)" = "$2" ] || { "$COMMAND" stats && false; }
 }
+beside_snapshots() { # dlsym lists the loaded objects after one was loaded, and not each time
+	local before=$BUILD/tests/fixtures/snapshot.so
+	preloaded python3 - "$so13" <<-'PROGRAM'
+		import _ctypes, ctypes, sys
+		nvrtc, libm = ctypes.CDLL(sys.argv[1]), ctypes.CDLL("libm.so.6")
+		major, minor = ctypes.c_int(), ctypes.c_int()
+		assert nvrtc.nvrtcVersion(ctypes.byref(major), ctypes.byref(minor)) == 0
+		_ctypes.dlsym(libm._handle, "cos")
+		snapshots = ctypes.c_long.in_dll(ctypes.CDLL(None), "snapshots")
+		before = snapshots.value
+		for _ in range(1000):
+		    _ctypes.dlsym(libm._handle, "cos")
+		sys.exit(f"{snapshots.value - before} lists" if before == 0 or snapshots.value > before + 10 else 0)
+	PROGRAM
+}
 needs "no python3 of this machine" runs_here python3
+check_there "Where a preload hides how the loader counts, dlsym does not list all objects each time." beside_snapshots
 check_there "If a module is bound to our exports, the other callers are cached." beside_deep 0 "1 0"
 check_there "So they are if it is bound directly to NVRTC." beside_deep 8 "1 0"
 cached "NVRTC opened with RTLD_DEEPBIND by a program that looks functions up in it is cached." "$lookup" deepbind "$so13"
