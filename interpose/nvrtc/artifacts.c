@@ -143,10 +143,43 @@ const struct entry *artifacts_names_from(const struct program *program)
 	           : NULL;
 }
 
-int artifacts_lowered_name(const struct entry *entry, const char *expression, const char **name)
+/* Finds the expression, and the place `ret_at` of what is said of it. */
+static bool find_name(const uint8_t *from, const uint8_t *end, const char *expression, const uint8_t **ret_at,
+                      struct lowered *ret_lowered)
+{
+	struct cursor cursor = cursor_over(from, (size_t)(end - from));
+
+	do {
+		*ret_at = cursor.at;
+	} while (lowered_next(&cursor, ret_lowered) && strcmp(ret_lowered->expression, expression) != 0);
+	return !cursor.failed && cursor.at > *ret_at;
+}
+
+/*
+ * Begins at the name that was asked for before, because hosts ask for thousands of names in the order in which they
+ * added them. That place is in another entry after another compilation; the handle holds all its entries.
+ */
+static bool find_in_order(struct program *program, const struct section *section, const char *expression,
+                          struct lowered *ret_lowered)
+{
+	const uint8_t *begin = section->bytes, *end = begin + section->size;
+	const uint8_t *last = atomic_load(&program->last_name), *at;
+
+	if (last < begin || last >= end) {
+		last = begin;
+	}
+	if (!find_name(last, end, expression, &at, ret_lowered) &&
+	    (last == begin || !find_name(begin, end, expression, &at, ret_lowered))) {
+		return false;
+	}
+	atomic_store(&program->last_name, at);
+	return true;
+}
+
+int artifacts_lowered_name(struct program *program, const struct entry *entry, const char *expression,
+                           const char **name)
 {
 	struct section section;
-	struct cursor cursor;
 	struct lowered lowered;
 
 	if (!expression || !name) {
@@ -156,14 +189,11 @@ int artifacts_lowered_name(const struct entry *entry, const char *expression, co
 	if (!entry_section(entry, TAG_NAMES, &section)) {
 		return RESULT_INTERNAL_ERROR;
 	}
-	cursor = cursor_over(section.bytes, section.size);
-	while (lowered_next(&cursor, &lowered)) {
-		if (strcmp(lowered.expression, expression) == 0) {
-			*name = lowered.name;
-			return lowered.code;
-		}
+	if (!find_in_order(program, &section, expression, &lowered)) {
+		return result_value(entry, TAG_NO_NAME, RESULT_INTERNAL_ERROR);
 	}
-	return result_value(entry, TAG_NO_NAME, RESULT_INTERNAL_ERROR);
+	*name = lowered.name;
+	return lowered.code;
 }
 
 int artifacts_pch_status(const struct entry *entry)

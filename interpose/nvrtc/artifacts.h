@@ -48,8 +48,9 @@ int artifacts_no_room(const struct handle *handle);
 /* Like artifacts_product_from(), for lowered names; `program` may be NULL. */
 const struct entry *artifacts_names_from(const struct program *program);
 
-/* Answers nvrtcGetLoweredName. */
-int artifacts_lowered_name(const struct entry *entry, const char *expression, const char **name);
+/* Answers nvrtcGetLoweredName. Look-ups in the order of the names take linear time in total. */
+int artifacts_lowered_name(struct program *program, const struct entry *entry, const char *expression,
+                           const char **name);
 int artifacts_pch_status(const struct entry *entry);
 int artifacts_pch_heap(const struct entry *entry, size_t *size);
 

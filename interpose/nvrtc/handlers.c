@@ -279,7 +279,7 @@ static int handle_nvrtcGetLoweredName(struct door *door, nvrtcProgram program, c
 		return RESULT_NO_LOWERED_NAMES_BEFORE_COMPILATION;
 	}
 	if (entry) {
-		return artifacts_lowered_name(entry, expression, name);
+		return artifacts_lowered_name(known, entry, expression, name);
 	}
 	return HOST_CALL(nvrtcGetLoweredName, known, program, expression, name);
 }

@@ -19,8 +19,9 @@ struct program {
 	uint32_t findings; /* enum scan_finding, for a later call; if the texts are not known, those assumed */
 	char **names;      /* expressions, in order */
 	size_t name_count;
-	struct lent *lent;       /* in-memory headers that were not copied; NULL: none */
-	struct decoder *decoder; /* of a program with encoded texts; NULL: none */
+	_Atomic(const uint8_t *) last_name; /* where an entry has the lowered name that the host asked for last */
+	struct lent *lent;                  /* in-memory headers that were not copied; NULL: none */
+	struct decoder *decoder;            /* of a program with encoded texts; NULL: none */
 	flow_callback *callback;
 	void *payload;
 	/* While the callback runs for a hit: what NVRTC has in a compile that goes on. NULL: no such call. */

@@ -64,9 +64,13 @@ static bool lies_in(const struct entry *entry, const char *text)
 
 static void ask(const struct entry *entry, const char *expression)
 {
+	static struct program program;
 	const char *name = "untouched";
+	const char *again = NULL;
 	size_t size = 0;
+	int first;
 
+	atomic_store(&program.last_name, NULL);
 	(void)result_value(entry, RESULT_TAG_RETURN_CODE, 0);
 	(void)artifacts_pch_status(entry);
 	(void)artifacts_pch_heap(entry, &size);
@@ -86,8 +90,10 @@ static void ask(const struct entry *entry, const char *expression)
 		free(bytes);
 		(void)artifact_get(&compiler, entry, (size_t)i, GETTER_SIZE, &size);
 	}
-	(void)artifacts_lowered_name(entry, expression, &name);
+	/* the second look-up begins where the first one ended */
+	first = artifacts_lowered_name(&program, entry, expression, &name);
 	require(!name || lies_in(entry, name));
+	require(artifacts_lowered_name(&program, entry, expression, &again) == first && again == name);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
