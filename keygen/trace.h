@@ -73,9 +73,10 @@ struct snapshot;
 
 /*
  * A file in the compiler's scratch directory: SCRATCH_NO a file of the host, SCRATCH_PASSING a file for this
- * compilation, SCRATCH_KEPT a file for later compilations.
+ * compilation, SCRATCH_KEPT a file for later compilations. SCRATCH_WRITTEN: the compiler only creates and removes files
+ * of that name; one that it reads is the host's.
  */
-enum scratch { SCRATCH_NO, SCRATCH_PASSING, SCRATCH_KEPT };
+enum scratch { SCRATCH_NO, SCRATCH_WRITTEN, SCRATCH_PASSING, SCRATCH_KEPT };
 typedef enum scratch trace_scratch(const char *path);
 
 /* Searches a file that the compiler opened, and returns the taints that its content causes. */

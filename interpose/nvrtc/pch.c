@@ -33,41 +33,36 @@ struct maker {
 
 static _Atomic(struct maker *) makers; /* grows at its head, and never shrinks */
 
-/* Returns true for edg<digits>_<process>, or (13.5) edg.<six letters of mkstemp>. */
-static bool is_work_file(const char *name)
+/* edg<digits>_<process>, or (13.5) edg.<six letters of mkstemp>, which a header may be called too. */
+static enum scratch judge_name(const char *name)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 	size_t digits;
 	char *end;
 
 	if (strncmp(name, "edg.", 4) == 0) {
-		return strspn(name + 4, letters) == 6 && strlen(name) == 10;
+		return strspn(name + 4, letters) == 6 && strlen(name) == 10 ? SCRATCH_WRITTEN : SCRATCH_NO;
 	}
 	digits = strncmp(name, "edg", 3) == 0 ? strspn(name + 3, "0123456789") : 0;
-	return digits > 0 && name[3 + digits] == '_' && strtol(name + 4 + digits, &end, 10) == getpid() && *end == '\0';
+	return digits > 0 && name[3 + digits] == '_' && strtol(name + 4 + digits, &end, 10) == getpid() && *end == '\0'
+	           ? SCRATCH_PASSING
+	           : SCRATCH_NO;
 }
 
 /* A forked child uses the directory of its parent, whose record of it may differ from the child's. */
-static bool is_scratch(const char *path)
-{
-	static const char directory[] = "/__nvrtc_auto_pch_";
-	const char *at = strstr(path, directory), *slash = strrchr(path, '/');
-	char *end;
-
-	if (at) {
-		return strtol(at + sizeof(directory) - 1, &end, 10) == getpid() && *end == '_' && !strstr(end, "..");
-	}
-	return slash && is_work_file(slash + 1);
-}
-
 enum scratch pch_scratch(const char *path)
 {
-	size_t size = path ? strlen(path) : 0;
+	static const char directory[] = "/__nvrtc_auto_pch_";
+	const char *at = path ? strstr(path, directory) : NULL, *slash = path ? strrchr(path, '/') : NULL;
+	char *end;
 
-	if (!path || !is_scratch(path)) {
+	if (!at) {
+		return slash ? judge_name(slash + 1) : SCRATCH_NO;
+	}
+	if (strtol(at + sizeof(directory) - 1, &end, 10) != getpid() || *end != '_' || strstr(end, "..")) {
 		return SCRATCH_NO;
 	}
-	return size > 4 && strcmp(path + size - 4, ".pch") == 0 ? SCRATCH_KEPT : SCRATCH_PASSING;
+	return strcmp(end + strlen(end) - 4, ".pch") == 0 ? SCRATCH_KEPT : SCRATCH_PASSING;
 }
 
 static struct maker *find_maker(const char *path)

@@ -89,7 +89,7 @@ void record_probe(const char *path, const struct stat *found, int error)
 	struct live *live = live_enter();
 	struct trace_event event = {.kind = TRACE_PROBE, .path = path};
 
-	if (live && scratch_of(live, path) == SCRATCH_NO && take_path(live->trace, path)) {
+	if (live && scratch_of(live, path) <= SCRATCH_WRITTEN && take_path(live->trace, path)) {
 		if (live->trace->told && !snapshot_agrees_stat(live->trace->told, path, found)) {
 			trace_taint(live->trace, TAINT_TOLD_OTHERWISE);
 		}
@@ -212,7 +212,7 @@ void record_open(const char *path, int descriptor, int error)
 
 	if (scratch == SCRATCH_KEPT) {
 		add_scratch(live->trace, path, descriptor >= 0 ? 0 : error);
-	} else if (live && scratch == SCRATCH_NO && take_path(live->trace, path)) {
+	} else if (live && scratch <= SCRATCH_WRITTEN && take_path(live->trace, path)) {
 		if (descriptor >= 0) {
 			add_content(live->trace, path, descriptor);
 		} else {
@@ -225,7 +225,7 @@ void record_listing(const char *path)
 {
 	struct live *live = live_enter();
 
-	if (live && scratch_of(live, path) == SCRATCH_NO && take_path(live->trace, path)) {
+	if (live && scratch_of(live, path) <= SCRATCH_WRITTEN && take_path(live->trace, path)) {
 		add_path(live->trace, TRACE_LISTING, path);
 	}
 }

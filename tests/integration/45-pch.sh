@@ -68,6 +68,7 @@ alike = {
     "dir": {"options": ["--pch-dir=."]}, "create": {"options": ["--create-pch=a.pch"], "pch": ""},
     "use": {"options": ["--use-pch=a.pch"], "pch": ""},
     "missing": {"source": '#include "nowhere.h"\n'},
+    "edg": {"source": '#include "edg.config"\n', "body": "E", "options": ["-Iedg"]},
 }
 
 def play(what):
@@ -168,6 +169,18 @@ for how in "other error=629" "small error=639"; do
 	check "$(cmp -s plain.alone alone.first && cmp -s plain.with with.then; echo $?)" \
 		"Nor is a success, where they make an error ($how)."
 	check "$(! cmp -s <(tail -n 1 plain.with) plain.alone; echo $?)" "They do depend on it ($how)."
+done
+# A header with a name of NVRTC's scratch files, also in their directory.
+mkdir edg
+echo 'static const int M = 0;' >m.h
+for place in /tmp edg; do
+	rm -rf cache
+	for value in 1 2; do
+		echo "static const int E = $value;" >edg/edg.config
+		sleep 0.15
+		cached "TMPDIR=$place" edg >edited
+	done
+	check "$(cmp -s edited <(host edg); echo $?)" "A header called edg.config is read again (TMPDIR=$place)."
 done
 # What went into a precompiled header without NVRTC comparing it.
 for directory in . sub longer; do
