@@ -99,6 +99,14 @@ static int read_end(const struct bundle_reader *reader)
 	return ferror(reader->stream) ? -errno : more || reader->damaged ? -EBADMSG : 0;
 }
 
+static int skip_bytes(FILE *stream, uint64_t size)
+{
+	while (size > 0 && getc(stream) != EOF) {
+		size--;
+	}
+	return size == 0 ? 1 : ferror(stream) ? -errno : -EBADMSG;
+}
+
 /* A damaged entry is skipped, because its frame tells where it ends. Its signature is verified before it is parsed. */
 int bundle_read_next(struct bundle_reader *reader, struct entry **ret_entry)
 {
@@ -110,9 +118,16 @@ int bundle_read_next(struct bundle_reader *reader, struct entry **ret_entry)
 	if (rc < 0 || frame.size == 0) {
 		return rc < 0 ? rc : read_end(reader);
 	}
-	bytes = frame.size < ENTRY_BYTES_MAX ? malloc(frame.size) : NULL;
+	if (frame.size >= ENTRY_BYTES_MAX) {
+		return -EBADMSG;
+	}
+	if (frame.size > reader->limit) {
+		reader->large++;
+		return skip_bytes(reader->stream, frame.size);
+	}
+	bytes = malloc(frame.size);
 	if (!bytes) {
-		return frame.size < ENTRY_BYTES_MAX ? -ENOMEM : -EBADMSG;
+		return -ENOMEM;
 	}
 	rc = read_bytes(reader->stream, bytes, frame.size);
 	if (rc == 0 && reader->keyring) {

@@ -56,11 +56,13 @@ int bundle_write_end(FILE *stream);
 struct bundle_reader {
 	FILE *stream;
 	const struct keyring *keyring; /* NULL: signatures are not verified */
+	uint64_t limit;                /* larger entries are skipped without being read into memory */
+	uint64_t large;                /* how many were */
 	struct bundle_header header;
 	bool damaged; /* an entry was, and was skipped */
 };
 
-/* Reads the header. `stream` and `keyring` are set, the rest is zero. */
+/* Reads the header. `stream`, `keyring` and `limit` are set, the rest is zero. */
 int bundle_read_begin(struct bundle_reader *reader);
 /*
  * Returns 1 after the next entry, of which the caller gets a reference in *ret_entry; NULL: it was skipped. Returns 0

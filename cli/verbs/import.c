@@ -24,8 +24,8 @@ static struct {
 struct import {
 	struct store *store;
 	struct bundle_reader reader;
-	uint64_t entries, bytes, known, large; /* `known`: the cache already had the entry */
-	int refusal;                           /* of the cache, which ends the import; 0: none */
+	uint64_t entries, bytes, known; /* `known`: the cache already had the entry */
+	int refusal;                    /* of the cache, which ends the import; 0: none */
 };
 
 static const char *explain(int error)
@@ -54,7 +54,7 @@ static void put_entry(struct import *import, const struct entry *entry)
 
 	/* the entry is only counted, because smaller ones may follow */
 	if (error == -EFBIG) {
-		import->large++;
+		import->reader.large++;
 	} else if (error < 0) {
 		/* the next entry would fail as well */
 		import->refusal = error;
@@ -98,9 +98,9 @@ static void print_report(const char *file, const struct settings *settings, cons
 		printf("; %" PRIu64 " %s there already", import->known, import->known == 1 ? "was" : "were");
 	}
 	putchar('\n');
-	if (import->large != 0) {
+	if (import->reader.large != 0) {
 		console_error("%s: left out: %" PRIu64 " %s larger than an eighth of the size limit", file,
-		              import->large, import->large == 1 ? "entry" : "entries");
+		              import->reader.large, import->reader.large == 1 ? "entry" : "entries");
 	}
 }
 
@@ -144,7 +144,8 @@ static int open_and_import(const struct settings *settings, struct store *store,
 		return EXIT_TROUBLE;
 	}
 	import.reader = (struct bundle_reader){.stream = is_input ? stdin : fopen(file, "re"),
-	                                       .keyring = asked.key_file ? &keyring : NULL};
+	                                       .keyring = asked.key_file ? &keyring : NULL,
+	                                       .limit = entry_size_limit(settings->max_size)};
 	file = is_input ? "standard input" : file;
 	if (import.reader.stream) {
 		status = import_from(settings, &import, file);

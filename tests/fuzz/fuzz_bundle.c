@@ -90,7 +90,8 @@ static size_t mend(uint8_t *bytes, size_t size, uint8_t what)
 static void hostile(const uint8_t *data, size_t size, uint8_t what, uint8_t how)
 {
 	struct memory memory = {.bytes = copy_of(data, size), .at_a_time = how & 15};
-	struct bundle_reader reader = {.stream = fopencookie(&memory, "r", (cookie_io_functions_t){.read = get})};
+	struct bundle_reader reader = {.stream = fopencookie(&memory, "r", (cookie_io_functions_t){.read = get}),
+	                               .limit = 1 << 24};
 	int rc;
 
 	require(reader.stream && setvbuf(reader.stream, NULL, _IONBF, 0) == 0);

@@ -19,6 +19,7 @@ static struct entry *entries[ENTRIES];
 static struct keyring keyring;
 static const struct keyring *verifies;   /* `keyring`, or NULL */
 static const struct keyring_key *signer; /* that signs; NULL: none does */
+static uint64_t limit = ENTRY_BYTES_MAX - 1;
 
 static ssize_t put(void *context, const char *bytes, size_t size)
 {
@@ -61,7 +62,7 @@ static FILE *open_memory(const char *mode)
 static int begin(struct bundle_reader *reader)
 {
 	memory.at = 0;
-	*reader = (struct bundle_reader){.stream = open_memory("r"), .keyring = verifies};
+	*reader = (struct bundle_reader){.stream = open_memory("r"), .keyring = verifies, .limit = limit};
 	return bundle_read_begin(reader);
 }
 
@@ -159,6 +160,17 @@ Test(bundle, written_entries_are_read_back)
 	fclose(reader.stream);
 	memory.size++;
 	cr_expect_eq(read_all(), -EBADMSG, "a byte behind it");
+}
+
+Test(bundle, entries_above_the_limit_are_left_out)
+{
+	limit = entry_info(entries[0])->total_size;
+	for (size_t i = 1; i < ENTRIES; i++) {
+		limit = entry_info(entries[i])->total_size > limit ? entry_info(entries[i])->total_size : limit;
+	}
+	limit--;
+	cr_expect_eq(read_all(), 0);
+	cr_expect_eq(seen.entries, ENTRIES - 1);
 }
 
 Test(bundle, a_truncated_bundle_returns_its_whole_entries_and_reports_the_cut)
