@@ -6,10 +6,10 @@
 #include "interpose/compile/admit.h"
 
 #include "cache/digits.h"
-#include "cache/error_text.h"
 #include "interpose/compile/about.h"
 #include "interpose/compile/binding.h"
 #include "interpose/compile/companion.h"
+#include "interpose/compile/error_text.h"
 #include "interpose/compile/log.h"
 #include "interpose/compile/result.h"
 #include "interpose/compile/runtime.h"

@@ -6,11 +6,11 @@
  */
 #include "interpose/compile/compile.h"
 
-#include "cache/error_text.h"
 #include "cache/replay.h"
 #include "interpose/compile/about.h"
 #include "interpose/compile/admit.h"
 #include "interpose/compile/attempt.h"
+#include "interpose/compile/error_text.h"
 #include "interpose/compile/library.h"
 #include "interpose/compile/log.h"
 #include "interpose/compile/look_up.h"

@@ -6,7 +6,7 @@
 #include "interpose/compile/look_up.h"
 
 #include "cache/agent_client.h"
-#include "cache/error_text.h"
+#include "interpose/compile/error_text.h"
 #include "interpose/compile/log.h"
 #include "interpose/compile/runtime.h"
 #include "keygen/dependencies.h"

@@ -2,7 +2,7 @@
 #include "interpose/compile/recorder.h"
 
 #include "cache/directory.h"
-#include "cache/error_text.h"
+#include "interpose/compile/error_text.h"
 #include "interpose/compile/log.h"
 #include "interpose/compile/result.h"
 #include "interpose/compile/runtime.h"

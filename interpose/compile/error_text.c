@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cache/error_text.h"
+#include "interpose/compile/error_text.h"
 
 #include <errno.h>
 #include <stddef.h>

@@ -5,8 +5,8 @@
  * strerror() may open message catalogues and allocate, and depends on the host's locale. These texts are constants;
  * only the number of another error goes into the caller's buffer.
  */
-#ifndef CACHE_ERROR_TEXT_H
-#define CACHE_ERROR_TEXT_H
+#ifndef INTERPOSE_COMPILE_ERROR_TEXT_H
+#define INTERPOSE_COMPILE_ERROR_TEXT_H
 
 #define ERROR_TEXT_BYTES 24
 
