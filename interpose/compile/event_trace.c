@@ -55,6 +55,9 @@ static off_t find_end(int file, off_t size)
 		return -1;
 	}
 	torn = (size_t)(text + got - ++end);
+	if (torn > 0 && end[torn - 1] == ']') { /* another program has closed the array */
+		return -1;
+	}
 	return memcmp(end, BEGINNING, torn < strlen(BEGINNING) ? torn : strlen(BEGINNING)) == 0 ? from + (end - text)
 	                                                                                        : -1;
 }
@@ -69,8 +72,8 @@ static void append_regular(int file, const char *line, size_t size)
 		return;
 	}
 	end = found.st_size > 0 ? find_end(file, found.st_size) : 0;
-	if (end >= 0 && output_cut(file, end) == 0 && (end > 0 || output_line(file, OPENING, 2) == 0) &&
-	    output_line(file, line, size) != 0) {
+	if (end >= 0 && (end == found.st_size || output_cut(file, end) == 0) &&
+	    (end > 0 || output_line(file, OPENING, 2) == 0) && output_line(file, line, size) != 0) {
 		(void)output_cut(file, end);
 	}
 }

@@ -100,7 +100,7 @@ check "An array that was cut anywhere is continued where its last whole event en
 	test "$(tr '\n' ' ' <"$tmp/counts")" = "1 1 1 1 2 2 "
 
 bad=0
-for closed in '[' $'[\n'"$event"$'\n]' $'[\n'"$event"$',\n]' $'[\n'"$event"$',\n{"ph":"X","ts":1'; do
+for closed in '[' $'[\n'"$event"$'\n]' $'[\n'"$event"$',\n]' $'[\n'"$event"$',\n'"$event]" $'[\n'"$event,$event]" $'[\n'"$event"$',\n{"ph":"X","ts":1'; do
 	export NVRTCCACHE_TRACE=$tmp/closed.json
 	printf %s "$closed" >"$NVRTCCACHE_TRACE"
 	host 0 >/dev/null
