@@ -123,7 +123,7 @@ int events_tell(struct events_record *record, enum events_when when)
 	    (struct events_text){amounts.list, amounts.count * sizeof(struct counters_amount)};
 	error = events_append(&where, record, when);
 	/* a directory that cannot be written is not tried for each hit; a full file is about to be rolled over */
-	atomic_fetch_add_explicit(&tries, error != 0 && error != -EFBIG ? PROMPT_HITS : 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&tries, error != 0 && error != -EFBIG ? PROMPT_HITS / 8 : 1, memory_order_relaxed);
 	if (error != 0) {
 		counters_give_back(&amounts);
 	}
