@@ -27,13 +27,21 @@ static int64_t nanoseconds_of(struct timespec time)
 }
 
 /* mtime counts too: a file that was copied together with its old atime was written here later than that. */
-int64_t recency_of(const struct stat *found, int64_t now)
+int64_t recency_of(const struct stat *found)
 {
 	int64_t accessed = nanoseconds_of(found->st_atim);
 	int64_t written = nanoseconds_of(found->st_mtim);
-	int64_t used = accessed > written ? accessed : written;
 
-	return used <= now ? used : used < 2 * now ? 2 * now - used : 0;
+	return accessed > written ? accessed : written;
+}
+
+/* Clocks of two nodes differ a little, and files are used while this process works. */
+int64_t recency_past(int64_t used, int64_t now)
+{
+	if (used <= now || used - now < RECENCY_PERIOD_NS) {
+		return used < now ? used : now;
+	}
+	return used < 2 * now ? 2 * now - used : 0;
 }
 
 /* An atime that the kernel sets looks marked once in a thousand times by chance. That costs one utimensat(). */
@@ -47,7 +55,7 @@ enum recency_mark recency_mark_of(const struct stat *found)
 /* Most hits within the hour after the first one do not show in the time, so the file may have been used until now. */
 int64_t recency_order(const struct stat *found, int64_t now)
 {
-	int64_t used = recency_of(found, now);
+	int64_t used = recency_past(recency_of(found), now);
 
 	if (recency_mark_of(found) == RECENCY_SHORT_LIVED) {
 		return used - RECENCY_FIRST;
@@ -57,7 +65,8 @@ int64_t recency_order(const struct stat *found, int64_t now)
 
 bool recency_due(const struct stat *found, int64_t now)
 {
-	return recency_mark_of(found) != RECENCY_USED || now - recency_of(found, now) >= RECENCY_PERIOD_NS;
+	return recency_mark_of(found) != RECENCY_USED ||
+	       now - recency_past(recency_of(found), now) >= RECENCY_PERIOD_NS;
 }
 
 /* Omits mtime: eviction uses it as a lower bound of the time of use, and removal of damaged files compares it. */

@@ -21,8 +21,8 @@
  * For a file of another user (in a shared directory), the kernel only permits setting both times to the current time.
  * That changes mtime: a process about to remove the file takes it for a different file and leaves it.
  *
- * Times: nanoseconds of CLOCK_REALTIME. A time in the future comes from a wrong clock. It counts as that long ago,
- * because the file would otherwise never be evicted. If it is more than an hour ahead, the next hit corrects it.
+ * Times: nanoseconds of CLOCK_REALTIME. A time more than an hour in the future comes from a wrong clock. It counts as
+ * that long ago, because the file would otherwise never be evicted, and the next hit corrects it.
  * Errors: none; a time that cannot be set stays unchanged.
  */
 #ifndef CACHE_RECENCY_H
@@ -41,9 +41,11 @@ int64_t recency_now(void);
 /* RECENCY_USED: not marked. The values are the nanoseconds past a whole microsecond. */
 enum recency_mark { RECENCY_USED, RECENCY_MARKED, RECENCY_SHORT_LIVED };
 
-/* Return when the file was last used, `now` or earlier, and its mark. */
-int64_t recency_of(const struct stat *found, int64_t now);
+/* Return when the file was last used, as its times say, and its mark. */
+int64_t recency_of(const struct stat *found);
 enum recency_mark recency_mark_of(const struct stat *found);
+/* Returns what a time of use counts as, `now` or earlier. */
+int64_t recency_past(int64_t used, int64_t now);
 /*
  * Returns the position in the order of eviction: the time of last use, but `now` for a file that had a hit within the
  * last hour, and a negative number for a short-lived one.

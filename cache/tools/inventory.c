@@ -62,7 +62,7 @@ static int take_file(void *context, const struct directory_file *file)
 	}
 	record = &inventory->records[inventory->count++];
 	memcpy(record->key, file->key, sizeof(record->key));
-	record->used = recency_of(&found, listing->now);
+	record->used = recency_past(recency_of(&found), listing->now);
 	record->size = (uint64_t)found.st_size;
 	return 0;
 }

@@ -2,6 +2,7 @@
 #include "cache/tools/prune.h"
 
 #include "cache/calls.h"
+#include "cache/recency.h"
 #include "cache/upkeep/sample.h"
 
 #include <errno.h>
@@ -92,8 +93,9 @@ static int remove_some(struct work *work, const struct store_removal *removal)
 
 	for (size_t i = 0; i < sample->count; i++) {
 		const struct sample_file *file = &sample->files[i];
-		bool goes = removal->all ? !removal->wanted || removal->wanted(removal->context, file->key)
-		                         : file->used < work->task.now - removal->unused_ns;
+		bool goes = removal->all
+		                ? !removal->wanted || removal->wanted(removal->context, file->key)
+		                : recency_past(file->used, work->task.now) < work->task.now - removal->unused_ns;
 
 		if (rc == 0 && goes) {
 			rc = remove_one(work, file);

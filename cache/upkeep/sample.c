@@ -107,7 +107,7 @@ static int draw_entry(struct drawing *drawing, const struct directory_file *file
 		return -ENOMEM;
 	}
 	memcpy(drawn->key, file->key, ENTRY_KEY_BYTES);
-	drawn->used = recency_of(found, sample->task->now);
+	drawn->used = recency_of(found);
 	drawn->order = recency_order(found, sample->task->now);
 	drawn->bytes = sample_bytes_of(found);
 	if ((uint64_t)found->st_size > entry_size_limit(sample->task->cap)) {
@@ -145,7 +145,7 @@ static bool keep_file(struct sample *sample, const struct directory_file *file, 
 	const bool full = sample->task->cap != 0 && sums_total(&sample->sums).bytes > sample->task->cap;
 	const uint8_t *key = sample->task->key;
 	const bool spared = key && memcmp(key, file->key, ENTRY_KEY_BYTES) == 0;
-	const int64_t age = sample->task->now - recency_of(found, sample->task->now);
+	const int64_t age = sample->task->now - recency_past(recency_of(found), sample->task->now);
 	bool keep;
 
 	if (file->kind == DIRECTORY_FACTS) {
@@ -265,7 +265,7 @@ static int remove_drawn(struct sample *sample, int shard, const struct sample_fi
 	if (ours < 0) {
 		return is_gone(-ours) ? 0 : ours;
 	}
-	if (!S_ISREG(found.st_mode) || recency_of(&found, sample->task->now) != file->used) {
+	if (!S_ISREG(found.st_mode) || recency_of(&found) != file->used) {
 		return -EAGAIN;
 	}
 	if (!ours) {
