@@ -62,6 +62,21 @@ Store_test(prune, the_oldest_are_removed_and_the_sums_are_right)
 	cr_expect_eq(result.left.bytes, LEFT * FILE_BYTES);
 }
 
+Store_test(prune, a_dry_run_is_no_use)
+{
+	struct store *store = fixture_capped(1 << 20);
+	struct store_pruned result;
+	struct stat before, after;
+
+	cr_assert_eq(numbered_put(store, 0), 0);
+	age_file(numbered_path(0), 10 * 24 * 3600);
+	cr_assert_eq(stat(numbered_path(0), &before), 0);
+	cr_assert_eq(store_remove(store, &(struct store_removal){.dry = true, .unused_ns = HOUR}, &result), 0);
+	cr_expect_eq(result.removed.entries, 1);
+	cr_assert_eq(stat(numbered_path(0), &after), 0);
+	cr_expect(after.st_atim.tv_sec == before.st_atim.tv_sec && after.st_atim.tv_nsec == before.st_atim.tv_nsec);
+}
+
 Store_test(prune, a_missing_directory_is_not_created)
 {
 	(void)pruned_of(fixture.store);
