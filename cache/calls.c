@@ -39,6 +39,11 @@ int call_move_away(int fd)
 	return moved;
 }
 
+void call_keep_atime(int fd)
+{
+	(void)fcntl(fd, F_SETFL, O_NONBLOCK | O_NOATIME);
+}
+
 ssize_t call_pread(int fd, void *ret_bytes, size_t size, off_t offset)
 {
 	size_t done = 0;

@@ -69,6 +69,11 @@ int call_dup(int fd);    /* the copy is 3 or higher, and O_CLOEXEC */
  * descriptors that it does not know (closefrom) and opens others. Returns -1 for -1.
  */
 int call_move_away(int fd);
+/*
+ * Later reads of an open file do not set its atime, if the file is this user's. Not a flag of open(), which fails for
+ * another user's file.
+ */
+void call_keep_atime(int fd);
 /* Reads `size` bytes, or fewer if the file ends before. */
 ssize_t call_pread(int fd, void *ret_bytes, size_t size, off_t offset);
 /* Reads a small file, as those in /proc, and ends it with a NUL. Returns how many bytes it has, below `size`, or -1. */

@@ -73,7 +73,7 @@ int source_look(const struct directory *directory, int shard, const char *name, 
 		/* a link, a socket, or a file that we may not read */
 		return fstatat(shard, name, ret_found, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
 	}
-	(void)fcntl(file, F_SETFL, O_NONBLOCK | O_NOATIME); /* a look is no use */
+	call_keep_atime(file); /* a look is no use */
 	ours = directory_is_ours(file, entry_magic);
 	close(file);
 	return ours;

@@ -4,11 +4,11 @@
  */
 #include "cache/tools/inventory.h"
 
+#include "cache/calls.h"
 #include "cache/digits.h"
 #include "cache/recency.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -153,8 +153,7 @@ int inventory_read(const struct directory *directory, const uint8_t key[ENTRY_KE
 	if (rc < 0) {
 		return rc;
 	}
-	/* inspection is not use; only a file's owner may set O_NOATIME, so reading another user's may set the atime */
-	(void)fcntl(source.file, F_SETFL, O_NONBLOCK | O_NOATIME);
+	call_keep_atime(source.file); /* inspection is not use */
 	rc = source_each(&source, key, visit, context, &end);
 	source_close(&source);
 	return rc;

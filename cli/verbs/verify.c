@@ -9,6 +9,7 @@
  * path that is the same for every request (an absolute one, outside of roots) has changed. Other paths depend on the
  * request and cannot be checked without one.
  */
+#include "cache/calls.h"
 #include "cache/source.h"
 #include "cache/store.h"
 #include "cli/console/console.h"
@@ -17,7 +18,6 @@
 #include "keygen/dependencies.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -142,8 +142,7 @@ static void read_file(struct verify *verify, const struct directory_file *file)
 	int error = source_open(&verify->directory, file->shard, file->name, &verify->found, &source);
 
 	if (error == 0) {
-		/* set after opening, because open() with O_NOATIME fails for another user's file */
-		(void)fcntl(source.file, F_SETFL, O_NONBLOCK | O_NOATIME);
+		call_keep_atime(source.file);
 		error = source_each(&source, file->key, judge_result, verify, &end);
 		if (error == -EBADMSG && end == source.size) {
 			note(verify, DAMAGED, "wrong checksum");

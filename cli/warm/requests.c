@@ -6,7 +6,6 @@
 #include "cache/tools/inventory.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,8 +32,8 @@ int requests_load(int file, void **ret_bytes, struct recording *ret_recording)
 	size_t size;
 	int error;
 
-	/* reading is not use, as in cache/tools/inventory.c */
-	(void)fcntl(file, F_SETFL, O_NONBLOCK | O_NOATIME);
+	/* reading is not use */
+	call_keep_atime(file);
 	if (fstat(file, &found) < 0) {
 		return -errno;
 	}
