@@ -52,6 +52,12 @@ static enum scratch scratch_of(const struct live *live, const char *path)
 	return live && live->trace->scratch ? live->trace->scratch(path) : SCRATCH_NO;
 }
 
+/* Returns true if what the compiler reads under such a path is the host's. */
+static bool is_hosts(enum scratch scratch)
+{
+	return scratch == SCRATCH_NO || scratch == SCRATCH_WRITTEN;
+}
+
 void record_write(const char *path)
 {
 	int saved_errno = errno;
@@ -89,7 +95,7 @@ void record_probe(const char *path, const struct stat *found, int error)
 	struct live *live = live_enter();
 	struct trace_event event = {.kind = TRACE_PROBE, .path = path};
 
-	if (live && scratch_of(live, path) <= SCRATCH_WRITTEN && take_path(live->trace, path)) {
+	if (live && is_hosts(scratch_of(live, path)) && take_path(live->trace, path)) {
 		if (live->trace->told && !snapshot_agrees_stat(live->trace->told, path, found)) {
 			trace_taint(live->trace, TAINT_TOLD_OTHERWISE);
 		}
@@ -212,7 +218,7 @@ void record_open(const char *path, int descriptor, int error)
 
 	if (scratch == SCRATCH_KEPT) {
 		add_scratch(live->trace, path, descriptor >= 0 ? 0 : error);
-	} else if (live && scratch <= SCRATCH_WRITTEN && take_path(live->trace, path)) {
+	} else if (live && is_hosts(scratch) && take_path(live->trace, path)) {
 		if (descriptor >= 0) {
 			add_content(live->trace, path, descriptor);
 		} else {
@@ -225,7 +231,7 @@ void record_listing(const char *path)
 {
 	struct live *live = live_enter();
 
-	if (live && scratch_of(live, path) <= SCRATCH_WRITTEN && take_path(live->trace, path)) {
+	if (live && is_hosts(scratch_of(live, path)) && take_path(live->trace, path)) {
 		add_path(live->trace, TRACE_LISTING, path);
 	}
 }
