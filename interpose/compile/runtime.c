@@ -65,15 +65,16 @@ static void fork_child(void)
 	events_fork_child();
 }
 
-static struct store store_of(const char *directory, bool is_lower)
+enum layer { LAYER_OWN, LAYER_LOWER };
+static struct store store_of(const char *directory, enum layer layer)
 {
 	const struct settings *settings = &runtime.settings;
 
 	return (struct store){.directory = {directory, settings->shared},
 	                      .max_size = settings->max_size,
-	                      .read_only = is_lower || settings->read_only,
+	                      .read_only = layer == LAYER_LOWER || settings->read_only,
 	                      .fsync = settings->fsync,
-	                      .keeps_root = !is_lower};
+	                      .keeps_root = layer == LAYER_OWN};
 }
 
 /* Adds the lower caches of a list "dir:dir:dir", whose paths stay allocated. */
@@ -87,7 +88,7 @@ static void add_lower(const char *list)
 
 		if (path) {
 			directory_strip(path);
-			runtime.lower[runtime.lower_count++] = store_of(path, true);
+			runtime.lower[runtime.lower_count++] = store_of(path, LAYER_LOWER);
 		}
 		list += size + (list[size] == ':');
 	}
@@ -134,7 +135,7 @@ static void open_layers(pid_t process)
 	if (settings->directory) {
 		static struct store store;
 
-		store = store_of(settings->directory, false);
+		store = store_of(settings->directory, LAYER_OWN);
 		runtime.store = &store;
 	} else {
 		log_write(LOG_WARNING, "no cache directory: results are cached in memory only");
