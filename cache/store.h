@@ -31,10 +31,9 @@
  * hour, or at once if the file is marked (cache/recency.h), and never in a read-only store.
  *
  * Errors: negative errno values; the caller treats all of them as a miss or as "not stored". -ENOENT: no file has this
- * key. -EPERM: the root, a directory or the file is not trusted. -EROFS: `read_only` is set. -EFBIG: the
- * entry is larger than entry_size_limit(), or than the process may write (RLIMIT_FSIZE). -ENXIO: no directory is
- * configured. -ENOTDIR: the directory's path is a symbolic link (its parents may be links) or not a
- * directory.
+ * key. -EPERM: the root, a directory or the file is not trusted. -EROFS: `read_only` is set. -EFBIG: the entry is
+ * larger than entry_size_limit(), or than the process may write (RLIMIT_FSIZE). -ENXIO: no directory is configured.
+ * -ENOTDIR: the directory's path is a symbolic link (its parents may be links) or not a directory.
  * Threads: any number at once on one store. Fork: a store has no state that is wrong in a child (temporary names
  * contain the current process id). Signals: EINTR is retried. errno is not preserved. The umask has no effect (modes
  * are set explicitly).

@@ -57,7 +57,7 @@ struct bundle_reader {
 	FILE *stream;
 	const struct keyring *keyring; /* NULL: signatures are not verified */
 	uint64_t limit;                /* larger entries are skipped without being read into memory */
-	uint64_t large;                /* how many were */
+	uint64_t large;                /* how many were; the caller may add others */
 	struct bundle_header header;
 	bool damaged; /* an entry was, and was skipped */
 };

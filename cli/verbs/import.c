@@ -52,7 +52,7 @@ static void put_entry(struct import *import, const struct entry *entry)
 {
 	int error = inventory_add(import->store, entry);
 
-	/* the entry is only counted, because smaller ones may follow */
+	/* beyond RLIMIT_FSIZE; the entry is only counted, because smaller ones may follow */
 	if (error == -EFBIG) {
 		import->reader.large++;
 	} else if (error < 0) {
